@@ -1,0 +1,33 @@
+"""What every exact solver answers: the same few fields, whatever the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from instances.board import Board
+
+
+class Status(StrEnum):
+    """How a search ended. Only SOLVED and INFEASIBLE are statements about the puzzle."""
+
+    SOLVED = "solved"  # a solution was found, and, when counting, all of them were
+    INFEASIBLE = "infeasible"  # the whole tree was searched: no solution
+    BUDGET_SPENT = "budget spent"  # nodes or time ran out; `solutions` is a lower bound
+    INTERRUPTED = "interrupted"  # Ctrl-C; `solutions` is a lower bound
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``solutions`` counted under ``convention``; ``nodes``: placements made; ``seconds`` without compilation.
+
+    ``board``: the first solution found, verified, or None. ``details``: figures of the method (depths, prunings…).
+    """
+
+    status: Status
+    solutions: int
+    nodes: int
+    seconds: float
+    convention: str
+    board: Board | None = None
+    details: dict[str, float] = field(default_factory=dict)

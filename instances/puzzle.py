@@ -1,0 +1,220 @@
+"""The puzzle: pieces, board shape, clues. A frozen value, checked once when it is made.
+
+Representation, used everywhere inside: colours in the order up, right, down, left; rotation in clockwise quarter turns;
+an oriented piece is ``piece*4 + rotation``; cell = ``row*width + column``; all 0-based. Colour 0 is the grey rim.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.errors import InputError
+
+UP, RIGHT, DOWN, LEFT = range(4)
+GREY = 0
+MAX_CELLS = 4096
+MAX_COLOUR = 4096
+
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, order=True)
+class Clue:
+    """A piece that must lie on ``cell`` with ``rotation`` clockwise quarter turns (all 0-based)."""
+
+    cell: int
+    piece: int
+    rotation: int
+
+
+def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
+    """The colours (up, right, down, left) of a piece after ``rotation`` clockwise quarter turns."""
+    up, right, down, left = (int(quad[(side - rotation) % 4]) for side in range(4))
+    return up, right, down, left
+
+
+@dataclass(frozen=True, eq=False)
+class Puzzle:
+    """An edge-matching puzzle on a ``height`` x ``width`` board.
+
+    ``pieces``: int32 array of shape (cells, 4), colours up, right, down, left, 0 = rim; made read-only.
+    Raises InputError when counts, colours, clues or the rim pieces cannot be those of a board of this shape.
+    """
+
+    pieces: IntArray
+    width: int
+    height: int
+    clues: tuple[Clue, ...] = ()
+    name: str = "puzzle"
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or self.height < 1:
+            raise InputError(f"a board of {self.width} x {self.height} (width x height) has no cells; expected 1 or more")
+        if self.width * self.height > MAX_CELLS:
+            raise InputError(
+                f"a board of {self.width} x {self.height} has {self.width * self.height} cells; "
+                f"expected at most {MAX_CELLS}"
+            )
+        pieces = np.asarray(self.pieces)
+        if pieces.ndim != 2 or pieces.shape[1] != 4:
+            raise InputError(f"pieces have shape {pieces.shape}; expected (cells, 4)")
+        if len(pieces) != self.cells:
+            raise InputError(f"{len(pieces)} pieces for a board of {self.width} x {self.height}; expected {self.cells}")
+        if pieces.min() < 0 or pieces.max() > MAX_COLOUR:
+            bad = int(np.argwhere((pieces < 0) | (pieces > MAX_COLOUR))[0][0])
+            raise InputError(
+                f"piece {bad + 1} has the colours {' '.join(map(str, pieces[bad].tolist()))}; "
+                f"expected numbers from 0 to {MAX_COLOUR}"
+            )
+        frozen = np.ascontiguousarray(pieces, dtype=np.int32).copy()
+        frozen.flags.writeable = False
+        object.__setattr__(self, "pieces", frozen)
+        object.__setattr__(self, "clues", tuple(sorted(self.clues)))
+        self._check_rim()
+        self._check_clues()
+
+    # -- shape ---------------------------------------------------------------------------------------------------
+
+    @property
+    def cells(self) -> int:
+        """Number of cells, which is the number of pieces."""
+        return self.width * self.height
+
+    @property
+    def max_score(self) -> int:
+        """Number of inner edges: the score of a board without a mismatch."""
+        return self.height * (self.width - 1) + self.width * (self.height - 1)
+
+    @cached_property
+    def colours(self) -> int:
+        """Largest colour number; grey (0) is not counted."""
+        return int(self.pieces.max())
+
+    @cached_property
+    def oriented(self) -> IntArray:
+        """Colours of every oriented piece: shape (cells*4, 4), row ``piece*4 + rotation``; read-only."""
+        table = np.stack([np.roll(self.pieces, rotation, axis=1) for rotation in range(4)], axis=1).reshape(-1, 4)
+        table = np.ascontiguousarray(table)
+        table.flags.writeable = False
+        return table
+
+    def grey_sides(self, cell: int) -> tuple[bool, bool, bool, bool]:
+        """Which sides (up, right, down, left) of ``cell`` lie on the rim."""
+        row, column = divmod(cell, self.width)
+        return row == 0, column == self.width - 1, row == self.height - 1, column == 0
+
+    def place(self, cell: int) -> str:
+        """``cell`` for people: 'row 3, column 5 (cell 37)', rows and columns from 1 as in the files."""
+        row, column = divmod(cell, self.width)
+        return f"row {row + 1}, column {column + 1} (cell {cell})"
+
+    # -- identity ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the canonical form: shape, pieces in file order, clues in order of cells. The name is left out."""
+        canonical: dict[str, Any] = {
+            "width": self.width,
+            "height": self.height,
+            "pieces": self.pieces.tolist(),
+            "clues": [[clue.cell, clue.piece, clue.rotation] for clue in self.clues],
+        }
+        return hashlib.sha256(json.dumps(canonical, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Puzzle) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def with_clues(self, clues: Iterable[Clue]) -> Puzzle:
+        """The same pieces and board with other clues."""
+        return Puzzle(self.pieces, self.width, self.height, tuple(clues), self.name)
+
+    # -- checks --------------------------------------------------------------------------------------------------
+
+    def _check_rim(self) -> None:
+        """Pieces by their grey sides (up to rotation) must be as many as the cells that need them."""
+        needed = Counter(_grey_class(self.grey_sides(cell)) for cell in range(self.cells))
+        found = Counter(_grey_class(tuple(colour == GREY for colour in quad)) for quad in self.pieces.tolist())
+        if needed != found:
+            parts = [
+                f"{found[kind]} {_GREY_NAMES[kind]} where the board needs {needed[kind]}"
+                for kind in sorted(needed.keys() | found.keys())
+                if needed[kind] != found[kind]
+            ]
+            raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: " + ", ".join(parts))
+
+    def _check_clues(self) -> None:
+        cells: dict[int, Clue] = {}
+        used: dict[int, Clue] = {}
+        for clue in self.clues:
+            if not 0 <= clue.cell < self.cells:
+                raise InputError(f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}")
+            if not 0 <= clue.piece < self.cells:
+                raise InputError(f"a clue names piece {clue.piece + 1}; expected 1 to {self.cells}")
+            if not 0 <= clue.rotation < 4:
+                raise InputError(f"a clue has rotation {clue.rotation + 1}; expected 1 to 4")
+            if clue.cell in cells:
+                raise InputError(f"two clues for {self.place(clue.cell)}; expected one clue a cell")
+            if clue.piece in used:
+                raise InputError(f"two clues place piece {clue.piece + 1}; expected each piece once")
+            cells[clue.cell] = used[clue.piece] = clue
+            quad = rotate(self.pieces[clue.piece].tolist(), clue.rotation)
+            if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
+                raise InputError(
+                    f"the clue on {self.place(clue.cell)} places piece {clue.piece + 1} with the sides "
+                    f"{' '.join(map(str, quad))} (up right down left); expected grey (0) exactly on the rim"
+                )
+        for clue in self.clues:  # two clues side by side must match
+            for side, other_cell in _neighbours(clue.cell, self.width, self.height):
+                other = cells.get(other_cell)
+                if other is None or other_cell < clue.cell:
+                    continue
+                mine = rotate(self.pieces[clue.piece].tolist(), clue.rotation)[side]
+                theirs = rotate(self.pieces[other.piece].tolist(), other.rotation)[(side + 2) % 4]
+                if mine != theirs:
+                    raise InputError(
+                        f"the clues on {self.place(clue.cell)} and {self.place(other_cell)} do not match: "
+                        f"colour {mine} meets colour {theirs}"
+                    )
+
+
+_GREY_NAMES = {
+    (False, False, False, False): "inner pieces",
+    (False, False, False, True): "edge pieces (one grey side)",
+    (False, False, True, True): "corner pieces (two adjacent grey sides)",
+    (False, True, False, True): "pieces with two opposite grey sides",
+    (False, True, True, True): "pieces with three grey sides",
+    (True, True, True, True): "pieces with four grey sides",
+}
+
+
+def _grey_class(sides: Sequence[bool]) -> tuple[bool, bool, bool, bool]:
+    """The smallest rotation of a pattern of grey sides, so that a piece and its cell compare equal."""
+    a, b, c, d = sides
+    return min((a, b, c, d), (b, c, d, a), (c, d, a, b), (d, a, b, c))
+
+
+def _neighbours(cell: int, width: int, height: int) -> list[tuple[int, int]]:
+    """(side, neighbouring cell) for the neighbours on the board."""
+    row, column = divmod(cell, width)
+    found = []
+    if row > 0:
+        found.append((UP, cell - width))
+    if column < width - 1:
+        found.append((RIGHT, cell + 1))
+    if row < height - 1:
+        found.append((DOWN, cell + width))
+    if column > 0:
+        found.append((LEFT, cell - 1))
+    return found
