@@ -1,0 +1,7 @@
+"""`python -m lns`."""
+
+import sys
+
+from lns.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,125 @@
+"""The outermost layer: one small module a command, loaded only when its command is called."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn, Protocol, cast
+
+from instances.errors import InputError
+
+DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+# command -> (module, the one line of `lns --help`)
+COMMANDS = {
+    "solve": ("lns.cli.solve", "search for the best full board of a puzzle, for a minute or a week"),
+    "verify": ("lns.cli.verify", "judge a board: score, rim, clues, each piece once"),
+    "show": ("lns.cli.show", "draw a board or a puzzle: terminal, SVG, TikZ, viewer URL"),
+    "convert": ("lns.cli.convert", "read any format of the field, write another"),
+    "generate": ("lns.cli.generate", "make puzzles: uniform, balanced torus, or like Eternity II"),
+    "improve": ("lns.cli.improve", "free a region of a board and re-solve it exactly, with a proof"),
+    "exact": ("lns.cli.exact", "count or find all perfect solutions by tree search"),
+}
+
+_EXAMPLES = """\
+examples:
+  lns solve like-e2-16x16 --time 60 --workers 2     the shipped 16x16 for a minute, on two cores
+  lns solve my.txt --run-dir runs/mine --seed 7     an instance of your own, results in runs/mine
+  lns verify runs/mine/best.json                    judged independently of every search
+  lns show runs/mine/best.json --svg board.svg      a picture; mismatches in red
+  lns convert board.url board.json                  a viewer URL becomes JSON
+  lns generate like-e2 --width 12 --seed 3 -o p.txt a puzzle like Eternity II, 12x12
+
+INSTANCE is a file or the name of a shipped instance; BOARD is a file or a viewer URL.
+`lns COMMAND --help` says more. Exit status: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
+"""
+
+
+class Command(Protocol):
+    """What a module of a command offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see '{self.prog} --help')")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(arguments)
+    except InputError as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # `lns show ... | head`: nothing was lost
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}")
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """The one JSON object of `--json`, alone on stdout."""
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        module_name, help_line = COMMANDS[arguments[0]]
+        module = cast(Command, importlib.import_module(module_name))
+        parser = _Parser(
+            prog=f"lns {arguments[0]}",
+            description=help_line[0].upper() + help_line[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(parser)
+        status = module.run(parser.parse_args(arguments[1:]))
+        sys.stdout.flush()
+        return status
+    parser = _Parser(prog="lns", usage="lns COMMAND [options]", add_help=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--version", action="store_true")
+    parser.add_argument("command", nargs="?")
+    args, _ = parser.parse_known_args(arguments)
+    if args.version:
+        from importlib.metadata import version
+
+        print(f"lns {version('lns')}")
+        return DONE
+    if args.command is not None and not args.help:
+        from difflib import get_close_matches
+
+        near = get_close_matches(args.command, COMMANDS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(COMMANDS)
+        raise InputError(f"unknown command '{args.command}': {hint}")
+    print(_overview())
+    return DONE if args.help or not arguments else BAD_INPUT
+
+
+def _overview() -> str:
+    rows = "\n".join(f"  {name:<9} {line}" for name, (_, line) in COMMANDS.items())
+    return (
+        "lns: an optimizer for edge-matching puzzles such as Eternity II\n\n"
+        f"usage: lns COMMAND [options]\n\ncommands:\n{rows}\n\n{_EXAMPLES}"
+    ).rstrip()
+
+
+def _complain(sentence: str) -> int:
+    print(f"lns: {sentence}", file=sys.stderr)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())
