@@ -58,7 +58,9 @@ class Puzzle:
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
-            raise InputError(f"a board of {self.width} x {self.height} (width x height) has no cells; expected 1 or more")
+            raise InputError(
+                f"a board of {self.width} x {self.height} (width x height) has no cells; expected 1 or more"
+            )
         if self.width * self.height > MAX_CELLS:
             raise InputError(
                 f"a board of {self.width} x {self.height} has {self.width * self.height} cells; "

@@ -73,7 +73,9 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         if lies is None:
             problems.append(f"the clue on {puzzle.place(clue.cell)} is missing: piece {clue.piece + 1}")
         elif lies != wanted:  # by colours, so that an identical twin or an equal rotation counts
-            problems.append(f"the clue on {puzzle.place(clue.cell)} is not respected: piece {clue.piece + 1} belongs there")
+            problems.append(
+                f"the clue on {puzzle.place(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
+            )
 
     score = 0
     mismatches: list[tuple[int, int]] = []
@@ -81,7 +83,10 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         if quad_here is None:
             continue
         row, column = divmod(cell, puzzle.width)
-        for inside, other, side in ((column + 1 < puzzle.width, cell + 1, 1), (row + 1 < puzzle.height, cell + puzzle.width, 2)):
+        for inside, other, side in (
+            (column + 1 < puzzle.width, cell + 1, 1),
+            (row + 1 < puzzle.height, cell + puzzle.width, 2),
+        ):
             if not inside:
                 continue
             neighbour = quads[other]

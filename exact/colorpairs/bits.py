@@ -1,0 +1,34 @@
+"""Sets as bit vectors of 64-bit words. Plain arithmetic that LLVM turns into single instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from exact.jit import inline_kernel
+
+
+@inline_kernel
+def bit(index: int) -> np.uint64:
+    """The word's bit of element ``index`` (its word is ``index >> 6``)."""
+    return np.uint64(1) << np.uint64(index & 63)
+
+
+@inline_kernel
+def lowest(word: np.uint64) -> int:
+    """Index of the lowest set bit of a word that is not 0."""
+    below = (word & (~word + np.uint64(1))) - np.uint64(1)  # LLVM knows this sum of bits as popcount
+    below = below - ((below >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    below = (below & np.uint64(0x3333333333333333)) + ((below >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    below = (below + (below >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((below * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@inline_kernel
+def highest(word: np.uint64) -> int:
+    """Index of the highest set bit of a word that is not 0."""
+    position = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if word >> np.uint64(step):
+            word = word >> np.uint64(step)
+            position += step
+    return position

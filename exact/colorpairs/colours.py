@@ -1,0 +1,107 @@
+"""Reasoning on single colours: demand and offer (3.2), the bound on shared edges and closed rim chains (4.2)."""
+
+from __future__ import annotations
+
+from exact.colorpairs.moves import NO_CAUSE
+from exact.colorpairs.state import State, Switches
+from exact.colorpairs.tables import Tables
+from exact.jit import inline_kernel
+
+# causes of contradiction beyond the numbers of pairs: one of these plus the colour
+CAUSE_ASKING = 1 << 20
+CAUSE_SHARED = 2 << 20
+CAUSE_CYCLE = 3 << 20
+
+
+@inline_kernel
+def most_shared_edges(pieces: int) -> int:
+    """h(N) of [Benoist 2008]: the most edges that N square tiles can share (4.2)."""
+    s = 0
+    while (s + 1) * (s + 1) <= pieces:
+        s += 1
+    rest = pieces - s * s
+    shared = 2 * s * (s - 1)
+    if rest > s:
+        return shared + 2 * rest - 2
+    if rest > 0:
+        return shared + 2 * rest - 1
+    return shared
+
+
+@inline_kernel
+def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
+    """A contradiction in the colours of the piece just placed, or NO_CAUSE."""
+    for side in range(4):
+        colour = t.quad[oriented * 4 + side]
+        if colour == 0:
+            continue
+        if w.single_colours and s.asking[colour] > s.having[colour]:
+            return CAUSE_ASKING + colour
+        if w.shared_edges:
+            inside = s.half_edges[colour] - s.wanted[colour]  # these must meet each other
+            if inside < 0 or inside > 2 * most_shared_edges(s.having[colour]):
+                return CAUSE_SHARED + colour
+        if w.cycles and s.half_edges[colour] == 2 and s.wanted[colour] == 0 and chain_colours(t, s, colour) > 0:
+            return CAUSE_CYCLE + colour
+    return NO_CAUSE
+
+
+@inline_kernel
+def chain_colours(t: Tables, s: State, colour: int) -> int:
+    """Length of the chain of free rim pieces from ``colour`` when it closes before the rim is full, else 0.
+
+    A link: two half-edges of a colour left, on two free rim pieces, along the rim, none demanded. The colours of the
+    chain are left in ``s.chain``.
+    """
+    start, length, piece = -1, 0, -1
+    while colour and s.half_edges[colour] == 2 and s.wanted[colour] == 0:
+        s.chain[length] = colour
+        length += 1
+        follower, exit_colour = -1, -1
+        ends = 0
+        for i in range(t.holder_start[colour], t.holder_start[colour + 1]):
+            holder = t.holder[i]
+            if s.where[holder] >= 0:
+                continue
+            along = rim_side(t, holder, colour)
+            if along < 0:
+                return 0
+            ends += 1
+            if start < 0:
+                start = holder
+                piece = holder
+            elif holder != piece:
+                follower = holder
+                exit_colour = other_rim_colour(t, holder, along)
+        if ends != 2:
+            return 0
+        if follower == start:
+            return length if length < t.rim_pieces else 0
+        piece, colour = follower, exit_colour
+        if length > t.rim_pieces:
+            return 0
+    return 0
+
+
+@inline_kernel
+def rim_side(t: Tables, piece: int, colour: int) -> int:
+    """The side along the rim on which a rim piece shows ``colour``; -1 when it is not one, or not only there."""
+    found = -1
+    for side in range(4):
+        if t.quad[piece * 16 + side] == colour:
+            beside_grey = t.quad[piece * 16 + ((side + 1) & 3)] == 0 or t.quad[piece * 16 + ((side + 3) & 3)] == 0
+            if found >= 0 or not beside_grey:
+                return -1
+            found = side
+    return found
+
+
+@inline_kernel
+def other_rim_colour(t: Tables, piece: int, along: int) -> int:
+    """The colour at the other end along the rim of a rim piece (edge or corner)."""
+    for side in range(4):
+        if side != along and t.quad[piece * 16 + side] != 0:
+            beside_grey = t.quad[piece * 16 + ((side + 1) & 3)] == 0 or t.quad[piece * 16 + ((side + 3) & 3)] == 0
+            if beside_grey:
+                return int(t.quad[piece * 16 + side])
+    return 0

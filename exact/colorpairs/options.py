@@ -1,0 +1,64 @@
+"""The switches of ColorPairs: each part of seed 000 can be taken away, so that its worth can be measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import IntEnum
+
+from instances.errors import InputError
+
+
+class Heuristic(IntEnum):
+    """Which pair is the most urgent (seed 000, 5.1)."""
+
+    MIN_OFFER = 0
+    MIN_EXPECTED_OFFER = 1
+    MIN_EXPECTED_GAP = 2
+    MIN_EXPECTED_RATIO = 3
+    MAX_EXPECTED_FILTERING = 4
+
+    @property
+    def label(self) -> str:
+        """The paper's name in the form of the command line: 'min-expected-gap'."""
+        return self.name.lower().replace("_", "-")
+
+    @classmethod
+    def of(cls, label: str) -> Heuristic:
+        """Raises InputError for an unknown name."""
+        labels = {heuristic.label: heuristic for heuristic in cls}
+        if label not in labels:
+            near = get_close_matches(label, labels, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(labels)
+            raise InputError(f"unknown heuristic '{label}': {hint}")
+        return labels[label]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The default is the fastest configuration measured (docs/seed-000.md); `PAPER` is the paper's reference.
+
+    heuristic: which demanded pair to branch on; motifs: the four special motifs come first (5.1);
+    instantiation: a pair with one piece and one cell is placed at once (3.1); opposite: opposite pairs too (3.2);
+    preemption: pieces taken by a pair with as many pieces as cells (4.1); backjumping: conflict-directed (5.2);
+    shaving: try every piece of every surrounded cell at each node (5.1); values: try probable pieces first (5.1);
+    single_colours: offer and demand of single colours (end of 3.2); shared_edges: the bound 2 h(N) and
+    cycles: chains of rim pieces that close too early (both 4.2);
+    rim_colours: a colour between two rim cells counts as another colour than inside (exact, not in the paper).
+    """
+
+    heuristic: Heuristic = Heuristic.MIN_EXPECTED_GAP
+    motifs: bool = True
+    instantiation: bool = True
+    opposite: bool = True
+    preemption: bool = True
+    backjumping: bool = True
+    shaving: bool = False
+    values: bool = False
+    single_colours: bool = False
+    shared_edges: bool = False
+    cycles: bool = False
+    rim_colours: bool = True
+
+
+PAPER = Options(shared_edges=True, cycles=True, rim_colours=False)

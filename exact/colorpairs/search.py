@@ -1,0 +1,91 @@
+"""ColorPairs as a paused search: friendly values around the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from exact.colorpairs.kernel import prepare, search
+from exact.colorpairs.options import Options
+from exact.colorpairs.state import (
+    CONTRADICTIONS,
+    COUNTERS,
+    DEEPEST,
+    EXHAUSTED,
+    LEVELS_JUMPED,
+    NODES,
+    PREEMPTIONS,
+    SHAVED,
+    SOLUTIONS,
+    Switches,
+    empty_state,
+)
+from exact.colorpairs.tables import build_tables
+from exact.kinds import merge_equal
+from instances.board import Board
+from instances.puzzle import Puzzle
+
+assert COUNTERS  # see state.py for the others
+
+
+class ColorPairs:
+    """A paused ColorPairs search of ``puzzle``; `exact.driver.drive` runs it.
+
+    Raises InputError for more colours than the tables take.
+    """
+
+    def __init__(self, puzzle: Puzzle, options: Options | None = None) -> None:
+        self.puzzle = puzzle
+        self.options = Options() if options is None else options
+        if min(puzzle.width, puzzle.height) < 2:  # its rim is no ring
+            self.options = replace(self.options, cycles=False)
+        self.kinds = merge_equal(puzzle)
+        self._tables, self._kind_of_piece = build_tables(self.kinds, self.options)
+        self._state = empty_state(self._tables, self.options)
+        self._switches = Switches.of(self.options)
+        first_piece = {kind: piece for piece, kind in reversed(list(enumerate(self._kind_of_piece)))}
+        clues = [(cell, first_piece[kind] * 4 + turn) for cell, (kind, turn) in sorted(self.kinds.clue_kind.items())]
+        self._empty = puzzle.cells - len(clues)
+        cells, values = np.array(clues, dtype=np.int32).reshape(-1, 2).T.copy()
+        if not prepare(self._tables, self._state, cells, values):
+            self._state.counters[EXHAUSTED] = 1
+        elif self._empty == 0:
+            self._state.first[:] = self._state.grid
+            self._state.counters[[SOLUTIONS, EXHAUSTED]] = 1
+
+    @property
+    def nodes(self) -> int:
+        return int(self._state.counters[NODES])
+
+    @property
+    def solutions(self) -> int:
+        return int(self._state.counters[SOLUTIONS])
+
+    @property
+    def exhausted(self) -> bool:
+        return bool(self._state.counters[EXHAUSTED])
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Figures of the method so far."""
+        counters = self._state.counters
+        return {
+            "deepest": float(counters[DEEPEST]),
+            "contradictions": float(counters[CONTRADICTIONS]),
+            "preemptions": float(counters[PREEMPTIONS]),
+            "levels_jumped": float(counters[LEVELS_JUMPED]),
+            "shaving_tests": float(counters[SHAVED]),
+        }
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+        if not self.exhausted:
+            search(self._tables, self._state, self._switches, self._empty, budget, stop_at_first)
+
+    def first_board(self) -> Board | None:
+        """The first solution found, None before there is one."""
+        if self.solutions == 0:
+            return None
+        oriented = [self._kind_of_piece[value >> 2] * 4 + (value & 3) for value in self._state.first.tolist()]
+        return self.kinds.board(oriented)

@@ -1,0 +1,77 @@
+"""The loop around a resumable kernel: time limits, node budgets, Ctrl-C and progress, between steps of about 80 ms."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from exact.outcome import Status
+
+STEP_SECONDS = 0.08
+_FIRST_STEP = 20_000
+
+
+class Search(Protocol):
+    """A paused tree search."""
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def solutions(self) -> int: ...
+
+    @property
+    def exhausted(self) -> bool: ...
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a long search tells between two steps."""
+
+    nodes: int
+    solutions: int
+    seconds: float
+
+
+Report = Callable[[Progress], None]
+
+
+def drive(
+    search: Search, *, count_all: bool, nodes: int | None, seconds: float | None, report: Report | None = None
+) -> tuple[Status, float]:
+    """Run ``search`` to its end or to the end of a budget; (status, seconds spent).
+
+    ``nodes`` and ``seconds`` are budgets for this call, None = no limit. Ctrl-C between steps ends the search with
+    Status.INTERRUPTED; what was counted so far stays in ``search``.
+    """
+    search.advance(0, True)  # compiles, or loads machine code, before the clock starts
+    began = time.perf_counter()
+    limit = None if nodes is None else search.nodes + nodes
+    step = _FIRST_STEP
+    spent = 0.0
+    status = Status.BUDGET_SPENT
+    try:
+        while True:
+            before, started = search.nodes, time.perf_counter()
+            search.advance(step if limit is None else min(step, limit - before), not count_all)
+            now = time.perf_counter()
+            spent = now - began
+            if search.exhausted or (search.solutions and not count_all):
+                status = Status.SOLVED if search.solutions else Status.INFEASIBLE
+                break
+            if report is not None:
+                report(Progress(search.nodes, search.solutions, spent))
+            if (limit is not None and search.nodes >= limit) or (seconds is not None and spent >= seconds):
+                break
+            pace = (search.nodes - before) / max(now - started, 1e-9)
+            left = STEP_SECONDS if seconds is None else min(STEP_SECONDS, seconds - spent)
+            step = int(min(max(pace * left, 100.0), 4.0 * step))
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+        spent = time.perf_counter() - began
+    return status, spent

@@ -1,0 +1,1 @@
+"""The plain row-scan backtracker of the comparisons."""

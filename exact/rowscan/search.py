@@ -1,0 +1,54 @@
+"""The plain row-scan backtracker (seed 000's "doc_smith", seed 003's zig-zag): fixed row-major order, no reasoning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from exact.rowscan.kernel import DEEPEST, EXHAUSTED, NODES, SOLUTIONS, ScanState, scan
+from exact.rowscan.tables import build_tables
+from instances.board import Board
+from instances.puzzle import Puzzle
+
+
+class RowScan:
+    """A paused row scan of ``puzzle``; `exact.driver.drive` runs it."""
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        self.puzzle = puzzle
+        self.tables = build_tables(puzzle)
+        self.state = ScanState(
+            next_word=np.zeros(puzzle.cells, dtype=np.uint32),
+            chosen=np.zeros(puzzle.cells + puzzle.width, dtype=np.uint64),
+            free=self.tables.free.copy(),
+            first=np.zeros(puzzle.cells, dtype=np.uint64),
+            counters=np.zeros(5, dtype=np.int64),
+        )
+        self.state.next_word[0] = self.tables.starts[self.tables.bases[0]]
+
+    @property
+    def nodes(self) -> int:
+        return int(self.state.counters[NODES])
+
+    @property
+    def solutions(self) -> int:
+        return int(self.state.counters[SOLUTIONS])
+
+    @property
+    def exhausted(self) -> bool:
+        return bool(self.state.counters[EXHAUSTED])
+
+    @property
+    def details(self) -> dict[str, float]:
+        return {"deepest": float(self.state.counters[DEEPEST] + (self.solutions > 0))}
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
+        tables = self.tables
+        scan(tables.candidates, tables.starts, tables.bases, self.puzzle.width, self.state, budget, stop_at_first)
+
+    def first_board(self) -> Board | None:
+        """The first solution found, None before there is one."""
+        if self.solutions == 0:
+            return None
+        words = self.state.first
+        return self.tables.kinds.board((((words & 0x1FFF) - 1) * 4 + (words >> 13 & 3)).astype(np.int64).tolist())

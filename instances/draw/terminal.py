@@ -1,0 +1,233 @@
+"""Boards in a terminal: coloured half blocks where it can show them, letters where not."""
+
+from __future__ import annotations
+
+import os
+import string
+from collections import Counter
+from collections.abc import Mapping
+from typing import IO, Literal
+
+from instances.board import Board
+from instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
+from instances.draw.palette import GREY as GREY_RGB
+from instances.draw.scene import Quad, Scene, scene
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
+
+Colour = Literal["truecolor", "256", "none"]
+_LARGEST, _SMALLEST = 8, 2  # pixels of a cell's side
+_ALPHABET = string.ascii_lowercase + string.ascii_uppercase
+
+
+def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Colour:
+    """What a stream can show: 'none' unless it is a terminal (NO_COLOR, TERM=dumb and old encodings respected)."""
+    environ = os.environ if environ is None else environ
+    if environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb" or not stream.isatty() or not encodes(stream):
+        return "none"
+    return richest(environ)
+
+
+def richest(environ: Mapping[str, str] | None = None) -> Colour:
+    """True colour where the terminal says so in COLORTERM, else 256 colours."""
+    environ = os.environ if environ is None else environ
+    return "truecolor" if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") else "256"
+
+
+def encodes(stream: IO[str]) -> bool:
+    """Whether half blocks can be written to a stream at all."""
+    try:
+        "▀".encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None) -> str:
+    """The board in lines that fit ``width`` columns (default 80), ending in a newline; None draws all pieces.
+
+    In colour a cell is a small pinwheel of its four colours; red bars are mismatches, white outlines clues, dark cells
+    empty. As letters each joint stands once: ``b`` when both sides agree (0 = a, 1 = b, ... as in viewer URLs),
+    ``b!c`` when not; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. Where neither fits, one sign a cell: its
+    number of mismatches. Raises InputError when the board has another shape than the puzzle.
+    """
+    picture = scene(puzzle, board)
+    columns = 80 if width is None else max(1, width)
+    if colour == "none":
+        lines = _blocks(picture) if picture.sheet else _letters(picture)
+        if max(map(len, lines)) > columns:
+            lines = _signs(picture)
+    else:
+        side = min(_LARGEST, (columns + 1) // picture.width - 1)
+        lines = _pixels(picture, side, colour) if side >= _SMALLEST else _coloured(_signs(picture), colour)
+    return "".join(line + "\n" for line in lines)
+
+
+# -- colour ------------------------------------------------------------------------------------------------------
+
+
+def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
+    """Cells of side x side pixels with a gap of one pixel; a character shows two pixels, one above the other."""
+    step = side + 1
+    canvas = [[BACKGROUND] * (picture.width * step - 1) for _ in range(picture.height * step - 1)]
+    for cell, quad in enumerate(picture.quads):
+        top, left = (part * step for part in divmod(cell, picture.width))
+        for y in range(side):
+            for x in range(side):
+                canvas[top + y][left + x] = _pixel(quad, x, y, side)
+    for cell in sorted(picture.clues):
+        top, left = (part * step for part in divmod(cell, picture.width))
+        _frame(canvas, top, left, side)
+    for cell, at in sorted(picture.wrong):
+        top, left = (part * step for part in divmod(cell, picture.width))
+        for i in range(side):
+            if at in (LEFT, RIGHT):
+                _set(canvas, top + i, left + (side if at == RIGHT else -1), MISMATCH)
+            else:
+                _set(canvas, top + (side if at == DOWN else -1), left + i, MISMATCH)
+    return [
+        _half_blocks(canvas[y], canvas[y + 1] if y + 1 < len(canvas) else None, colour)
+        for y in range(0, len(canvas), 2)
+    ]
+
+
+def _pixel(quad: Quad | None, x: int, y: int, side: int) -> Rgb:
+    """Colour of a pixel of a cell: the triangle it lies in; of the four on the diagonals' arms, one goes to each."""
+    if quad is None:
+        return EMPTY if (x + y) % 2 else BACKGROUND
+    across, along = 2 * x + 1 - side, 2 * y + 1 - side  # from the centre, in half pixels
+    if across == along == 0:
+        return BACKGROUND
+    if -along >= abs(across) and across != -along:
+        return rgb(quad[UP])
+    if across >= abs(along) and across != along:
+        return rgb(quad[RIGHT])
+    if along >= abs(across) and across != -along:
+        return rgb(quad[DOWN])
+    return rgb(quad[LEFT])
+
+
+def _frame(canvas: list[list[Rgb]], top: int, left: int, side: int) -> None:
+    for i in range(-1, side + 1):
+        for y, x in ((top - 1, left + i), (top + side, left + i), (top + i, left - 1), (top + i, left + side)):
+            _set(canvas, y, x, CLUE)
+
+
+def _set(canvas: list[list[Rgb]], y: int, x: int, value: Rgb) -> None:
+    """Outside the canvas (a clue on the rim) nothing is drawn."""
+    if 0 <= y < len(canvas) and 0 <= x < len(canvas[0]):
+        canvas[y][x] = value
+
+
+def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> str:
+    parts: list[str] = []
+    last: tuple[Rgb, Rgb | None] | None = None
+    for x, above in enumerate(upper):
+        pair = above, None if lower is None else lower[x]
+        if pair != last:
+            parts.append(f"\x1b[{_code(38, above, colour)};{'49' if pair[1] is None else _code(48, pair[1], colour)}m")
+            last = pair
+        parts.append("▀")
+    return "".join(parts) + "\x1b[0m"
+
+
+def _code(ground: int, value: Rgb, colour: Colour) -> str:
+    if colour == "256":
+        return f"{ground};5;{xterm(value)}"
+    return "{};2;{};{};{}".format(ground, *value)
+
+
+# -- letters -----------------------------------------------------------------------------------------------------
+
+
+def letter(colour: int) -> str:
+    """a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then two letters, then three."""
+    digits = ""
+    while True:
+        digits = _ALPHABET[colour % len(_ALPHABET)] + digits
+        colour = colour // len(_ALPHABET) - 1
+        if colour < 0:
+            return digits
+
+
+def _letters(picture: Scene) -> list[str]:
+    """Two lines a row of cells: the cells with the joints beside them, then the joints below them."""
+    width, height = picture.width, picture.height
+    wide = max((len(letter(colour)) for quad in picture.quads if quad for colour in quad), default=1)
+    lines = []
+    for row in range(-1, height):
+        cells: list[int | None] = [None] * width
+        if row >= 0:
+            cells = [row * width + column for column in range(width)]
+            line = _joint(picture, None, cells[0], RIGHT, wide)
+            for cell, beyond in zip(cells, [*cells[1:], None], strict=True):
+                line += _sign(picture, cell) + _joint(picture, cell, beyond, RIGHT, wide)
+            lines.append(line)
+        below = [(row + 1) * width + column if row + 1 < height else None for column in range(width)]
+        joints = (_joint(picture, upper, lower, DOWN, wide) for upper, lower in zip(cells, below, strict=True))
+        lines.append(" " * (wide + 1) + " ".join(joints))
+    return _trimmed(lines)
+
+
+def _blocks(picture: Scene) -> list[str]:
+    """The pieces of a sheet, each in three lines, apart from each other."""
+    quads = [[letter(colour) for colour in quad] for quad in picture.quads if quad is not None]
+    wide = max(len(name) for quad in quads for name in quad)
+    lines: list[str] = []
+    for start in range(0, len(quads), picture.width):
+        row = quads[start : start + picture.width]
+        uppers, lowers = ("  ".join(f"{quad[side]:^{2 * wide + 1}}" for quad in row) for side in (UP, DOWN))
+        middles = "  ".join(f"{quad[LEFT]:>{wide}}+{quad[RIGHT]:<{wide}}" for quad in row)
+        lines += [uppers.rstrip(), middles.rstrip(), lowers.rstrip(), ""]
+    return lines[:-1]
+
+
+def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
+    """What stands between two cells (None: beyond the rim), 2*wide + 1 columns."""
+    quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
+    first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, (side + 2) % 4), strict=True))
+    here, there = ("" if colour is None else letter(colour) for colour in (first, second))
+    if cell is None or beyond is None:  # the rim: grey is not worth a letter
+        wrong = (first or second or 0) != GREY
+        return f"{here:>{wide}}!{there:<{wide}}" if wrong else " " * (2 * wide + 1)
+    if first is None or second is None:
+        return f"{here + there:^{2 * wide + 1}}" if side == DOWN else f"{here:<{wide}} {there:>{wide}}"
+    if first == second != GREY:
+        return f"{here:^{2 * wide + 1}}"
+    return f"{here:>{wide}}!{there:<{wide}}"
+
+
+def _sign(picture: Scene, cell: int | None) -> str:
+    if cell is None or picture.quads[cell] is None:
+        return "."
+    return "#" if cell in picture.clues else "+"
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    """Without blank lines at either end and without the blank columns on the left."""
+    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    lines = [line[margin:].rstrip() for line in lines]
+    return lines[0 if lines[0] else 1 : None if lines[-1] else -1]
+
+
+# -- one sign a cell ---------------------------------------------------------------------------------------------
+
+
+def _signs(picture: Scene) -> list[str]:
+    """How many sides of each piece are wrong; ``+`` none, ``#`` none on a clue, ``.`` an empty cell."""
+    wrong = Counter(cell for cell, _ in picture.wrong)
+    for cell, side in picture.wrong:
+        row, column = divmod(cell, picture.width)
+        if side == RIGHT and column + 1 < picture.width:
+            wrong[cell + 1] += 1
+        if side == DOWN and row + 1 < picture.height:
+            wrong[cell + picture.width] += 1
+    signs = [str(wrong[cell]) if wrong[cell] else _sign(picture, cell) for cell in range(len(picture.quads))]
+    return ["".join(signs[start : start + picture.width]) for start in range(0, len(signs), picture.width)]
+
+
+def _coloured(lines: list[str], colour: Colour) -> list[str]:
+    """Digits on red, empty cells dim."""
+    red = f"\x1b[{_code(48, MISMATCH, colour)};{_code(38, CLUE, colour)}m"
+    dim = f"\x1b[{_code(38, GREY_RGB, colour)}m"
+    look = {**dict.fromkeys("1234", red), ".": dim}
+    return ["".join(f"{look[sign]}{sign}\x1b[0m" if sign in look else sign for sign in line) for line in lines]

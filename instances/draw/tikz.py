@@ -1,0 +1,77 @@
+"""Boards as TikZ figures, as in seed 003 (Jolivet 2008, appendix A: *render*)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from instances.board import Board
+from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, rgb
+from instances.draw.scene import scene
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
+
+# the ends of each side of a cell, clockwise; y grows downwards
+_ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}
+
+
+def render(puzzle: Puzzle, board: Board | None) -> str:
+    """A whole LaTeX document of class standalone with one tikzpicture; None draws all pieces in file order.
+
+    A cell is one unit wide: change ``x`` and ``y`` of the picture to scale it. Colours after the 40th repeat the first
+    ones. Raises InputError when the board has another shape than the puzzle.
+    """
+    picture = scene(puzzle, board)
+    pitch = 1.15 if picture.sheet else 1
+    triangles: dict[int, list[str]] = defaultdict(list)
+    squares: dict[str, list[str]] = defaultdict(list)
+    for cell, quad in enumerate(picture.quads):
+        row, column = divmod(cell, picture.width)
+        x, y = column * pitch, row * pitch
+        squares["empty" if quad is None else "piece"].append(_square(x, y, 0))
+        if cell in picture.clues:
+            squares["clue"].append(_square(x, y, 0.1))
+        for side, colour in enumerate(quad or ()):
+            (ax, ay), (bx, by) = _ENDS[side]
+            triangles[colour].append(f"{_at(x + ax, y + ay)}--{_at(x + bx, y + by)}--{_at(x + 0.5, y + 0.5)}--cycle")
+    bars = []
+    for cell, side in sorted(picture.wrong):
+        row, column = divmod(cell, picture.width)
+        bars.append("--".join(_at(column + x, row + y) for x, y in _ENDS[side]))
+    lines = [
+        r"\documentclass[tikz,border=2pt]{standalone}",
+        f"% {_comment(picture.caption)}",
+        *(rf"\definecolor{{side{colour}}}{{HTML}}{{{hex_code(rgb(colour))}}}" for colour in sorted(triangles)),
+        rf"\definecolor{{empty}}{{HTML}}{{{hex_code(EMPTY)}}}",
+        rf"\definecolor{{rim}}{{HTML}}{{{hex_code(GREY)}}}",
+        rf"\definecolor{{clue}}{{HTML}}{{{hex_code(CLUE)}}}",
+        rf"\definecolor{{mismatch}}{{HTML}}{{{hex_code(MISMATCH)}}}",
+        r"\begin{document}",
+        r"\begin{tikzpicture}[x=6mm, y=-6mm, line join=round]",
+        *_paths("fill=empty, draw=rim, thin", squares["empty"]),
+        *(line for colour in sorted(triangles) for line in _paths(f"fill=side{colour}", triangles[colour])),
+        *_paths("draw=black, thin", squares["piece"]),
+        *_paths("draw=black, line width=1.6pt", squares["clue"]),
+        *_paths("draw=clue, line width=.8pt", squares["clue"]),
+        *_paths("draw=white, line width=2.4pt", bars),
+        *_paths("draw=mismatch, line width=1.6pt", bars),
+        r"\end{tikzpicture}",
+        r"\end{document}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _paths(style: str, pieces: list[str]) -> list[str]:
+    """One \\path of many pieces, a piece a line; none without pieces."""
+    return [rf"\path[{style}]", *("  " + piece for piece in pieces), "  ;"] if pieces else []
+
+
+def _square(x: float, y: float, inset: float) -> str:
+    return f"{_at(x + inset, y + inset)} rectangle {_at(x + 1 - inset, y + 1 - inset)}"
+
+
+def _at(x: float, y: float) -> str:
+    return f"({x:.6g},{y:.6g})"
+
+
+def _comment(words: str) -> str:
+    """One line of a LaTeX comment that every engine reads."""
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in words)

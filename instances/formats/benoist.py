@@ -1,0 +1,54 @@
+"""Seed 004's text (Benoist): size, colours, hints, then one piece a line. Square boards, with clues.
+
+``size``; ``num_colors``; ``num_hints``; the hints ``row column id rotation``, all from 1 (rotation r = r-1 clockwise
+quarter turns); then size*size lines ``top right bottom left``, 0 = rim.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.errors import InputError
+from instances.formats.base import Document, Format, Source, Target
+from instances.formats.text import MAX_SIDE, Lines, first_rows, quad_lines, starts_like_numbers, with_clues
+from instances.puzzle import MAX_COLOUR, Clue, Puzzle
+
+
+def looks_like(text: str) -> bool:
+    rows = first_rows(text, 2)
+    return bool(rows) and starts_like_numbers(rows[0], 1) and not any("," in row for row in rows)
+
+
+def read(source: Source) -> Document:
+    lines = Lines(source.text)
+    _, [size] = lines.numbers(1, [(1, MAX_SIDE)], "the size of the board")
+    _, [colours] = lines.numbers(1, [(0, MAX_COLOUR)], "the number of colours")
+    _, [hints] = lines.numbers(1, [(0, size * size)], "the number of hints")
+    clues: list[tuple[int, Clue]] = []
+    for index in range(hints):
+        line, (row, column, piece, rotation) = lines.numbers(
+            4,
+            [(1, size), (1, size), (1, size * size), (1, 4)],
+            f"hint {index + 1} of {hints} (row, column, piece, rotation)",
+        )
+        clues.append((line, Clue((row - 1) * size + column - 1, piece - 1, rotation - 1)))
+    pieces = quad_lines(lines, size * size, high=colours)
+    puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
+    return Document(FORMAT.name, with_clues(puzzle, clues), None)
+
+
+def write(target: Target) -> str:
+    puzzle = target.puzzle
+    if puzzle.width != puzzle.height:
+        raise InputError(
+            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
+        )
+    rows = [[puzzle.width], [puzzle.colours], [len(puzzle.clues)]]
+    for clue in puzzle.clues:
+        row, column = divmod(clue.cell, puzzle.width)
+        rows.append([row + 1, column + 1, clue.piece + 1, clue.rotation + 1])
+    rows += puzzle.pieces.tolist()
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
+
+
+FORMAT = Format("benoist", "puzzle", "text of seed 004: size, colours, hints, pieces", looks_like, read, write)

@@ -1,0 +1,179 @@
+"""``best.json``: a board with its score, where it came from, and its URL. Schema 1, the result file of the optimizer.
+
+``placements``: [piece, rotation] by cell, row-major, pieces from 0 in file order, rotation in clockwise quarter turns,
+null = empty. ``url`` is "" for a puzzle of more colours than a viewer URL has letters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats import viewer
+from instances.formats.base import Document, Format, Source, Target
+from instances.formats.json_values import Fields, bounded, found, json_object, row
+from instances.formats.shipped import shipped_instances
+from instances.formats.text import board_shape, shown
+from instances.puzzle import MAX_CELLS, Puzzle
+from instances.verify import verify
+
+_MAX_SEED = 2**128
+_MAX_SECONDS = 1e10
+_MAX_URL = 64 * MAX_CELLS  # characters
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed_s: float) -> dict[str, Any]:
+    """The object of ``best.json``. ``instance``: path or shipped name of the puzzle; the score is counted here."""
+    judged = verify(puzzle, board)
+    try:
+        url = viewer.viewer_url(puzzle, board)
+    except InputError:  # more colours than letters
+        url = ""
+    return {
+        "schema": 1,
+        "instance": instance,
+        "instance_sha256": puzzle.sha256,
+        "width": puzzle.width,
+        "height": puzzle.height,
+        "score": judged.score,
+        "max_score": judged.max_score,
+        "placements": board.pairs(),
+        "seed": seed,
+        "elapsed_s": elapsed_s,
+        "url": url,
+    }
+
+
+def looks_like(text: str) -> bool:
+    return text.lstrip().startswith("{") and '"placements"' in text
+
+
+@dataclass(frozen=True)
+class _Best:
+    instance: str
+    sha256: str
+    score: int
+    board: Board
+    url: str
+
+
+def read(source: Source) -> Document:
+    """The puzzle: the one given, else the instance it names (same sha256), else the one that its URL defines."""
+    best = _parse(source.text)
+    notes: list[str] = []
+    puzzle = _checked(best, source, notes) if source.puzzle is not None else _named(best, source, notes)
+    board = best.board
+    if puzzle is None:
+        if not best.url:
+            notes.append(f"instance {shown(best.instance)} not found, and no url to define it")
+            return Document(FORMAT.name, None, None, tuple(notes), shape=(board.width, board.height))
+        notes.append(f"instance {shown(best.instance)} not found: taken from the url")
+        document = _from_url(best, source)
+        notes += document.notes
+        if document.puzzle is None or document.board is None:
+            return Document(FORMAT.name, None, None, tuple(notes), document.quads, document.shape)
+        puzzle, board = document.puzzle, document.board
+    pieces = int(board.placements.max(initial=0)) >> 2
+    if pieces >= puzzle.cells:
+        raise InputError(f"'placements' names piece {pieces}; expected 0 to {puzzle.cells - 1}")
+    score = verify(puzzle, board).score
+    if score != best.score:
+        notes.append(f"the file says score {best.score}; the board has {score}")
+    return Document(FORMAT.name, puzzle, board, tuple(notes))
+
+
+def _parse(text: str) -> _Best:
+    fields = Fields(json_object(text))
+    fields.integer("schema", 1, 1)
+    instance = fields.text("instance", _MAX_URL)
+    sha256 = fields.text("instance_sha256", 64)
+    if not _HEX.fullmatch(sha256):
+        raise InputError(f"'instance_sha256': {found(sha256)}; expected 64 hexadecimal digits")
+    width = fields.integer("width", 1, MAX_CELLS)
+    height = fields.integer("height", 1, MAX_CELLS)
+    board_shape(width, height)
+    cells = width * height
+    max_score = height * (width - 1) + width * (height - 1)
+    fields.integer("max_score", max_score, max_score)
+    score = fields.integer("score", 0, max_score)
+    pairs = [
+        None
+        if entry is None
+        else row(entry, [(0, cells - 1), (0, 3)], f"cell {cell} of 'placements'", "piece, rotation")
+        for cell, entry in enumerate(fields.array("placements", cells))
+    ]
+    bounded(fields.get("seed"), 0, _MAX_SEED, "'seed'")
+    fields.number("elapsed_s", 0, _MAX_SECONDS)
+    url = fields.text("url", _MAX_URL)
+    if url and not viewer.looks_like(url):
+        raise InputError(f"'url': {found(url)}; expected a viewer URL with board_edges, or an empty text")
+    return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url)
+
+
+def _checked(best: _Best, source: Source, notes: list[str]) -> Puzzle:
+    """The puzzle given, if it is the file's: by hash, or because its pieces show on the board what the url shows."""
+    puzzle = source.puzzle
+    assert puzzle is not None
+    if (best.board.width, best.board.height) != (puzzle.width, puzzle.height):
+        raise InputError(
+            f"the board is {best.board.width} x {best.board.height} (width x height); "
+            f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
+        )
+    if puzzle.sha256 == best.sha256:
+        return puzzle
+    if best.url:
+        letters = viewer.parse(best.url, puzzle, [])
+        shows = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
+        if shows == list(letters.quads):
+            notes.append(f"made for {shown(best.instance)}, whose pieces on the board are those of {puzzle.name}")
+            return puzzle
+    raise InputError(
+        f"made for {shown(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
+        f"(sha256 {puzzle.sha256[:12]}…)"
+    )
+
+
+def _named(best: _Best, source: Source, notes: list[str]) -> Puzzle | None:
+    """The instance of that name beside the file, in the working directory, or shipped, if its hash is the file's."""
+    places = [best.instance] if best.instance else []
+    if source.folder is not None and places:
+        places.insert(0, str(source.folder / best.instance))
+    if best.instance in shipped_instances():
+        places.append(str(shipped_instances()[best.instance]))
+    for place in places:
+        try:
+            puzzle = source.find_puzzle(place)
+        except (InputError, OSError):
+            continue
+        if puzzle.sha256 == best.sha256:
+            return puzzle
+        notes.append(f"{shown(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
+    return None
+
+
+def _from_url(best: _Best, source: Source) -> Document:
+    document = viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
+    shape = document.shape if document.board is None else (document.board.width, document.board.height)
+    if shape != (best.board.width, best.board.height):
+        raise InputError(
+            f"'url' shows a board of {shape}; expected {(best.board.width, best.board.height)} as in the file"
+        )
+    return document
+
+
+def write(target: Target) -> str:
+    assert target.board is not None
+    return dumps(best_json(target.puzzle, target.board, instance=target.instance, seed=0, elapsed_s=0.0))
+
+
+def dumps(best: dict[str, Any]) -> str:
+    """The text of ``best.json``."""
+    return json.dumps(best) + "\n"
+
+
+FORMAT = Format("best", "board", "best.json: board, score, instance and URL", looks_like, read, write)

@@ -1,0 +1,87 @@
+"""CSV of 16-bit words: the size, then ``top,right,bottom,left`` in binary, rim = sixteen ones. Square boards.
+
+Colours count from 0 there (``0000000000000000`` is one), so 1 is added. Rows may go on with ``hint,x,y`` (x = column,
+y = row, from 0): hint = 1 fixes the piece on that cell as it stands in its row; whatever follows is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from instances.errors import InputError
+from instances.formats.base import Document, Format, Source, Target
+from instances.formats.text import MAX_SIDE, Lines, first_rows, integer, shown, with_clues
+from instances.puzzle import GREY, MAX_COLOUR, Clue, Puzzle, rotate
+
+_WORD = re.compile(r"[01]{16}")
+_RIM = 0xFFFF
+
+
+def looks_like(text: str) -> bool:
+    rows = first_rows(text, 2)
+    return len(rows) == 2 and "," in rows[1] and rows[1][0] in "01"
+
+
+def read(source: Source) -> Document:
+    lines = Lines(source.text)
+    _, [size] = lines.numbers(1, [(1, MAX_SIDE)], "the size of the board")
+    count = size * size
+    pieces: list[list[int]] = []
+    clues: list[tuple[int, Clue]] = []
+    ignored = False
+    for index in range(count):
+        line, row = lines.take(f"piece {index + 1} of {count} (top,right,bottom,left)")
+        cells = [cell.strip() for cell in row.split(",")]
+        if len(cells) not in (4, 7) and not 7 < len(cells) <= 16:
+            raise InputError(
+                f"piece {index + 1} of {count} has {len(cells)} columns; expected top,right,bottom,left "
+                "and perhaps hint,x,y",
+                line=line,
+            )
+        pieces.append([_colour(word, line) for word in cells[:4]])
+        ignored |= len(cells) > 7
+        if len(cells) >= 7 and integer(cells[4], 0, 1, "the hint column", line):
+            column = integer(cells[5], 0, size - 1, "x of the hint", line)
+            row_number = integer(cells[6], 0, size - 1, "y of the hint", line)
+            clues.append((line, Clue(row_number * size + column, index, 0)))
+    lines.end(f"{count} pieces")
+    puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
+    notes = ["colours of the words counted from 1 on"]
+    if ignored:
+        notes.append("columns after the seventh ignored")
+    return Document(FORMAT.name, with_clues(puzzle, clues), None, tuple(notes))
+
+
+def _colour(word: str, line: int) -> int:
+    if not _WORD.fullmatch(word):
+        raise InputError(f"found {shown(word)}; expected a word of sixteen binary digits", line=line)
+    value = int(word, 2)
+    if value == _RIM:
+        return GREY
+    if value >= MAX_COLOUR:
+        raise InputError(f"the word {word} is colour {value}; expected less than {MAX_COLOUR}", line=line)
+    return value + 1
+
+
+def write(target: Target) -> str:
+    puzzle = target.puzzle
+    if puzzle.width != puzzle.height:
+        raise InputError(
+            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
+        )
+    clues = {clue.piece: clue for clue in puzzle.clues}
+    if any(clue.rotation for clue in puzzle.clues):
+        target.notes.append(f"{FORMAT.name} has no rotation for clues: their pieces are written turned as they lie")
+    rows = [str(puzzle.width)]
+    for piece, quad in enumerate(puzzle.pieces.tolist()):
+        clue = clues.get(piece)
+        turned = rotate(quad, clue.rotation if clue else 0)
+        words = [f"{_RIM if colour == GREY else colour - 1:016b}" for colour in turned]
+        y, x = divmod(clue.cell, puzzle.width) if clue else (0, 0)
+        rows.append(",".join([*words, str(int(clue is not None)), str(x), str(y)]))
+    return "\n".join(rows) + "\n"
+
+
+FORMAT = Format("csv16", "puzzle", "CSV of 16-bit words, rim = all ones", looks_like, read, write)

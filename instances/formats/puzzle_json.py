@@ -1,0 +1,51 @@
+"""JSON for puzzles: any shape, clues, name. All numbers from 0, as inside the program.
+
+``{"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...],
+"clues": [[cell, piece, rotation], ...]}``
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from instances.formats.base import Document, Format, Source, Target
+from instances.formats.json_values import Fields, json_object, row
+from instances.formats.text import board_shape, printable
+from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+
+
+def looks_like(text: str) -> bool:
+    return text.lstrip().startswith("{") and '"placements"' not in text
+
+
+def read(source: Source) -> Document:
+    fields = Fields(json_object(source.text))
+    fields.integer("schema", 1, 1)
+    width = fields.integer("width", 1, MAX_CELLS)
+    height = fields.integer("height", 1, MAX_CELLS)
+    board_shape(width, height)
+    cells = width * height
+    pieces = [
+        row(quad, [(0, MAX_COLOUR)] * 4, f"piece {piece} of 'pieces'", "up, right, down, left")
+        for piece, quad in enumerate(fields.array("pieces", cells))
+    ]
+    bounds = [(0, cells - 1), (0, cells - 1), (0, 3)]
+    clues = [
+        Clue(*row(entry, bounds, f"entry {index} of 'clues'", "cell, piece, rotation"))
+        for index, entry in enumerate(fields.array("clues", default=[]))
+    ]
+    name = printable(fields.text("name", 200, default=source.name)) or source.name
+    return Document(FORMAT.name, Puzzle(np.array(pieces, dtype=np.int32), width, height, tuple(clues), name), None)
+
+
+def write(target: Target) -> str:
+    puzzle = target.puzzle
+    head = {"schema": 1, "name": puzzle.name[:200], "width": puzzle.width, "height": puzzle.height}
+    quads = ",\n  ".join(json.dumps(quad) for quad in puzzle.pieces.tolist())
+    clues = json.dumps([[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues])
+    return f'{json.dumps(head)[:-1]},\n "pieces": [\n  {quads}],\n "clues": {clues}}}\n'
+
+
+FORMAT = Format("json", "puzzle", "JSON for puzzles: any shape, clues, name", looks_like, read, write)

@@ -1,0 +1,59 @@
+"""The formats by name, in the order in which a text is tried against them, and the extensions they go by."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from instances.errors import InputError
+from instances.formats import benoist, best, csv16, e2pieces, puzzle_json, quads, solution, viewer
+from instances.formats.base import Format
+from instances.formats.text import first_rows, shown
+from instances.puzzle import Puzzle
+
+FORMATS: dict[str, Format] = {
+    module.FORMAT.name: module.FORMAT
+    for module in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces)
+}
+
+
+def by_name(name: str) -> tuple[Format, str | None]:
+    """(format, option) for 'e2pieces' or 'e2pieces:udlr'. Raises InputError for an unknown name."""
+    known, colon, option = name.partition(":")
+    if known not in FORMATS:
+        raise InputError(f"unknown format {shown(name)}; expected one of {', '.join(FORMATS)}")
+    if colon and known not in ("e2pieces", "url"):
+        raise InputError(f"format {known} has no option; found {shown(name)}")
+    return FORMATS[known], option if colon else None
+
+
+def by_content(text: str) -> Format:
+    """The first format that the text looks like. Raises InputError when it looks like none."""
+    for candidate in FORMATS.values():
+        if candidate.looks_like(text):
+            return candidate
+    rows = first_rows(text, 1)
+    if not rows:
+        raise InputError("the file is empty; expected a puzzle or a board")
+    raise InputError(
+        f"no format begins with {shown(rows[0])}; expected one of {', '.join(FORMATS)}",
+        line=text[: text.index(rows[0])].count("\n") + 1,
+    )
+
+
+def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
+    """What a file of this name holds. Raises InputError when the name does not say."""
+    name = PurePath(path).name.lower()
+    if name.endswith((".solution.txt", ".solution")):
+        return FORMATS["solution"]
+    if name.endswith(".txt"):
+        return FORMATS["benoist" if puzzle.width == puzzle.height else "quads"]
+    if name.endswith(".json"):
+        return FORMATS["best" if has_board else "json"]
+    if name.endswith(".csv"):
+        return FORMATS["csv16"]
+    if name.endswith(".url"):
+        return FORMATS["url"]
+    raise InputError(
+        "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url, "
+        f"or a format named: {', '.join(FORMATS)}",
+    )

@@ -1,0 +1,20 @@
+"""The instances that come with the package: ``instances/data/NAME.txt``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+_SOLUTION = ".solution.txt"
+
+
+@cache
+def shipped_instances() -> dict[str, Path]:
+    """Name -> file of each shipped instance, in order of names. Planted solutions stand apart and are not listed."""
+    folder = Path(str(files("instances"))) / "data"
+    return {
+        path.name.removesuffix(".txt"): path
+        for path in sorted(folder.glob("*.txt"))
+        if not path.name.endswith(_SOLUTION)
+    }

@@ -1,0 +1,292 @@
+"""Viewer URLs, as e2.bucas.name takes them: a board in four letters a cell.
+
+``#puzzle=NAME&board_w=W&board_h=H&board_edges=…``: up, right, down, left, row-major, ``a`` = grey, ``aaaa`` = empty;
+optional ``board_pieces``: three digits a cell, pieces from 1, ``000`` = empty; optional ``motifs_order``.
+26 letters carry 25 colours; a puzzle with more has no viewer URL.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
+
+import numpy as np
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats.base import Document, Format, Quad, Source, Target
+from instances.formats.letters import match_letters
+from instances.formats.place import PieceIndex
+from instances.formats.shipped import shipped_instances
+from instances.formats.text import board_shape, integer, shown
+from instances.puzzle import GREY, MAX_CELLS, Puzzle
+
+MAX_LETTER_COLOUR = 25
+# The letter at index i is the default letter of what such a file calls letter i.
+MOTIFS_ORDERS = {
+    "jef": "atojeqlgbupkfrmhcwvsnid",
+    "jblackwood": "abglqejotchmrfkpudinsvw",
+    "marie": "abglqejotchmrfkpudinsvw",
+}
+_DEFAULT_ORDERS = ("", "default", "normal")
+_HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
+_AROUND = "'\"`<>‘’“”«»()[]{},;"
+
+
+def looks_like(text: str) -> bool:
+    """Whether a text (or an argument) holds a viewer URL."""
+    return _HAS_EDGES.search(text) is not None
+
+
+@dataclass(frozen=True)
+class Letters:
+    """A URL taken apart: quads of letters by cell (a = 0), None = empty; ``numbers``: pieces from 0 where stated."""
+
+    name: str
+    width: int
+    height: int
+    quads: tuple[Quad | None, ...]
+    numbers: tuple[int | None, ...] | None
+    order: str
+
+
+def read(source: Source) -> Document:
+    notes: list[str] = []
+    letters = parse(source.text, source.puzzle, notes)
+    if source.option is not None:
+        if source.option not in _DEFAULT_ORDERS and _translation(source.option) is None:
+            raise InputError(f"motifs_order {shown(source.option)}; expected one of {', '.join(MOTIFS_ORDERS)}")
+        letters = replace(letters, order=source.option)
+    if source.puzzle is not None:
+        return _on_puzzle(letters, source.puzzle, notes)
+    shipped = _shipped_puzzle(letters, source)
+    if shipped is not None:
+        notes.append(f"shipped instance {shipped.name}, found by name and pieces")
+        return _on_puzzle(letters, shipped, notes)
+    return _on_its_own(letters, notes)
+
+
+def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
+    """The URL that shows ``board``, e2.bucas.name style, with ``board_pieces`` where three digits hold the numbers.
+
+    ``motifs_order``: 'jef', 'jblackwood' or 'marie' for another order of the letters, None for the default.
+    Raises InputError when the puzzle has more colours than letters (25; 22 with a ``motifs_order``).
+    """
+    colours = board.colours(puzzle)
+    letters = _letters_of(motifs_order)
+    if colours.max(initial=0) >= len(letters):
+        raise InputError(
+            f"colour {int(colours.max())} on the board; "
+            f"a viewer URL has letters for the colours 1 to {len(letters) - 1}"
+        )
+    edges = "".join("aaaa" if quad[0] < 0 else "".join(letters[colour] for colour in quad) for quad in colours.tolist())
+    pieces = ""
+    if puzzle.cells <= 999:
+        pieces = "&board_pieces=" + "".join(
+            "000" if oriented < 0 else f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist()
+        )
+    order = f"&motifs_order={motifs_order}" if motifs_order else ""
+    name = quote(puzzle.name, safe="", errors="replace")
+    shape = f"board_w={puzzle.width}&board_h={puzzle.height}"
+    return f"https://e2.bucas.name/#puzzle={name}&{shape}&board_edges={edges}{pieces}{order}"
+
+
+def write(target: Target) -> str:
+    assert target.board is not None
+    if target.puzzle.clues:
+        target.notes.append(f"{FORMAT.name} does not mark clues: {len(target.puzzle.clues)} left out")
+    return viewer_url(target.puzzle, target.board, motifs_order=target.option) + "\n"
+
+
+def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
+    """The parts of a URL, checked against each other; the puzzle's shape where the URL has none."""
+    values = _parameters(text, notes)
+    edges = values["board_edges"]
+    width, height = _shape(values, len(edges), puzzle)
+    if len(edges) != 4 * width * height:
+        raise InputError(
+            f"board_edges has {len(edges)} letters; expected {4 * width * height}, four a cell of {width} x {height}"
+        )
+    bad = re.search(r"[^a-z]", edges)
+    if bad:
+        raise InputError(
+            f"board_edges has {shown(bad[0])} on {_place(bad.start() // 4, width)}; expected letters from a to z"
+        )
+    numbers = _numbers(values.get("board_pieces", ""), width * height, notes)
+    one_cell = width * height == 1  # the one piece with four grey sides is told from an empty cell by its number
+    flat = [ord(letter) - ord("a") for letter in edges]
+    quads: list[Quad | None] = []
+    for cell in range(width * height):
+        up, right, down, left = flat[4 * cell : 4 * cell + 4]
+        empty = up == right == down == left == GREY and not (one_cell and numbers and numbers[0] is not None)
+        quads.append(None if empty else (up, right, down, left))
+        if empty and numbers and numbers[cell] is not None:
+            raise InputError(
+                f"{_place(cell, width)} is empty in board_edges and holds piece {numbers[cell]} in board_pieces; "
+                "expected both to agree"
+            )
+    name = "".join(c for c in values.get("puzzle", "") if c.isprintable())[:100]
+    return Letters(name or "puzzle", width, height, tuple(quads), numbers, values.get("motifs_order", ""))
+
+
+def _parameters(text: str, notes: list[str]) -> dict[str, str]:
+    """The parameters of the first URL in ``text``, freed of quotes, shell escapes and percent codes."""
+    urls = [word for word in text.split() if "board_edges" in word]
+    if not urls:
+        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
+    if len(urls) > 1:
+        notes.append(f"{len(urls)} URLs, the first one read")
+    url = urls[0].strip(_AROUND).replace("\\", "").replace("&amp;", "&")
+    for _ in range(3):  # encoded whole, perhaps more than once
+        if "board_edges=" in url:
+            break
+        url = unquote(url)
+    tail = url.partition("#")[2] or url.partition("?")[2] or url
+    values: dict[str, str] = {}
+    for part in tail.split("&"):
+        key, _, value = part.partition("=")
+        key, value = unquote(key).strip(_AROUND + "#?"), unquote(value).strip(_AROUND)
+        if values.setdefault(key, value) != value:
+            raise InputError(f"{shown(key)} is given twice with two values; expected one")
+    if not values.get("board_edges"):
+        raise InputError("the viewer URL has no board_edges; expected 'board_edges=' and four letters a cell")
+    return values
+
+
+def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple[int, int]:
+    size = values.get("puzzle_size")  # another viewer's word for a square
+    wide, high = values.get("board_w", size), values.get("board_h", size)
+    if wide is not None and high is not None:
+        width, height = integer(wide, 1, MAX_CELLS, "board_w"), integer(high, 1, MAX_CELLS, "board_h")
+        board_shape(width, height)
+        if puzzle is not None and (width, height) != (puzzle.width, puzzle.height):
+            raise InputError(
+                f"the board is {width} x {height} (width x height); "
+                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
+            )
+        return width, height
+    if puzzle is not None:
+        return puzzle.width, puzzle.height
+    side = math.isqrt(letters // 4)
+    if side * side * 4 != letters or side * side > MAX_CELLS:
+        raise InputError(f"no board_w and board_h, and {letters} letters make no square; expected the shape")
+    return side, side
+
+
+def _numbers(digits: str, cells: int, notes: list[str]) -> tuple[int | None, ...] | None:
+    """Pieces from 0 by cell, None = empty. What three digits cannot say, or another viewer wrote, is left out."""
+    if not digits:
+        return None
+    if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
+        notes.append(f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells")
+        return None
+    stated = [int(digits[at : at + 3]) for at in range(0, len(digits), 3)]
+    return tuple(number - 1 if number else None for number in stated)
+
+
+def _place(cell: int, width: int) -> str:
+    return f"row {cell // width + 1}, column {cell % width + 1} (cell {cell})"
+
+
+# -- colours and pieces ------------------------------------------------------------------------------------------------
+
+
+def _letters_of(motifs_order: str | None) -> str:
+    """The letter of each colour: a..z, or the known order turned round."""
+    if motifs_order is None or motifs_order in _DEFAULT_ORDERS:
+        return "abcdefghijklmnopqrstuvwxyz"
+    order = MOTIFS_ORDERS.get(motifs_order)
+    if order is None:
+        raise InputError(f"motifs_order {shown(motifs_order)}; expected one of {', '.join(MOTIFS_ORDERS)}")
+    return "".join(chr(ord("a") + order.index(chr(ord("a") + colour))) for colour in range(len(order)))
+
+
+def _translation(order: str) -> list[int] | None:
+    """Letter to default letter under a ``motifs_order``: a known name, or the permutation written out; else None."""
+    letters = MOTIFS_ORDERS.get(order.lower(), order)
+    if len(letters) < 2 or letters[0] != "a" or sorted(letters) != [chr(ord("a") + i) for i in range(len(letters))]:
+        return None
+    return [ord(letter) - ord("a") for letter in letters] + list(range(len(letters), 26))
+
+
+def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad | None]:
+    return [quad and (table[quad[0]], table[quad[1]], table[quad[2]], table[quad[3]]) for quad in quads]
+
+
+def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
+    """The board on a puzzle that is known: stated order of letters, then the default one, then by the pieces."""
+    index = PieceIndex(puzzle)
+    tables = {"default letters": list(range(26))}
+    declared = _translation(letters.order)
+    if declared is not None:
+        tables = {f"motifs_order {letters.order}": declared, **tables}
+    nearest: list[int] | None = None
+    for said, table in tables.items():
+        quads = _translated(letters.quads, table)
+        strangers = index.strangers(quads)
+        if not strangers:
+            notes.append(said)
+            return _document(letters, quads, index, notes)
+        nearest = strangers if nearest is None or len(strangers) < len(nearest) else nearest
+    found = match_letters(letters.quads, index)
+    if found is None:
+        assert nearest
+        shows = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
+        more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ""
+        raise InputError(
+            f"{puzzle.place(nearest[0])} shows '{shows}', no piece of {puzzle.name}{more}, and no other order of the "
+            "letters makes every cell one; expected a board of this puzzle"
+        )
+    colour_of, alone = found
+    notes.append("letters matched to the colours by the pieces" + ("" if alone else ", one of several ways that fit"))
+    quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
+    return _document(letters, quads, index, notes)
+
+
+def _document(letters: Letters, quads: Sequence[Quad | None], index: PieceIndex, notes: list[str]) -> Document:
+    board, contradicted = index.board(quads, letters.numbers)
+    if contradicted:
+        notes.append(
+            f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges counts"
+        )
+    return Document(FORMAT.name, index.puzzle, board, tuple(notes))
+
+
+def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
+    """The shipped instance of the URL's name, if the board is made of its pieces."""
+    if letters.name not in shipped_instances():
+        return None
+    puzzle = source.find_puzzle(letters.name)
+    if (letters.width, letters.height) != (puzzle.width, puzzle.height):
+        return None
+    quads = _translated(letters.quads, _translation(letters.order) or range(26))
+    return None if PieceIndex(puzzle).strangers(quads) else puzzle
+
+
+def _on_its_own(letters: Letters, notes: list[str]) -> Document:
+    """A full board defines its puzzle: piece = the quad as it lies, numbered by board_pieces or else by cell."""
+    table = _translation(letters.order)
+    if letters.order not in _DEFAULT_ORDERS and table is None:
+        notes.append(f"motifs_order {shown(letters.order)} is not known: letters taken as they are")
+    quads = _translated(letters.quads, table or range(26))
+    shape = letters.width, letters.height
+    if None in quads:
+        empty = quads.count(None)
+        notes.append(f"{empty} of {len(quads)} cells are empty: a partial board does not define its puzzle")
+        return Document(FORMAT.name, None, None, tuple(notes), tuple(quads), shape)
+    cell_of = list(range(len(quads)))
+    if letters.numbers is not None and {*letters.numbers} == {*range(len(quads))}:
+        cell_of = [letters.numbers.index(piece) for piece in cell_of]
+        notes.append("the board defines the puzzle; pieces numbered by board_pieces")
+    else:
+        notes.append("the board defines the puzzle; pieces numbered by cell")
+    puzzle = Puzzle(np.array([quads[cell] for cell in cell_of], dtype=np.int32), *shape, name=letters.name)
+    placements = np.empty(len(quads), dtype=np.int32)
+    placements[cell_of] = 4 * np.arange(len(quads), dtype=np.int32)
+    return Document(FORMAT.name, puzzle, Board(placements, *shape), tuple(notes))
+
+
+FORMAT = Format("url", "board", "viewer URL (e2.bucas.name); url:jblackwood for other letters", looks_like, read, write)

@@ -1,0 +1,79 @@
+"""`lns convert`: read any format of the field, write another."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from instances.errors import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="IN", help="a file, a viewer URL, or the name of a shipped instance")
+    parser.add_argument("output", metavar="OUT", help="the file to write; - for stdout (with --to)")
+    parser.add_argument(
+        "--from", dest="from_format", metavar="F", help="format of IN; guessed by its content otherwise"
+    )
+    parser.add_argument("--to", dest="to_format", metavar="F", help="format of OUT; from its extension otherwise")
+    parser.add_argument("--puzzle", metavar="INSTANCE", help="what the board in IN is a board of")
+    parser.add_argument("--force", action="store_true", help="write over OUT if it exists")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout on what was done")
+    parser.epilog = (
+        "formats of puzzles: benoist quads e2pieces[:ORDER] csv16 json    (ORDER as urdl, udlr)\n"
+        "formats of boards:  url[:MOTIFS_ORDER] solution best\n"
+        "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from instances.formats import load_puzzle, read, render
+    from instances.formats.files import atomic_write
+    from instances.formats.reading import source_name
+    from lns.cli.main import DONE, print_json
+
+    if args.output == "-" and args.to_format is None:
+        raise InputError("OUT is - and says no format; expected --to FORMAT")
+    if args.output == "-" and args.json:
+        raise InputError("OUT is - and --json writes to stdout too; expected one of them")
+    if args.output != "-" and os.path.lexists(args.output) and not args.force:
+        raise InputError("this exists already; expected a new name, or --force to write over it", args.output)
+
+    known = None if args.puzzle is None else load_puzzle(args.puzzle)
+    document = read(args.input, puzzle=known, format=args.from_format)
+    puzzle = document.puzzle or known
+    if puzzle is None:
+        reasons = "; ".join(document.notes)
+        raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", source_name(args.input))
+    text, left_out = render(
+        args.to_format,
+        puzzle,
+        document.board,
+        path=None if args.output == "-" else args.output,
+        instance=args.puzzle,
+    )
+    notes = [f"read {document.format}: {_what(puzzle.width, puzzle.height, document.board is not None)}"]
+    notes += [*document.notes, *left_out]
+    if args.output == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        atomic_write(args.output, text)
+    for note in notes:
+        print(f"lns: {note}", file=sys.stderr)
+    if args.json:
+        print_json(
+            {
+                "out": args.output,
+                "from": document.format,
+                "width": puzzle.width,
+                "height": puzzle.height,
+                "board": document.board is not None,
+                "notes": notes,
+            }
+        )
+    return DONE
+
+
+def _what(width: int, height: int, has_board: bool) -> str:
+    return f"{'a board' if has_board else 'a puzzle'} of {width} x {height}"

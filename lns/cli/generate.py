@@ -1,0 +1,103 @@
+"""`lns generate`: puzzles with a planted solution, the same for the same seed everywhere."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from instances.errors import InputError
+
+_EXAMPLES = """\
+examples:
+  lns generate like-e2                                        16x16, 5 rim and 17 inner colours, to the screen
+  lns generate like-e2 --width 12 --seed 3 -o p.txt           12x12
+  lns generate like-e2 --width 12 --height 20 -o p.txt --solution p.solution.txt
+  lns generate uniform --width 7 --colours 5 --fix-corners    as in seed 000, the four corners pinned
+  lns generate balanced-torus --width 8 --colours 9           as in seed 002
+
+Without numbers of colours, as many as leave about one solution by chance. The planted solution is written only
+where --solution says.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EXAMPLES
+    parser.add_argument("kind", metavar="KIND", help="uniform, balanced-torus or like-e2")
+    parser.add_argument("--width", type=int, metavar="W", help="cells in a row (default: as --height, else 16)")
+    parser.add_argument("--height", type=int, metavar="H", help="cells in a column (default: as --width)")
+    parser.add_argument("--colours", type=int, metavar="K", help="colours of a uniform or balanced-torus puzzle")
+    parser.add_argument("--rim-colours", type=int, metavar="R", help="colours along the rim of a like-e2 puzzle")
+    parser.add_argument("--inner-colours", type=int, metavar="I", help="its other colours")
+    parser.add_argument("--clues", type=int, default=0, metavar="N", help="pin N pieces of the planted solution")
+    parser.add_argument("--fix-corners", action="store_true", help="pin the corner pieces, too")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which puzzle of its kind (default 0)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the puzzle there (default: to the screen)")
+    parser.add_argument("--solution", metavar="FILE", help="write the planted solution there")
+    parser.add_argument("--format", metavar="F", help="benoist (square), quads, json, ... (default: by name and shape)")
+    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
+    parser.add_argument("--json", action="store_true", help="one JSON object about the puzzle instead of words")
+
+
+def run(args: argparse.Namespace) -> int:
+    from instances.formats import atomic_write, render
+    from instances.generate import Family, clue_cells, corner_cells
+    from lns.cli.main import DONE, print_json
+
+    _check_files(args.output, args.solution, args.force)
+    width, height = _shape(args.width, args.height)
+    family = Family(args.kind, width, height, args.colours, args.rim_colours, args.inner_colours)
+    pinned = clue_cells(width, height, args.clues, args.seed) + (
+        corner_cells(width, height) if args.fix_corners else []
+    )
+    planted = family(args.seed).with_clues(pinned)
+    puzzle = planted.puzzle
+    named = args.format
+    if named is None and args.output is None:
+        named = "benoist" if width == height else "json" if pinned else "quads"
+    text, left_out = render(named, puzzle, None, path=args.output)
+    if left_out:  # a clue asked for and not written would make another puzzle
+        raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
+    if args.output is not None:
+        atomic_write(args.output, text)
+    if args.solution is not None:
+        atomic_write(args.solution, render("solution", puzzle, planted.solution)[0])
+    if args.json:
+        print_json(
+            {
+                "name": puzzle.name,
+                "width": width,
+                "height": height,
+                "colours": puzzle.colours,
+                "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
+                "seed": args.seed,
+                "max_score": puzzle.max_score,
+                "sha256": puzzle.sha256,
+                "output": args.output,
+                "solution": args.solution,
+                "text": text if args.output is None else None,
+            }
+        )
+    elif args.output is None:
+        sys.stdout.write(text)
+    else:
+        print(
+            f"{args.output}: {puzzle.name}, {puzzle.cells} pieces, {puzzle.colours} colours, {len(puzzle.clues)} clues"
+        )
+    return DONE
+
+
+def _shape(width: int | None, height: int | None) -> tuple[int, int]:
+    """A square where only one side is given; 16x16 where none is."""
+    side = 16 if width is None and height is None else width if height is None else height
+    assert side is not None
+    return (side if width is None else width), (side if height is None else height)
+
+
+def _check_files(output: str | None, solution: str | None, force: bool) -> None:
+    """Refuse before anything is made: nothing is overwritten, and not one file by the other."""
+    if output is not None and solution is not None and os.path.realpath(output) == os.path.realpath(solution):
+        raise InputError("puzzle and solution would go to the same file; expected two", output)
+    for path in (output, solution):
+        if path is not None and os.path.lexists(path) and not force:
+            raise InputError("the file exists; expected a new name, or --force to overwrite it", path)

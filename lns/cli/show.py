@@ -1,0 +1,158 @@
+"""`lns show`: a board or a puzzle as a picture, in the terminal or in a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from instances.errors import InputError
+
+if TYPE_CHECKING:
+    from instances.board import Board
+    from instances.draw.terminal import Colour
+    from instances.puzzle import Puzzle
+
+_EXAMPLES = """\
+examples:
+  lns show runs/mine/best.json                      in the terminal, its score under it
+  lns show best.json --svg board.svg --numbers      a picture with piece numbers, mismatches in red
+  lns show best.json --open                         in the browser
+  lns show "https://e2.bucas.name/#puzzle=..." --tikz board.tex
+  lns show like-e2-16x16                            the pieces of a shipped instance, counts of colours, clues
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EXAMPLES
+    parser.add_argument("board", metavar="BOARD", help="a file with a board, a viewer URL, or an instance (its pieces)")
+    parser.add_argument("--puzzle", metavar="INSTANCE", help="what it is a board of: a file or a shipped instance")
+    parser.add_argument("--format", metavar="F", help="format of BOARD; guessed by its content otherwise")
+    parser.add_argument("--svg", metavar="FILE", help="write an SVG picture")
+    parser.add_argument("--tikz", metavar="FILE", help="write a LaTeX document with a TikZ picture")
+    parser.add_argument("--url", action="store_true", help="print the viewer URL of the board")
+    parser.add_argument("--open", action="store_true", help="open the SVG picture (of --svg, or a temporary one)")
+    parser.add_argument("--numbers", action="store_true", help="piece numbers on the SVG picture, from 1")
+    parser.add_argument("--force", action="store_true", help="write over files that exist")
+    parser.add_argument(
+        "--colour",
+        "--color",
+        choices=("auto", "always", "never", "truecolor", "256"),
+        default="auto",
+        help="in the terminal; auto: as the terminal can, letters where it cannot (default)",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    from instances.draw import svg, tikz
+    from instances.formats import atomic_write, load_puzzle, read, read_board, viewer_url
+    from lns.cli.main import DONE, print_json
+
+    for path in (args.svg, args.tikz):
+        if path is not None and os.path.lexists(path) and not args.force:
+            raise InputError("this exists already; expected a new name, or --force to write over it", path)
+    known = None if args.puzzle is None else load_puzzle(args.puzzle)
+    document = read(args.board, puzzle=known, format=args.format)
+    if document.puzzle is None:
+        document = read_board(args.board, known, args.format)  # raises, with the reason
+    puzzle, board = document.puzzle, document.board
+    assert puzzle is not None
+    for note in document.notes:
+        print(f"lns: {note}", file=sys.stderr)
+    if args.url and board is None:
+        raise InputError(f"this is a puzzle (format {document.format}); a viewer URL needs a board", args.board)
+    url = viewer_url(puzzle, board) if args.url and board is not None else None
+
+    picture = args.svg
+    if args.svg is not None or args.open:
+        text = svg.render(puzzle, board, piece_numbers=args.numbers)
+        picture = _temporary(text) if args.svg is None else args.svg
+        if args.svg is not None:
+            atomic_write(args.svg, text)
+    if args.tikz is not None:
+        atomic_write(args.tikz, tikz.render(puzzle, board))
+    if args.json:
+        print_json({**_facts(puzzle, board), "svg": picture, "tikz": args.tikz, "url": url})
+    else:
+        for path in filter(None, (picture, args.tikz)):
+            print(path)
+        if args.url:
+            print(url)
+        if not (picture or args.tikz or args.url):
+            _draw(puzzle, board, args.colour)
+    if args.open:
+        _open(picture)
+    return DONE
+
+
+def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
+    import shutil
+
+    from instances.draw import summary, terminal
+    from instances.draw.scene import scene
+    from instances.verify import verify
+
+    columns = shutil.get_terminal_size((80, 24)).columns
+    sys.stdout.write(terminal.render(puzzle, board, colour=_colour(choice), width=columns))
+    print(scene(puzzle, board).caption)
+    if board is None:
+        sys.stdout.write(summary.describe(puzzle))
+        return
+    problems = verify(puzzle, board).problems
+    for problem in problems[:5]:
+        print(f"  {problem}")
+    if len(problems) > 5:
+        print(f"  and {len(problems) - 5} more (`lns verify` names them all)")
+
+
+def _colour(choice: str) -> Colour:
+    from instances.draw import terminal
+
+    if choice == "auto":
+        return terminal.capability(sys.stdout)
+    if choice == "never" or not terminal.encodes(sys.stdout):
+        return "none"
+    if choice == "always":
+        return terminal.richest()
+    return "256" if choice == "256" else "truecolor"
+
+
+def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
+    from instances.draw.summary import summarise
+    from instances.verify import verify
+
+    counts = summarise(puzzle)
+    facts: dict[str, Any] = {
+        "name": puzzle.name,
+        "sha256": puzzle.sha256,
+        "width": puzzle.width,
+        "height": puzzle.height,
+        "max_score": puzzle.max_score,
+        "pieces": {"corners": counts.corners, "edges": counts.edges, "inner": counts.inner},
+        "half_edges": {"along_rim": counts.along_rim, "inside": counts.inside},
+        "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
+    }
+    if board is not None:
+        judged = verify(puzzle, board)
+        facts |= {"score": judged.score, "valid": judged.valid, "placed": judged.placed}
+        facts["mismatches"] = len(judged.mismatches)
+    return facts
+
+
+def _temporary(text: str) -> str:
+    """A picture that stays: the browser reads it after the program ends, the system clears its folder one day."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile("w", prefix="lns-", suffix=".svg", delete=False, encoding="utf-8") as file:
+        file.write(text)
+    return file.name
+
+
+def _open(picture: str) -> None:
+    import webbrowser
+    from pathlib import Path
+
+    if not webbrowser.open(Path(picture).resolve().as_uri()):
+        print(f"lns: no browser was found; the picture is {picture}", file=sys.stderr)

@@ -1,0 +1,151 @@
+"""The depth-first search of the constructor: fixed order, two known sides a cell, slips and colour quotas.
+
+One comparison serves both rules: a prefix carries ``gain`` = favoured half-edges used - SLIP * slips spent, and depth d
+asks for at least ``need[d]`` = quota floor - SLIP * slips allowed. Lists are sorted so that the first candidate below
+the need ends the list, and the sentinel is such a candidate.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.jit import kernel
+from lns.construct.tables import DOWN_AT, GAIN_AT, PIECE_BITS, RIGHT_AT, RIGHT_BITS, ROTATION_AT, SLIP, Tables
+from lns.construct.tail import TailPlan, TailWork, solve_tail
+
+_PIECE_MASK = np.int64((1 << PIECE_BITS) - 1)
+_DOWN_MASK = np.int64((1 << (RIGHT_AT - DOWN_AT)) - 1)
+_RIGHT_MASK = np.int64((1 << RIGHT_BITS) - 1)
+
+REACHED, BUDGET, EXHAUSTED = 0, 1, 2
+
+
+class Plan(NamedTuple):
+    """What stays while a search runs. ``position``: int64 (cells,) place in the padded board by depth."""
+
+    tables: Tables
+    position: npt.NDArray[np.int64]
+    need: npt.NDArray[np.int64]
+    padded_width: int
+    cut: int  # depth at which a prefix is complete
+
+
+class Prefix(NamedTuple):
+    """The search's own state, all of it: copy these arrays and the search can go on elsewhere.
+
+    ``cursor``: int64 (cells+1,) next word by depth; ``chosen``: int64 (cells,) word by depth; ``gain``: int64 (cells+1,);
+    ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by padded position (right times colours1);
+    ``scalars``: int64 [depth, nodes]; ``visits``: int64 (cells+1,) placements by depth.
+    """
+
+    cursor: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
+    gain: npt.NDArray[np.int64]
+    used: npt.NDArray[np.uint8]
+    right: npt.NDArray[np.int64]
+    down: npt.NDArray[np.int64]
+    scalars: npt.NDArray[np.int64]
+    visits: npt.NDArray[np.int64]
+
+
+@kernel
+def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
+    """Search on until a prefix of ``plan.cut`` cells stands, or ``node_limit`` nodes in all were made.
+
+    Returns REACHED (the prefix is in ``prefix.chosen``; the next call goes on behind it), BUDGET or EXHAUSTED.
+    """
+    index, words, base, position, need = (
+        plan.tables.index, plan.tables.words, plan.tables.base, plan.position, plan.need,
+    )  # fmt: skip
+    cursor, chosen, gain, used = prefix.cursor, prefix.chosen, prefix.gain, prefix.used
+    right, down, visits = prefix.right, prefix.down, prefix.visits
+    cut = np.uint64(plan.cut)
+    one = np.uint64(1)
+    row = np.uint64(plan.padded_width)
+    depth = np.uint64(prefix.scalars[0])
+    nodes = prefix.scalars[1]
+    if depth == cut:
+        if cut == 0:
+            return EXHAUSTED
+        depth -= one
+        used[np.uint64(chosen[depth] & _PIECE_MASK)] = 0
+    status = EXHAUSTED
+    while True:
+        at = np.uint64(cursor[depth])
+        word = words[at]
+        while used[np.uint64(word & _PIECE_MASK)]:
+            at += one
+            word = words[at]
+        gained = gain[depth] + (word >> GAIN_AT)
+        if gained >= need[depth]:
+            cursor[depth] = np.int64(at + one)
+            here = np.uint64(position[depth])
+            chosen[depth] = word
+            visits[depth] += 1
+            used[np.uint64(word & _PIECE_MASK)] = 1
+            right[here] = (word >> RIGHT_AT) & _RIGHT_MASK
+            down[here] = (word >> DOWN_AT) & _DOWN_MASK
+            nodes += 1
+            depth += one
+            gain[depth] = gained
+            if depth == cut:
+                status = REACHED
+                break
+            here = np.uint64(position[depth])
+            cursor[depth] = index[np.uint64(base[depth] + right[here - one] + down[here - row])]
+            if nodes >= node_limit:
+                status = BUDGET
+                break
+        else:
+            if depth == 0:
+                break
+            depth -= one
+            used[np.uint64(chosen[depth] & _PIECE_MASK)] = 0
+    prefix.scalars[0] = np.int64(depth)
+    prefix.scalars[1] = nodes
+    return status
+
+
+@kernel
+def construct(
+    plan: Plan,
+    prefix: Prefix,
+    tail: TailPlan,
+    work: TailWork,
+    finds: npt.NDArray[np.int32],
+    counters: npt.NDArray[np.int64],
+    mismatches: int,
+    node_limit: int,
+    tail_nodes: int,
+) -> int:
+    """Make prefixes and finish each exactly, until a board with at most ``mismatches`` is found or nodes run out.
+
+    ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 [prefixes, tails searched,
+    tail nodes, mismatches of the find]. Returns REACHED with a find, BUDGET or EXHAUSTED.
+    """
+    cells = len(finds)
+    while True:
+        status = next_prefix(plan, prefix, node_limit)
+        if status != REACHED:
+            return status
+        counters[0] += 1
+        slips = (SLIP - 1 - prefix.gain[plan.cut]) // SLIP
+        room = mismatches - slips
+        if room < 0:
+            continue
+        found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, tail_nodes)
+        counters[1] += nodes > 0
+        counters[2] += nodes
+        if found >= 0:
+            for depth in range(plan.cut):
+                word = prefix.chosen[depth]
+                finds[depth] = (word & _PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)
+            for i in range(cells - plan.cut):
+                finds[plan.cut + i] = work.found[i]
+            counters[3] = slips + found
+            return REACHED
+        if prefix.scalars[1] >= node_limit:
+            return BUDGET

@@ -1,0 +1,57 @@
+"""Fixed orders of the cells in which the upper and the left side of every cell are known when it is filled.
+
+Any order that never visits a cell before its upper and its left neighbour qualifies (a linear extension of the
+staircase order). Row scan is the plain one; the comb order (field.md, Lessons) fills the upper rows row by row and the
+last rows column by column, so that the frontier gets short while slips are being spent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.errors import InputError
+from instances.puzzle import IntArray
+
+
+def row_scan(width: int, height: int) -> IntArray:
+    """Cells row by row; shape (width*height,), int32."""
+    return np.arange(width * height, dtype=np.int32)
+
+
+def comb(width: int, height: int, band: int = 5, lead: int = 5, corner: int = 4) -> IntArray:
+    """The comb order; shape (width*height,), int32.
+
+    Rows 0 to height-band-1 row by row; in the last ``band`` rows the first ``lead`` columns row by row, then column by
+    column; the last ``corner`` columns alternately by row and by column towards the last corner.
+    """
+    band = max(1, min(band, height))
+    lead = max(0, min(lead, width))
+    corner = max(1, min(corner, width - lead)) if lead < width else 0
+    top = height - band
+    order = [(row, column) for row in range(top) for column in range(width)]
+    order += [(row, column) for row in range(top, height) for column in range(lead)]
+    order += [(row, column) for column in range(lead, width - corner) for row in range(top, height)]
+    row, column = top, width - corner
+    by_row = True
+    while corner and row < height and column < width:
+        if by_row:
+            order += [(row, c) for c in range(column, width)]
+            row += 1
+        else:
+            order += [(r, column) for r in range(row, height)]
+            column += 1
+        by_row = not by_row
+    cells = np.array([r * width + c for r, c in order], dtype=np.int32)
+    check(cells, width, height)
+    return cells
+
+
+def check(order: IntArray, width: int, height: int) -> None:
+    """Raise InputError unless ``order`` holds each cell once and respects up and left."""
+    if sorted(order.tolist()) != list(range(width * height)):
+        raise InputError(f"an order of cells must hold each of the {width * height} cells once")
+    place = np.empty(width * height, dtype=np.int32)
+    place[order] = np.arange(width * height, dtype=np.int32)
+    grid = place.reshape(height, width)
+    if (np.diff(grid, axis=0) < 0).any() or (np.diff(grid, axis=1) < 0).any():
+        raise InputError("an order of cells must visit every cell after its upper and its left neighbour")

@@ -1,0 +1,191 @@
+"""Candidate tables: for each kind of cell and each pair of known colours (left, up), the pieces to try, in order.
+
+A candidate is one int64 word: everything that the search needs about an oriented piece in one load.
+
+    bits  0-12  piece              (index into ``used``)
+    bits 13-14  rotation
+    bits 15-26  colour shown downwards
+    bits 27-47  colour shown to the right, times the number of colours (row of the index of the next cell)
+    bits 48-63  gain, signed: favoured half-edges minus SLIP for a slip
+
+Lists end with a word of the lowest gain on a piece that is never used, so that the end needs no test of its own: see
+``lns.construct.kernel``. Inside a list: fewest slips first, then most favoured half-edges, then chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
+
+SLIP = 1024  # one slip, in units of gain; more than the favoured half-edges that any board can hold at once
+NEVER = -(2**15)  # gain of the end of a list
+
+PIECE_BITS, ROTATION_BITS, DOWN_BITS, RIGHT_BITS = 13, 2, 12, 21
+ROTATION_AT = PIECE_BITS
+DOWN_AT = ROTATION_AT + ROTATION_BITS
+RIGHT_AT = DOWN_AT + DOWN_BITS
+GAIN_AT = RIGHT_AT + RIGHT_BITS
+
+
+class Tables(NamedTuple):
+    """Flat arrays for the kernel; ``colours1`` = number of colours with grey.
+
+    ``index``: int32, (kinds * colours1 * colours1,): first word of the list of kind*colours1^2 + left*colours1 + up.
+    ``words``: int64. ``base``: int32 (cells,), kind*colours1^2 by depth.
+    """
+
+    index: npt.NDArray[np.int32]
+    words: npt.NDArray[np.int64]
+    base: npt.NDArray[np.int32]
+    colours1: int
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What the pieces of a cell have in common: grey sides, colours that clues next to it ask for, where it may slip."""
+
+    grey: tuple[bool, bool, bool, bool]
+    wanted: tuple[tuple[int, int], ...]  # (side, colour) asked for by a clue on the right or below
+    slips: tuple[int, ...]  # sides at which this cell may mismatch
+    clue: int = -1  # the oriented piece of a clue on this cell
+
+
+def may_slip(puzzle: Puzzle, cell: int, side: int) -> bool:
+    """Whether a slip on ``side`` of ``cell`` is affordable: never between two rim cells along the rim (field.md)."""
+    grey = puzzle.grey_sides(cell)
+    if grey[side]:
+        return False
+    row, column = divmod(cell, puzzle.width)
+    drow, dcolumn = ((-1, 0), (0, 1), (1, 0), (0, -1))[side]
+    other = puzzle.grey_sides((row + drow) * puzzle.width + column + dcolumn)
+    return not (any(grey) and any(other))
+
+
+def build(
+    puzzle: Puzzle,
+    order: IntArray,
+    slip_depths: npt.NDArray[np.bool_],
+    favoured: tuple[int, ...],
+    chance: np.random.Generator,
+) -> Tables:
+    """Tables for the cells in ``order``; those at depths where ``slip_depths`` is True also list slips.
+
+    ``favoured``: colours whose half-edges count as gain. ``chance`` shuffles what is equal otherwise.
+    """
+    colours1 = puzzle.colours + 1
+    clues = {clue.cell: clue for clue in puzzle.clues}
+    kinds: dict[_Kind, int] = {}
+    base = np.empty(puzzle.cells, dtype=np.int32)
+    for depth, cell in enumerate(order.tolist()):
+        kind = _kind(puzzle, cell, bool(slip_depths[depth]), clues)
+        base[depth] = kinds.setdefault(kind, len(kinds)) * colours1 * colours1
+
+    free = np.ones(puzzle.cells, dtype=bool)
+    free[[clue.piece for clue in puzzle.clues]] = False
+    gain = np.isin(puzzle.pieces, favoured).sum(axis=1).astype(np.int64)
+    keys, words, slips = [], [], []
+    for kind, number in kinds.items():
+        kind_keys, oriented, kind_slips = _candidates(puzzle, kind, free)
+        keys.append(number * colours1 * colours1 + kind_keys)
+        slips.append(kind_slips)
+        words.append(_pack(puzzle.oriented[oriented], oriented, gain[oriented >> 2] - SLIP * kind_slips, colours1))
+    return _lists(
+        np.concatenate(keys), np.concatenate(words), np.concatenate(slips), len(kinds), base, colours1, chance, puzzle
+    )
+
+
+def _kind(puzzle: Puzzle, cell: int, slips: bool, clues: dict[int, Clue]) -> _Kind:
+    grey = puzzle.grey_sides(cell)
+    if cell in clues:
+        clue = clues[cell]
+        return _Kind(grey, (), (), clue.piece * 4 + clue.rotation)
+    wanted = []
+    for side, other in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
+        if not grey[side] and other in clues:
+            clue = clues[other]
+            wanted.append((side, int(puzzle.oriented[clue.piece * 4 + clue.rotation][(side + 2) % 4])))
+    asked = {side for side, _ in wanted}
+    allowed = [
+        side for side in range(4) if slips and may_slip(puzzle, cell, side) and (side in (UP, LEFT) or side in asked)
+    ]
+    return _Kind(grey, tuple(wanted), tuple(allowed))
+
+
+def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray]:
+    """(key left*colours1+up, oriented piece, slips) of all candidates of one kind of cell; at most one slip each."""
+    colours1 = puzzle.colours + 1
+    quads = puzzle.oriented
+    every_key = np.arange(colours1 * colours1, dtype=np.int64)
+    if kind.clue >= 0:  # its neighbours were chosen to fit, or have paid for the slip
+        none = np.zeros_like(every_key)
+        return every_key, none + kind.clue, none
+
+    fits = free.repeat(4) & ((quads == GREY) == np.array(kind.grey)).all(axis=1)
+    fits &= _first_of_equal_rotations(quads)
+    missed = np.zeros(len(quads), dtype=np.int64)
+    for side, colour in kind.wanted:
+        missed += quads[:, side] != colour
+    if not {side for side, _ in kind.wanted} & set(kind.slips):
+        fits &= missed == 0
+    oriented = np.flatnonzero(fits & (missed <= 1)).astype(np.int64)
+    keys = [quads[oriented, LEFT].astype(np.int64) * colours1 + quads[oriented, UP]]
+    found, slips = [oriented], [missed[oriented]]
+
+    exact = oriented[missed[oriented] == 0]
+    for side, step in ((LEFT, colours1), (UP, 1)):
+        if side not in kind.slips:
+            continue
+        grid_piece, grid_colour = (axis.ravel() for axis in np.meshgrid(exact, np.arange(1, colours1), indexing="ij"))
+        differs = quads[grid_piece, side] != grid_colour
+        grid_piece, grid_colour = grid_piece[differs], grid_colour[differs].astype(np.int64)
+        other = UP if side == LEFT else LEFT
+        keys.append(grid_colour * step + quads[grid_piece, other].astype(np.int64) * (colours1 if step == 1 else 1))
+        found.append(grid_piece)
+        slips.append(np.ones(len(grid_piece), dtype=np.int64))
+    return np.concatenate(keys), np.concatenate(found), np.concatenate(slips)
+
+
+def _first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
+    """False for a rotation of a piece that looks like an earlier one: a symmetric piece is tried once."""
+    turns = quads.reshape(-1, 4, 4)
+    first = np.ones(turns.shape[:2], dtype=bool)
+    for rotation in range(1, 4):
+        for earlier in range(rotation):
+            first[:, rotation] &= (turns[:, rotation] != turns[:, earlier]).any(axis=1)
+    return first.ravel()
+
+
+def _pack(quads: IntArray, oriented: IntArray, gain: npt.NDArray[np.int64], colours1: int) -> npt.NDArray[np.int64]:
+    piece, rotation = oriented >> 2, oriented & 3
+    right = quads[:, RIGHT].astype(np.int64) * colours1
+    down = quads[:, DOWN].astype(np.int64)
+    return piece | rotation << ROTATION_AT | down << DOWN_AT | right << RIGHT_AT | gain << GAIN_AT
+
+
+def _lists(
+    keys: IntArray,
+    words: npt.NDArray[np.int64],
+    slips: IntArray,
+    kinds: int,
+    base: npt.NDArray[np.int32],
+    colours1: int,
+    chance: np.random.Generator,
+    puzzle: Puzzle,
+) -> Tables:
+    """Sort the candidates into lists, each closed by a sentinel; all empty lists share one."""
+    end = np.int64(puzzle.cells) | np.int64(NEVER) << np.int64(GAIN_AT)
+    favoured = (words >> GAIN_AT) + SLIP * slips
+    by = np.lexsort((chance.random(len(keys)), -favoured, slips, keys))
+    keys, words = keys[by], words[by]
+    lists, starts, sizes = np.unique(keys, return_index=True, return_counts=True)
+    rank = np.repeat(np.arange(len(lists)), sizes)
+    packed = np.full(1 + len(words) + len(lists), end, dtype=np.int64)  # word 0: the empty list
+    packed[1 + np.arange(len(words)) + rank] = words
+    index = np.zeros(kinds * colours1 * colours1, dtype=np.int32)
+    index[lists] = 1 + starts + np.arange(len(lists))
+    return Tables(index, packed, base, colours1)

@@ -1,0 +1,80 @@
+"""One island: the method as a loop of steps, each counted in nodes, so that time never bends the trajectory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from lns.params import Params
+
+State = dict[str, npt.NDArray[np.generic]]
+"""Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task."""
+
+
+@dataclass
+class Statistics:
+    """What was done, counted in the kernels; sums over islands are meaningful."""
+
+    nodes: int = 0  # placements of the constructor
+    prefixes: int = 0  # prefixes that reached the exact tail
+    tail_nodes: int = 0  # placements of the exact tail
+    boards: int = 0  # full boards found
+    moves: int = 0  # tabu moves evaluated
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def summary(self, seconds: float) -> str:
+        """For the closing lines."""
+        parts = []
+        if self.nodes:
+            parts.append(f"{self.nodes / 1e6:,.0f} M nodes, {self.prefixes:,} prefixes finished exactly")
+        if self.moves:
+            parts.append(f"{self.moves / 1e6:,.0f} M tabu moves evaluated")
+        return ", ".join([*parts, self.rate(seconds)])
+
+    def rate(self, seconds: float) -> str:
+        """Work a second, of all workers together."""
+        seconds = max(seconds, 1e-9)
+        if self.nodes or not self.moves:
+            return f"{(self.nodes + self.tail_nodes) / seconds / 1e6:.1f} M nodes/s"
+        return f"{self.moves / seconds / 1e6:.1f} M moves/s"
+
+
+class Engine(Protocol):
+    """What an island runs. ``best`` is a full legal board, or None before the first; ``best_score`` then -1."""
+
+    best: Board | None
+    best_score: int
+    origin: str
+    exhausted: bool
+    statistics: Statistics
+
+    def step(self, target: int) -> None:
+        """Some tens of milliseconds of work, counted in nodes or moves."""
+
+    def meet(self, board: Board, score: int) -> None:
+        """Take note of a better board from elsewhere."""
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
+def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
+    """The engine called ``name``: 'auto' or 'tabu'."""
+    if name == "auto":
+        from lns.search import Search
+
+        return Search(puzzle, params, seed, island)
+    if name == "tabu":
+        from lns.tabu.engine import TabuEngine
+
+        return TabuEngine(puzzle, params, seed, island)
+    raise InputError(f"unknown engine '{name}'; expected auto or tabu")

@@ -1,0 +1,154 @@
+"""Parameters: one validated dataclass a component, the same names in TOML, in the docs and for the tuner.
+
+A field is made with ``option(default, doc, low, high, ...)``; nothing else has to be told about it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from instances.errors import InputError
+
+
+def option(
+    default: float | int | str, doc: str, low: float | None = None, high: float | None = None, *, log: bool = False
+) -> Any:
+    """A parameter with its meaning and its range (inclusive); ``log``: its sensible steps are factors."""
+    return field(default=default, metadata={"doc": doc, "low": low, "high": high, "log": log})
+
+
+@dataclass(frozen=True)
+class Component:
+    """Checks ranges and types of the fields when made; raises InputError naming the parameter."""
+
+    def __post_init__(self) -> None:
+        for spec in dataclasses.fields(self):
+            value, low, high = getattr(self, spec.name), spec.metadata.get("low"), spec.metadata.get("high")
+            name = f"{_section(type(self))}.{spec.name}"
+            kind = type(spec.default)
+            if kind is float and type(value) is int:
+                object.__setattr__(self, spec.name, float(value))
+            elif type(value) is not kind:
+                raise InputError(f"parameter {name} is {value!r}; expected {_KIND_NAMES[kind]}")
+            if low is not None and not low <= value <= (float("inf") if high is None else high):
+                raise InputError(f"parameter {name} is {value}; expected {low} to {'any' if high is None else high}")
+
+
+_KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+
+
+@dataclass(frozen=True)
+class Construct(Component):
+    """Depth-first construction with slips, colour quotas and the comb order, then the exact tail."""
+
+    band: int = option(5, "rows at the end that are filled column by column", 1, 64)
+    lead: int = option(5, "columns of that band that are filled row by row first", 0, 64)
+    corner: int = option(4, "last columns of that band, filled row and column in turn", 1, 64)
+    tail: int = option(13, "cells at the end that the exact search fills", 1, 24)
+    tail_nodes: int = option(20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True)
+    slips: int = option(10, "slips that may be spent before the tail, on a 16x16 board", 0, 60)
+    first_slip: float = option(55.0, "cells left when the first slip unlocks, on a 16x16 board", 0.0, 400.0)
+    last_slip: float = option(17.0, "cells left when the last slip unlocks, on a 16x16 board", 0.0, 400.0)
+    slip_bend: float = option(1.12, "1: slips unlock evenly; above: denser towards the end", 0.3, 4.0)
+    quota: float = option(1.0, "height of the quota curve; 0: no quota", 0.0, 1.2)
+    quota_rim: int = option(1, "favoured rim colours", 0, 5)
+    quota_inner: int = option(2, "favoured inner colours", 0, 8)
+    reshuffle_nodes: int = option(
+        300_000_000, "nodes after which candidates are shuffled again", 1000, 10**12, log=True
+    )
+    patience_nodes: int = option(
+        20_000_000, "the same, where no prefix has reached the tail yet", 1000, 10**12, log=True
+    )
+
+
+@dataclass(frozen=True)
+class Tabu(Component):
+    """Tabu search on full boards."""
+
+    tenure: int = option(12, "steps for which a move's way back is forbidden at the start", 1, 1000, log=True)
+    steps: int = option(1000, "moves in one go", 1, 10**7, log=True)
+    patience: int = option(60_000, "moves without a new best before a kick", 1, 10**9, log=True)
+    kick: int = option(12, "random exchanges of a kick", 1, 10_000, log=True)
+
+
+@dataclass(frozen=True)
+class Engine(Component):
+    """The loop that ties the parts together."""
+
+    step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
+
+
+@dataclass(frozen=True)
+class Params:
+    """All components. ``Params()`` are the defaults."""
+
+    construct: Construct = field(default_factory=Construct)
+    tabu: Tabu = field(default_factory=Tabu)
+    engine: Engine = field(default_factory=Engine)
+
+
+def _section(component: type) -> str:
+    return component.__name__.lower()
+
+
+def from_dict(values: dict[str, Any]) -> Params:
+    """Params from nested dicts as in TOML; raises InputError for an unknown name, with the nearest known one."""
+    sections = {spec.name: type(getattr(Params(), spec.name)) for spec in dataclasses.fields(Params)}
+    made = {}
+    for section, entries in values.items():
+        if section not in sections:
+            raise InputError(_unknown("section", section, list(sections)))
+        if not isinstance(entries, dict):
+            raise InputError(f"'{section}' must be a section: [{section}], then name = value lines")
+        names = [spec.name for spec in dataclasses.fields(sections[section])]
+        for name in entries:
+            if name not in names:
+                raise InputError(_unknown(f"parameter in [{section}]", name, names))
+        made[section] = sections[section](**entries)
+    return Params(**made)
+
+
+def to_dict(params: Params) -> dict[str, Any]:
+    """Nested dicts as in TOML."""
+    return dataclasses.asdict(params)
+
+
+def load(path: str | Path) -> Params:
+    """Params from a TOML file; raises InputError naming the file."""
+    try:
+        with Path(path).open("rb") as file:
+            return from_dict(tomllib.load(file))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML: {error}", path) from None
+    except UnicodeDecodeError:
+        raise InputError("not TOML: expected UTF-8 text", path) from None
+    except InputError as error:
+        raise error.at(path) from None
+
+
+def to_toml(params: Params) -> str:
+    """TOML with each parameter's meaning and range as a comment."""
+    lines = []
+    for section in dataclasses.fields(params):
+        component = getattr(params, section.name)
+        lines += [f"# {(type(component).__doc__ or '').strip()}", f"[{section.name}]"]
+        for spec in dataclasses.fields(component):
+            value = getattr(component, spec.name)
+            text = repr(value) if not isinstance(value, str) else f'"{value}"'
+            low, high = spec.metadata["low"], spec.metadata["high"]
+            span = "" if low is None else f" ({low} to {high})"
+            lines.append(f"{spec.name} = {text}  # {spec.metadata['doc']}{span}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"unknown {what}: '{name}'; " + (
+        f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(known)
+    )

@@ -1,0 +1,48 @@
+"""Explicit random state for kernels: xoshiro256** on a caller-owned uint64[4] array.
+
+Source: D. Blackman, S. Vigna, "Scrambled linear pseudorandom number generators", 2021.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.jit import inline_kernel
+
+RandomState = npt.NDArray[np.uint64]
+
+
+def random_state(seed: int, *stream: int) -> RandomState:
+    """Independent state for each (seed, stream): the same numbers on every machine."""
+    return np.random.SeedSequence(seed, spawn_key=stream).generate_state(4, np.uint64)
+
+
+def generator(state: RandomState) -> np.random.Generator:
+    """A numpy generator for work between steps, seeded by one draw from ``state`` (which moves on)."""
+    return np.random.Generator(np.random.PCG64(int(next_u64(state))))
+
+
+@inline_kernel
+def _rotl(x: np.uint64, k: np.uint64) -> np.uint64:
+    return (x << k) | (x >> (np.uint64(64) - k))
+
+
+@inline_kernel
+def next_u64(state: RandomState) -> np.uint64:
+    """Next 64 random bits; changes ``state``."""
+    result = _rotl(state[1] * np.uint64(5), np.uint64(7)) * np.uint64(9)
+    t = state[1] << np.uint64(17)
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= t
+    state[3] = _rotl(state[3], np.uint64(45))
+    return result
+
+
+@inline_kernel
+def below(state: RandomState, n: int) -> int:
+    """A number in 0..n-1, n < 2**31 (bias below 2**-32)."""
+    return np.int64(((next_u64(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

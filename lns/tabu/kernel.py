@@ -1,0 +1,287 @@
+"""Tabu search on full boards: the best swap or rotation each step, all of them evaluated incrementally.
+
+``fit[cell, oriented]`` holds the matches that an oriented piece would have on a cell among the cell's neighbours as
+they lie, and ``best[cell, piece]`` its maximum over the rotations that keep grey on the rim. A swap of two cells that
+are not neighbours is then worth two look-ups; a placed colour changes only the few entries that show it.
+
+Sources: Glover's tabu search with aspiration; reactive tenure after Battiti & Tecchiolli 1994; the swap-and-rotate
+neighbourhood is the one of the edge-matching literature (Schaus & Deville 2008, section 3).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.jit import inline_kernel, kernel
+from lns.rng import below, next_u64
+
+ILLEGAL = -64  # fit of a rotation that would show grey inside or colour on the rim
+
+
+class Frame(NamedTuple):
+    """What stays. ``quads``: int16 (4n+1, 4), last row = no piece (-1). ``neighbour``: int32 (n, 4), n = none.
+
+    ``group``: int32 cells that may exchange pieces, group after group; ``group_start``: int32 offsets.
+    ``showing``: int32 oriented pieces by (side, colour); ``showing_start``: int32 offsets, side*colours1 + colour.
+    ``zobrist``: uint64 (n, 4n).
+    """
+
+    quads: npt.NDArray[np.int16]
+    neighbour: npt.NDArray[np.int32]
+    group: npt.NDArray[np.int32]
+    group_start: npt.NDArray[np.int32]
+    showing: npt.NDArray[np.int32]
+    showing_start: npt.NDArray[np.int32]
+    zobrist: npt.NDArray[np.uint64]
+    colours1: int
+
+
+class Walk(NamedTuple):
+    """The search's own state, all of it.
+
+    ``placed``: int32 (n,) oriented piece by cell; ``fit``: int8 (n, 4n); ``best``: int8 (n, n) by piece, cell;
+    ``until``: int64 (n, n) by cell, piece: step until which the piece may not return to the cell.
+    ``seen``: int64 (2^k,) step at which a board with this hash was last met, ``seen_hash`` its full hash.
+    ``scalars``: int64 [score, best score, step, tenure*16, step of last tenure change, moves evaluated, hash].
+    ``record``: int32 (n,) the best board.
+    """
+
+    placed: npt.NDArray[np.int32]
+    fit: npt.NDArray[np.int8]
+    best: npt.NDArray[np.int8]
+    until: npt.NDArray[np.int64]
+    seen: npt.NDArray[np.int64]
+    seen_hash: npt.NDArray[np.uint64]
+    scalars: npt.NDArray[np.int64]
+    record: npt.NDArray[np.int32]
+    random: npt.NDArray[np.uint64]
+
+
+SCORE, BEST, STEP, TENURE, CHANGED, EVALUATED, HASH = range(7)
+TENURE_UNIT = 16
+
+
+@inline_kernel
+def _refresh(walk: Walk, cell: int, piece: int) -> None:
+    first = piece * 4
+    top = walk.fit[cell, first]
+    for rotation in range(1, 4):
+        top = max(top, walk.fit[cell, first + rotation])
+    walk.best[piece, cell] = top
+
+
+@kernel
+def put(frame: Frame, walk: Walk, cell: int, oriented: int) -> None:
+    """Lay ``oriented`` on ``cell`` (over what lies there) and bring ``fit`` and ``best`` of its neighbours up to date."""
+    old = walk.placed[cell]
+    before = old if old >= 0 else len(frame.quads) - 1
+    for side in range(4):
+        other = frame.neighbour[cell, side]
+        if other == len(walk.placed):
+            continue
+        facing = (side + 2) % 4
+        for step in range(2):
+            colour = frame.quads[before if step == 0 else oriented, side]
+            if colour <= 0:
+                continue
+            key = facing * frame.colours1 + colour
+            change = np.int8(-1 if step == 0 else 1)
+            for at in range(frame.showing_start[key], frame.showing_start[key + 1]):
+                shown = frame.showing[at]
+                walk.fit[other, shown] += change
+                _refresh(walk, other, shown >> 2)
+    walk.placed[cell] = oriented
+
+
+@kernel
+def prepare(frame: Frame, walk: Walk, placed: npt.NDArray[np.int32]) -> None:
+    """Start from the full board ``placed``; fills every derived array of ``walk``."""
+    cells = len(placed)
+    score = 0
+    walk.scalars[HASH] = 0
+    code = np.uint64(0)
+    for cell in range(cells):
+        for oriented in range(4 * cells):
+            legal = True
+            matches = 0
+            for side in range(4):
+                other = frame.neighbour[cell, side]
+                colour = frame.quads[oriented, side]
+                if (colour == 0) != (other == cells):
+                    legal = False
+                elif other != cells and frame.quads[placed[other], (side + 2) % 4] == colour:
+                    matches += 1
+            walk.fit[cell, oriented] = matches if legal else matches + ILLEGAL
+        for piece in range(cells):
+            _refresh(walk, cell, piece)
+        walk.placed[cell] = placed[cell]
+        walk.record[cell] = placed[cell]
+        score += walk.fit[cell, placed[cell]]
+        code ^= frame.zobrist[cell, placed[cell]]
+        for piece in range(cells):
+            walk.until[cell, piece] = 0
+    walk.scalars[SCORE] = walk.scalars[BEST] = score // 2
+    walk.scalars[HASH] = np.int64(code)
+    walk.seen[:] = -1
+
+
+@inline_kernel
+def _rotation_of(walk: Walk, cell: int, piece: int) -> int:
+    """One of the rotations of ``piece`` that fit best on ``cell``, by chance."""
+    wanted = walk.best[piece, cell]
+    found = -1
+    ties = 0
+    for rotation in range(4):
+        if walk.fit[cell, piece * 4 + rotation] == wanted:
+            ties += 1
+            if ties == 1 or below(walk.random, ties) == 0:
+                found = rotation
+    return found
+
+
+@inline_kernel
+def _shared(frame: Frame, a: int, b: int) -> int:
+    """Side of ``a`` at which ``b`` lies, or -1."""
+    for side in range(4):
+        if frame.neighbour[a, side] == b:
+            return side
+    return -1
+
+
+@kernel
+def steps(frame: Frame, walk: Walk, count: int, target: int) -> None:
+    """``count`` moves (fewer when the best score reaches ``target``): each the best that is not tabu, ties by chance."""
+    cells = len(walk.placed)
+    scalars = walk.scalars
+    mask = np.uint64(len(walk.seen) - 1)
+    for _ in range(count):
+        step = scalars[STEP]
+        score = scalars[SCORE]
+        top = -1000
+        ties = 0
+        move_a = move_b = -1
+        move_rotation = 0
+        wish = scalars[BEST] - score  # a tabu move must beat the record
+        evaluated = 0
+        for g in range(len(frame.group_start) - 1):
+            for i in range(frame.group_start[g], frame.group_start[g + 1]):
+                a = frame.group[i]
+                here = walk.placed[a]
+                piece_a = here >> 2
+                now_a = np.int64(walk.fit[a, here])
+                for rotation in range(4):  # turn the piece of a
+                    turned = piece_a * 4 + rotation
+                    if turned == here or walk.fit[a, turned] < 0:
+                        continue
+                    evaluated += 1
+                    delta = np.int64(walk.fit[a, turned]) - now_a
+                    if delta < top:
+                        continue
+                    if walk.until[a, piece_a] > step and delta <= wish:
+                        continue
+                    ties = ties + 1 if delta == top else 1
+                    if ties == 1 or below(walk.random, ties) == 0:
+                        move_a, move_b, move_rotation = a, -1, rotation
+                    top = delta
+                evaluated += frame.group_start[g + 1] - i - 1
+                for j in range(i + 1, frame.group_start[g + 1]):
+                    b = frame.group[j]
+                    there = walk.placed[b]
+                    piece_b = there >> 2
+                    delta = (
+                        np.int64(walk.best[piece_b, a]) + np.int64(walk.best[piece_a, b])
+                        - now_a - np.int64(walk.fit[b, there])
+                    )  # fmt: skip
+                    if delta < top:
+                        continue
+                    if (walk.until[a, piece_b] > step or walk.until[b, piece_a] > step) and delta <= wish:
+                        continue
+                    if _shared(frame, a, b) >= 0:
+                        continue  # neighbours see each other move: left to longer routes
+                    ties = ties + 1 if delta == top else 1
+                    if ties == 1 or below(walk.random, ties) == 0:
+                        move_a, move_b = a, b
+                    top = delta
+        scalars[EVALUATED] += evaluated
+        scalars[STEP] = step + 1
+        if move_a < 0:  # everything is tabu
+            scalars[TENURE] = max(TENURE_UNIT, scalars[TENURE] * 9 // 10)
+            continue
+        _make(frame, walk, move_a, move_b, move_rotation)
+        scalars[SCORE] = score + top
+        if scalars[SCORE] > scalars[BEST]:
+            scalars[BEST] = scalars[SCORE]
+            walk.record[:] = walk.placed
+            if scalars[BEST] >= target:
+                return
+        _react(walk, mask, cells)
+
+
+@inline_kernel
+def _make(frame: Frame, walk: Walk, a: int, b: int, rotation: int) -> None:
+    """Carry out a move and forbid its way back for about ``tenure`` steps."""
+    scalars = walk.scalars
+    tenure = max(1, scalars[TENURE] // TENURE_UNIT)
+    end = scalars[STEP] + tenure + below(walk.random, tenure + 1)
+    code = np.uint64(scalars[HASH])
+    old_a = walk.placed[a]
+    piece_a = old_a >> 2
+    walk.until[a, piece_a] = end
+    if b < 0:
+        new_a = piece_a * 4 + rotation
+        put(frame, walk, a, new_a)
+        code ^= frame.zobrist[a, old_a] ^ frame.zobrist[a, new_a]
+    else:
+        old_b = walk.placed[b]
+        piece_b = old_b >> 2
+        walk.until[b, piece_b] = end
+        new_a = piece_b * 4 + _rotation_of(walk, a, piece_b)
+        new_b = piece_a * 4 + _rotation_of(walk, b, piece_a)
+        put(frame, walk, a, new_a)
+        put(frame, walk, b, new_b)
+        code ^= frame.zobrist[a, old_a] ^ frame.zobrist[a, new_a]
+        code ^= frame.zobrist[b, old_b] ^ frame.zobrist[b, new_b]
+    scalars[HASH] = np.int64(code)
+
+
+@inline_kernel
+def _react(walk: Walk, mask: np.uint64, cells: int) -> None:
+    """Reactive tenure: longer when a board comes back, shorter when none has for a while."""
+    scalars = walk.scalars
+    code = np.uint64(scalars[HASH])
+    slot = code & mask
+    if walk.seen[slot] >= 0 and walk.seen_hash[slot] == code:
+        scalars[TENURE] = min(scalars[TENURE] * 11 // 10 + TENURE_UNIT, np.int64(cells) * TENURE_UNIT)
+        scalars[CHANGED] = scalars[STEP]
+    elif scalars[STEP] - scalars[CHANGED] > 4 * (scalars[TENURE] // TENURE_UNIT) + 50:
+        scalars[TENURE] = max(TENURE_UNIT, scalars[TENURE] * 9 // 10)
+        scalars[CHANGED] = scalars[STEP]
+    walk.seen[slot] = scalars[STEP]
+    walk.seen_hash[slot] = code
+
+
+@kernel
+def kick(frame: Frame, walk: Walk, swaps: int) -> None:
+    """``swaps`` random exchanges inside the groups, whatever they cost: a jump to another basin."""
+    groups = len(frame.group_start) - 1
+    for _ in range(swaps):
+        i = below(walk.random, frame.group_start[groups])
+        g = 0
+        while frame.group_start[g + 1] <= i:
+            g += 1
+        size = frame.group_start[g + 1] - frame.group_start[g]
+        if size < 2:
+            continue
+        a, b = frame.group[i], frame.group[frame.group_start[g] + below(walk.random, size)]
+        if a == b or _shared(frame, a, b) >= 0:
+            continue
+        before = walk.fit[a, walk.placed[a]] + walk.fit[b, walk.placed[b]]
+        _make(frame, walk, a, b, 0)
+        walk.scalars[SCORE] += walk.fit[a, walk.placed[a]] + walk.fit[b, walk.placed[b]] - before
+        next_u64(walk.random)
+    if walk.scalars[SCORE] > walk.scalars[BEST]:
+        walk.scalars[BEST] = walk.scalars[SCORE]
+        walk.record[:] = walk.placed

@@ -1,0 +1,141 @@
+"""Tabu search as the rest of the program sees it: boards in, better boards out, state that can be saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import IntArray, Puzzle
+from lns.rng import RandomState, generator
+from lns.tabu import kernel
+from lns.tabu.kernel import BEST, EVALUATED, SCORE, STEP, TENURE, Frame, Walk
+
+SEEN_SLOTS = 1 << 16
+
+
+def frame_of(puzzle: Puzzle) -> Frame:
+    """The flat view of ``puzzle`` that the kernels need; clue cells belong to no group and so never move."""
+    cells, colours1 = puzzle.cells, puzzle.colours + 1
+    neighbour = np.full((cells, 4), cells, dtype=np.int32)
+    for cell in range(cells):
+        grey = puzzle.grey_sides(cell)
+        for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
+            if not grey[side]:
+                neighbour[cell, side] = cell + step
+    pinned = {clue.cell for clue in puzzle.clues}
+    groups: dict[int, list[int]] = {}
+    for cell in range(cells):
+        if cell not in pinned:
+            groups.setdefault(_shape_of(puzzle.grey_sides(cell)), []).append(cell)
+    sides = puzzle.oriented.astype(np.int64) + colours1 * np.arange(4)
+    by_colour = np.argsort(sides.T.ravel(), kind="stable")
+    counts = np.bincount(sides.ravel(), minlength=4 * colours1)
+    zobrist = np.random.Generator(np.random.PCG64(1)).integers(0, 2**64, (cells, 4 * cells), dtype=np.uint64)
+    return Frame(
+        np.vstack([puzzle.oriented, np.full((1, 4), -1)]).astype(np.int16),
+        neighbour,
+        np.array([cell for group in groups.values() for cell in group], dtype=np.int32),
+        np.cumsum([0] + [len(group) for group in groups.values()]).astype(np.int32),
+        (by_colour % (4 * cells)).astype(np.int32),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        zobrist,
+        colours1,
+    )
+
+
+def _shape_of(grey: tuple[bool, bool, bool, bool]) -> int:
+    """Number of a pattern of grey sides, the same for its rotations."""
+    return min(sum(grey[(side + turn) % 4] << side for side in range(4)) for turn in range(4))
+
+
+def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
+    """A full board that keeps rim and clues and is random otherwise."""
+    frame = frame_of(puzzle)
+    placed = np.full(puzzle.cells, -1, dtype=np.int32)
+    for clue in puzzle.clues:
+        placed[clue.cell] = clue.piece * 4 + clue.rotation
+    free = np.ones(puzzle.cells, dtype=bool)
+    free[[clue.piece for clue in puzzle.clues]] = False
+    greys = puzzle.oriented == 0
+    shapes = np.array([_shape_of(tuple(grey)) for grey in (puzzle.pieces == 0).tolist()])
+    for start, stop in zip(frame.group_start, frame.group_start[1:], strict=False):
+        cells = frame.group[start:stop]
+        shape = _shape_of(puzzle.grey_sides(int(cells[0])))
+        pieces = np.flatnonzero(free & (shapes == shape))
+        chance.shuffle(pieces)
+        for cell, piece in zip(cells, pieces, strict=True):
+            legal = np.flatnonzero((greys[piece * 4 : piece * 4 + 4] == puzzle.grey_sides(int(cell))).all(axis=1))
+            placed[cell] = piece * 4 + chance.choice(legal)
+    return Board(placed, puzzle.width, puzzle.height)
+
+
+@dataclass
+class Tabu:
+    """Tabu search on one puzzle. ``tenure``: steps for which a move's way back is forbidden at the start."""
+
+    puzzle: Puzzle
+    random: RandomState
+    tenure: int = 12
+
+    def __post_init__(self) -> None:
+        cells = self.puzzle.cells
+        if cells > 1024:
+            raise InputError(f"tabu search keeps a table of cells x pieces; {cells} cells are more than its 1024")
+        self.frame = frame_of(self.puzzle)
+        self.walk = Walk(
+            np.full(cells, -1, dtype=np.int32),
+            np.zeros((cells, 4 * cells), dtype=np.int8),
+            np.zeros((cells, cells), dtype=np.int8),
+            np.zeros((cells, cells), dtype=np.int64),
+            np.full(SEEN_SLOTS, -1, dtype=np.int64),
+            np.zeros(SEEN_SLOTS, dtype=np.uint64),
+            np.zeros(7, dtype=np.int64),
+            np.zeros(cells, dtype=np.int32),
+            self.random,
+        )
+        self.walk.scalars[TENURE] = self.tenure * kernel.TENURE_UNIT
+
+    def start(self, board: Board | None = None) -> None:
+        """Begin at ``board`` (full, legal), or at a random board."""
+        if board is None:
+            board = random_board(self.puzzle, generator(self.random))
+        kernel.prepare(self.frame, self.walk, board.placements)
+
+    def run(self, steps: int, target: int | None = None) -> None:
+        """``steps`` moves; stops early when the best score reaches ``target``."""
+        kernel.steps(self.frame, self.walk, steps, self.puzzle.max_score if target is None else target)
+
+    def kick(self, swaps: int) -> None:
+        """Exchange ``swaps`` random pairs."""
+        kernel.kick(self.frame, self.walk, swaps)
+
+    def restart_from_best(self) -> None:
+        """Go back to the best board met."""
+        kernel.prepare(self.frame, self.walk, self.walk.record.copy())
+
+    @property
+    def best(self) -> Board:
+        return Board(self.walk.record, self.puzzle.width, self.puzzle.height)
+
+    @property
+    def best_score(self) -> int:
+        return int(self.walk.scalars[BEST])
+
+    @property
+    def score(self) -> int:
+        return int(self.walk.scalars[SCORE])
+
+    @property
+    def steps_made(self) -> int:
+        return int(self.walk.scalars[STEP])
+
+    @property
+    def moves_evaluated(self) -> int:
+        return int(self.walk.scalars[EVALUATED])
+
+    def placed(self) -> IntArray:
+        """The board as it lies now."""
+        return self.walk.placed

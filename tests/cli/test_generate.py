@@ -1,0 +1,103 @@
+"""`lns generate` as its user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from instances import verify
+from instances.formats import load_board, load_puzzle
+from lns.cli.main import main
+
+
+def test_to_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "like-e2", "--width", "4", "--seed", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["4", "6", "0"]
+    assert len(lines) == 3 + 16
+
+
+def test_puzzle_and_solution_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle_file, solution_file = tmp_path / "p.txt", tmp_path / "p.solution.txt"
+    options = ["--width", "7", "--colours", "5", "--fix-corners", "--clues", "1"]
+    assert main(["generate", "uniform", *options, "-o", str(puzzle_file), "--solution", str(solution_file)]) == 0
+    assert capsys.readouterr().out == f"{puzzle_file}: uniform-7x7-c5-s0, 49 pieces, 5 colours, 5 clues\n"
+    puzzle, board = load_board(str(solution_file), load_puzzle(str(puzzle_file)))
+    assert {clue.cell for clue in puzzle.clues} == {0, 6, 24, 42, 48}
+    judged = verify(puzzle, board)
+    assert judged.valid and judged.score == judged.max_score == 84
+
+
+def test_rectangles_with_clues_are_json_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "like-e2", "--width", "5", "--height", "3", "--clues", "2"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert (value["width"], value["height"], len(value["clues"])) == (5, 3, 2)
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "torus.json"
+    assert main(["generate", "balanced-torus", "--width", "5", "--seed", "8", "-o", str(target), "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    puzzle = load_puzzle(str(target))
+    assert value == {
+        "name": "balanced-torus-5x5-c3-s8",
+        "width": 5,
+        "height": 5,
+        "colours": 3,
+        "clues": [],
+        "seed": 8,
+        "max_score": 40,
+        "sha256": puzzle.sha256,
+        "output": str(target),
+        "solution": None,
+        "text": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("foo", "unknown kind of puzzle 'foo'; expected uniform, balanced-torus, like-e2"),
+        ("like-e2 --colours 9", "expected two numbers, not one"),
+        ("uniform --rim-colours 3", "expected one number"),
+        ("uniform --width 0", "a board of 0 x 0"),
+        ("uniform --width -3 --height 4", "a board of -3 x 4"),
+        ("uniform --width 99999999 --clues 3", "expected 1 to 4096 cells"),
+        ("uniform --colours 0", "0 colours; expected 1 to 4096"),
+        ("balanced-torus --width 3 --height 4", "expected a square"),
+        ("like-e2 --rim-colours 1", "4 corner pieces"),
+        ("like-e2 --clues 257", "257 clues for a board of 16 x 16; expected 0 to 256"),
+        ("like-e2 --clues -1", "-1 clues"),
+        ("like-e2 --seed -1", "seed -1; expected 0 or more"),
+        ("like-e2 --width x", "invalid int value: 'x'"),
+        ("like-e2 --format url", "format url carries a board"),
+        ("like-e2 --format nothing", "unknown format 'nothing'"),
+        ("like-e2 -o p.odd", "p.odd: the name does not say the format"),
+        ("like-e2 --width 3 --height 4 --clues 2 -o p.txt", "p.txt: quads carries no clues: 2 left out"),
+        ("like-e2 -o p.txt --solution ./p.txt", "the same file"),
+        ("like-e2 -o nowhere/p.txt", "nowhere/p.txt: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_made(
+    options: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", *options.split()]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert sentence in output.err
+    assert output.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten_unless_forced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    old.write_text("mine")
+    assert main(["generate", "like-e2", "-o", str(old)]) == 2
+    assert main(["generate", "like-e2", "-o", str(new), "--solution", str(old)]) == 2
+    assert capsys.readouterr().err.count("the file exists") == 2
+    assert (old.read_text(), new.exists()) == ("mine", False)
+    assert main(["generate", "like-e2", "-o", str(old), "--force"]) == 0
+    assert load_puzzle(str(old)).cells == 256

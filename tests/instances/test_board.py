@@ -1,0 +1,43 @@
+"""The board: a value that may hold anything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from instances.board import EMPTY, Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle, rotate
+from tests.instances.small_puzzles import boards, planted
+
+
+@given(boards())
+def test_pairs_and_back(case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    again = Board.from_pairs(board.pairs(), board.width, board.height)
+    assert again == board and hash(again) == hash(board)
+    assert board.placed == sum(pair is not None for pair in board.pairs())
+    assert board.is_full == (board.placed == puzzle.cells)
+
+
+@given(boards())
+def test_colours_are_those_of_the_turned_pieces(case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    for pair, quad in zip(board.pairs(), board.colours(puzzle).tolist(), strict=True):
+        expected = (-1, -1, -1, -1) if pair is None else rotate(puzzle.pieces[pair[0]].tolist(), pair[1])
+        assert tuple(quad) == expected
+
+
+def test_empty_board_and_any_negative_number_is_empty() -> None:
+    puzzle, _ = planted(1, 3, 2, 3)
+    assert Board.empty(puzzle).placed == 0
+    assert Board(np.full(6, -7), 3, 2) == Board.empty(puzzle)
+    assert set(Board.empty(puzzle).placements.tolist()) == {EMPTY}
+
+
+def test_a_board_has_the_cells_of_its_shape() -> None:
+    with pytest.raises(InputError, match="5 placements for a board of 3 x 2; expected 6"):
+        Board(np.zeros(5), 3, 2)
+    flat = np.arange(6)
+    assert Board(flat, 3, 2) != Board(flat, 2, 3)

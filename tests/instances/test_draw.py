@@ -1,0 +1,371 @@
+"""Pictures: read back from what was drawn, not compared with pictures of yesterday."""
+
+from __future__ import annotations
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import Board, InputError, Puzzle, verify
+from instances.draw import svg, terminal, tikz
+from instances.draw.palette import EMPTY, GREY, MISMATCH, PALETTE, hex_code, lap, rgb, xterm
+from instances.draw.scene import scene
+from instances.draw.summary import describe, summarise
+from instances.generate import clue_cells, like_e2, uniform
+from tests.shared_data import published_boards
+
+NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
+
+
+def planted(width: int = 4, height: int = 4, seed: int = 1, clues: int = 0) -> tuple[Puzzle, Board]:
+    found = like_e2(width, height, seed=seed, clues=clues)
+    return found.puzzle, found.solution
+
+
+def changed(board: Board, changes: dict[int, int]) -> Board:
+    """``board`` with other oriented pieces on some cells."""
+    placements = board.placements.copy()
+    for cell, oriented in changes.items():
+        placements[cell] = oriented
+    return Board(placements, board.width, board.height)
+
+
+def any_board(puzzle: Puzzle, seed: int) -> Board:
+    """Pieces anywhere in any rotation, some twice, some that do not exist, some cells empty."""
+    random = np.random.default_rng(seed)
+    return Board(random.integers(-puzzle.cells, 5 * puzzle.cells, puzzle.cells), puzzle.width, puzzle.height)
+
+
+def d_of(root: ET.Element, colour: tuple[int, int, int], attribute: str = "fill") -> str:
+    """The path data painted in a colour."""
+    return "".join(
+        path.get("d", "")
+        for path in root.iterfind(".//s:path", NAMESPACE)
+        if path.get(attribute) == f"#{hex_code(colour)}"
+    )
+
+
+def triangles(root: ET.Element, colour: tuple[int, int, int]) -> int:
+    return len(re.findall(r"l-?12-?12z|l-?12 12z", d_of(root, colour)))
+
+
+# -- SVG -------------------------------------------------------------------------------------------------------------
+
+
+def test_svg_has_four_triangles_a_piece_in_its_colours() -> None:
+    puzzle, board = planted(5, 3)
+    root = ET.fromstring(svg.render(puzzle, board))
+    counts = Counter(puzzle.pieces.ravel().tolist())
+    for colour, count in counts.items():
+        assert triangles(root, rgb(colour)) == count
+    assert d_of(root, MISMATCH, "stroke") == ""
+    assert root.get("viewBox") == f"0 0 {5 * 24 + 16} {3 * 24 + 16}"
+    assert (root.get("width"), root.get("height")) == ("204", "132")
+
+
+def test_svg_triangles_lie_on_their_sides() -> None:
+    """One piece with four different colours: each triangle touches its own side of the cell from 8 to 32."""
+    puzzle = uniform(3, 3, 9, seed=2).puzzle
+    board = changed(Board.empty(puzzle), {4: next(p for p in range(9) if 0 not in puzzle.pieces[p]) * 4})
+    up, right, down, left = board.colours(puzzle)[4].tolist()
+    assert len({up, right, down, left}) == 4
+    root = ET.fromstring(svg.render(puzzle, board))
+    assert d_of(root, rgb(up)) == "M32 32h24l-12 12z"
+    assert d_of(root, rgb(right)) == "M56 32v24l-12-12z"
+    assert d_of(root, rgb(down)) == "M32 56h24l-12-12z"
+    assert d_of(root, rgb(left)) == "M32 32v24l12-12z"
+
+
+def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
+    puzzle, board = planted(4, 4, clues=5)
+    board = changed(board, {0: -1, 6: int(board.placements[6]) ^ 1})
+    root = ET.fromstring(svg.render(puzzle, board, piece_numbers=True))
+    wrong = verify(puzzle, board).mismatches
+    assert len(re.findall("M", d_of(root, MISMATCH, "stroke"))) == len(wrong) > 0
+    assert len(re.findall("M", d_of(root, EMPTY))) == 1
+    outlines = [path for path in root.iterfind(".//s:path", NAMESPACE) if path.get("stroke") == "#FFFFFF"]
+    assert any(len(re.findall("M", path.get("d", ""))) == 5 for path in outlines)
+    numbers = [int(text.text or "") for text in root.iterfind(".//s:text", NAMESPACE)]
+    assert numbers == [int(oriented) // 4 + 1 for oriented in board.placements if oriented >= 0]
+
+
+def test_svg_marks_grey_inside_and_colour_on_the_rim() -> None:
+    puzzle, board = planted(3, 3)
+    corner = int(board.placements[0])
+    board = changed(board, {0: corner // 4 * 4 + (corner + 2) % 4})  # grey turned inside
+    root = ET.fromstring(svg.render(puzzle, board))
+    assert sorted(re.findall(r"M[^M]+", d_of(root, MISMATCH, "stroke"))) == sorted(
+        ["M10 8h20", "M8 10v20", "M32 10v20", "M10 32h20"]
+    )
+
+
+def test_svg_escapes_the_name() -> None:
+    puzzle, board = planted(3, 3)
+    named = Puzzle(puzzle.pieces, 3, 3, name="<&\"'> \x00\x1b[31m\ud800\uffff Ü")
+    root = ET.fromstring(svg.render(named, board).encode())
+    assert root.findtext("s:title", namespaces=NAMESPACE) == "<&\"'> ??[31m?? Ü: score 12 of 12"
+
+
+def test_svg_lays_patterns_over_colours_beyond_the_palette() -> None:
+    made = uniform(12, 12, 130, seed=1)  # of which 81 to 120 are drawn
+    assert 80 < made.puzzle.colours <= 120
+    root = ET.fromstring(svg.render(made.puzzle, made.solution))
+    defined = {pattern.get("id") for pattern in root.iterfind(".//s:pattern", NAMESPACE)}
+    used = {
+        path.get("fill", "")[5:-1] for path in root.iterfind(".//s:path", NAMESPACE) if "url" in path.get("fill", "")
+    }
+    assert defined == used == {"lap1", "lap2"}
+
+
+def test_svg_of_a_puzzle_without_a_board_shows_all_its_pieces() -> None:
+    puzzle, _ = planted(4, 3)
+    root = ET.fromstring(svg.render(puzzle, None, piece_numbers=True))
+    assert [text.text for text in root.iterfind(".//s:text", NAMESPACE)] == [str(n) for n in range(1, 13)]
+    assert d_of(root, MISMATCH, "stroke") == ""
+
+
+# -- every renderer on every board -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    width=st.integers(1, 6),
+    height=st.integers(1, 6),
+    colours=st.sampled_from([1, 3, 60, 4000]),
+    seed=st.integers(0, 10**6),
+    columns=st.integers(1, 90),
+)
+def test_anything_can_be_drawn(width: int, height: int, colours: int, seed: int, columns: int) -> None:
+    bare = uniform(width, height, colours, seed)
+    puzzle = bare.with_clues(clue_cells(width, height, min(2, width * height), seed)).puzzle
+    for board in (any_board(puzzle, seed), bare.solution, Board.empty(puzzle), None):
+        ET.fromstring(svg.render(puzzle, board, piece_numbers=True))
+        check_tikz(tikz.render(puzzle, board))
+        modes: tuple[terminal.Colour, ...] = ("none", "256", "truecolor")
+        for mode in modes:
+            lines = terminal.render(puzzle, board, colour=mode, width=columns).splitlines()
+            assert max(len(plain(line)) for line in lines) <= max(columns, width)
+
+
+def test_a_board_of_another_shape_is_refused() -> None:
+    puzzle, _ = planted(4, 3)
+    _, other = planted(3, 4)
+    for draw in (svg.render, tikz.render, terminal.render):
+        with pytest.raises(InputError, match="expected 4 x 3"):
+            draw(puzzle, other)  # type: ignore[operator]
+
+
+def test_published_boards_show_their_mismatches() -> None:
+    for score, _, edges in published_boards()[::12]:
+        quads = np.array([ord(letter) - ord("a") for letter in edges]).reshape(-1, 4)
+        puzzle, board = Puzzle(quads, 16, 16), Board(np.arange(256) * 4, 16, 16)
+        root = ET.fromstring(svg.render(puzzle, board))
+        assert len(re.findall("M", d_of(root, MISMATCH, "stroke"))) == 480 - score
+        letters = terminal.render(puzzle, board, width=80)
+        assert letters.count("!") == 480 - score
+        assert max(map(len, letters.splitlines())) <= 80
+
+
+# -- TikZ ------------------------------------------------------------------------------------------------------------
+
+
+def check_tikz(text: str) -> None:
+    """Balanced, every colour defined before use, every path closed by a semicolon, plain ASCII."""
+    assert text.isascii()
+    body = text[text.index(r"\begin{tikzpicture}") : text.index(r"\end{tikzpicture}")]
+    assert body.count(r"\path[") == body.count(";")
+    used = set(re.findall(r"(?:fill|draw)=(\w+)", body)) - {"black", "white"}
+    assert used <= set(re.findall(r"\\definecolor\{(\w+)\}", text))
+    for opening, closing in ("()", "[]", "{}"):
+        assert text.count(opening) == text.count(closing)
+
+
+def test_tikz_draws_triangles_bars_and_clues() -> None:
+    puzzle, board = planted(4, 4, clues=5)
+    board = changed(board, {6: int(board.placements[6]) ^ 1})
+    text = tikz.render(puzzle, board)
+    assert text.count("--cycle") == 4 * 16
+    assert "(0,0)--(1,0)--(0.5,0.5)--cycle" in text  # the upper side of the first cell, grey
+    bars = text[text.index("draw=mismatch") :]
+    assert bars[: bars.index(";")].count("--") == len(verify(puzzle, board).mismatches) > 0
+    clues = text[text.index("draw=clue") :]
+    assert clues[: clues.index(";")].count("rectangle") == 5
+
+
+def test_tikz_keeps_a_name_in_its_comment() -> None:
+    puzzle, board = planted(3, 3)
+    text = tikz.render(Puzzle(puzzle.pieces, 3, 3, name="a\n\\input{x} é"), board)
+    assert "% a?\\input{x} ?: score 12 of 12" in text.splitlines()
+
+
+# -- terminal --------------------------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def pixels(text: str) -> list[list[tuple[int, ...] | None]]:
+    """The picture read back from half blocks: rows of colours, None = the terminal's own background."""
+    rows: list[list[tuple[int, ...] | None]] = []
+    for line in text.splitlines():
+        upper: list[Any] = []
+        lower: list[Any] = []
+        front: tuple[int, ...] | None = None
+        back: tuple[int, ...] | None = None
+        for code, blocks in re.findall(r"\x1b\[([0-9;]*)m(▀*)", line):
+            if code == "0":
+                continue
+            if true := re.fullmatch(r"38;2;(\d+);(\d+);(\d+);(?:48;2;(\d+);(\d+);(\d+)|49)", code):
+                numbers = [None if part is None else int(part) for part in true.groups()]
+                front, back = tuple(numbers[:3]), None if numbers[3] is None else tuple(numbers[3:])  # type: ignore[arg-type]
+            elif few := re.fullmatch(r"38;5;(\d+);(?:48;5;(\d+)|49)", code):
+                front, back = (int(few[1]),), None if few[2] is None else (int(few[2]),)
+            else:
+                raise AssertionError(code)
+            upper += [front] * len(blocks)
+            lower += [back] * len(blocks)
+        rows += [upper, lower]
+    return rows
+
+
+def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
+    puzzle, board = planted(16, 16)
+    text = terminal.render(puzzle, board, colour="truecolor", width=80)
+    rows = pixels(text)
+    assert (len(rows), len(rows[0])) == (80, 79)
+    up, right, down, left = (rgb(colour) for colour in board.colours(puzzle)[17].tolist())
+    cell = [row[5:9] for row in rows[5:9]]
+    assert cell == [[up, up, up, right], [left, up, right, right], [left, left, down, right], [left, down, down, down]]
+
+
+def test_mismatches_are_red_bars_and_clues_white_frames() -> None:
+    puzzle, board = planted(4, 4, clues=1)  # the clue is cell 9
+    board = changed(board, {6: int(board.placements[6]) ^ 1})
+    rows = pixels(terminal.render(puzzle, board, colour="truecolor", width=19))  # 4 pixels a cell and a gap of one
+    red = {(y, x) for y, row in enumerate(rows) for x, value in enumerate(row) if value == MISMATCH}
+    expected = set()
+    for a, b in verify(puzzle, board).mismatches:
+        top, left = (5 * part for part in divmod(a, 4))
+        expected |= {(top + i, left + 4) if b == a + 1 else (top + 4, left + i) for i in range(4)}
+    assert red == expected
+    white = {(y, x) for y, row in enumerate(rows) for x, value in enumerate(row) if value == (255, 255, 255)}
+    frame = {(y, x) for y in range(9, 15) for x in range(4, 10)} - {(y, x) for y in range(10, 14) for x in range(5, 9)}
+    assert white == frame - red
+
+
+def test_256_colours_show_the_palette_exactly() -> None:
+    assert len(set(map(xterm, PALETTE))) == len(PALETTE) == 40
+    assert xterm((255, 0, 0)) == 196
+    assert xterm(GREY) not in set(map(xterm, PALETTE))
+    steps = (0, 95, 135, 175, 215, 255)
+    for value in PALETTE:
+        number = xterm(value) - 16
+        assert (steps[number // 36], steps[number // 6 % 6], steps[number % 6]) == value
+    puzzle, board = planted(4, 4)
+    few = pixels(terminal.render(puzzle, board, colour="256"))
+    many = pixels(terminal.render(puzzle, board, colour="truecolor"))
+    assert [[None if value is None else (xterm(value),) for value in row] for row in many] == few  # type: ignore[arg-type]
+
+
+def test_letters() -> None:
+    pieces = [[0, 1, 2, 0], [0, 0, 3, 1], [2, 4, 0, 0], [3, 0, 0, 4]]
+    puzzle = Puzzle(np.array(pieces), 2, 2)
+    whole = Board(np.array([0, 4, 8, 12]), 2, 2)
+    assert terminal.render(puzzle, whole) == "+ b +\nc   d\n+ e +\n"
+    assert terminal.render(puzzle, changed(whole, {1: -1})) == "+b  .\nc   d\n+ e +\n"
+    crossed = changed(whole, {0: 4 + 3, 1: 0 + 1})  # the two upper corners change places
+    assert terminal.render(puzzle, crossed) == " +d!c+\nb!c b!d\n + e +\n"
+
+
+def test_letters_mark_clues_and_colour_on_the_rim() -> None:
+    puzzle, board = planted(3, 3, clues=1)
+    assert terminal.render(puzzle, board).splitlines()[2][4] == "#"
+    turned = changed(board, {0: int(board.placements[0]) // 4 * 4 + (int(board.placements[0]) + 2) % 4})
+    first, second, *_ = terminal.render(puzzle, turned).splitlines()
+    assert "!" in first and second.lstrip().startswith("!")
+
+
+@pytest.mark.parametrize(
+    ("colour", "name"),
+    [(0, "a"), (1, "b"), (25, "z"), (26, "A"), (51, "Z"), (52, "aa"), (53, "ab"), (52 + 52**2, "aaa")],
+)
+def test_letters_of_colours(colour: int, name: str) -> None:
+    assert terminal.letter(colour) == name
+
+
+def test_a_narrow_terminal_gets_one_sign_a_cell() -> None:
+    puzzle, board = planted(16, 16, clues=1)
+    board = changed(board, {17: -1, 40: int(board.placements[40]) ^ 1})
+    lines = terminal.render(puzzle, board, width=40).splitlines()
+    assert (len(lines), {len(line) for line in lines}) == (16, {16})
+    assert lines[1][1] == "."
+    assert lines[8][7] == "#"
+    wrong = Counter(cell for pair in verify(puzzle, board).mismatches for cell in pair)
+    signs = "".join(lines)
+    assert {cell: int(sign) for cell, sign in enumerate(signs) if sign.isdigit()} == dict(wrong)
+    coloured = terminal.render(puzzle, board, colour="256", width=40)
+    assert plain(coloured).splitlines() == lines
+    assert "\x1b[48;5;196" in coloured
+
+
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, "truecolor"),
+        ({"TERM": "xterm-256color", "COLORTERM": "24bit"}, "truecolor"),
+        ({"TERM": "xterm-256color"}, "256"),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"}, "none"),
+        ({"TERM": "xterm-256color", "NO_COLOR": ""}, "256"),
+        ({"TERM": "dumb"}, "none"),
+        ({}, "none"),
+    ],
+)
+def test_what_a_terminal_can(environ: dict[str, str], expected: str) -> None:
+    assert terminal.capability(_Terminal(io.BytesIO(), encoding="utf-8"), environ) == expected
+    assert terminal.capability(_Terminal(io.BytesIO(), encoding="ascii"), environ) == "none"
+    assert terminal.capability(io.StringIO(), environ) == "none"
+
+
+# -- scene, palette, summary -----------------------------------------------------------------------------------------
+
+
+def test_the_scene_of_a_column_puts_mismatches_below() -> None:
+    made = uniform(1, 3, 5, seed=1)
+    board = changed(made.solution, {1: int(made.solution.placements[1]) ^ 2})
+    assert scene(made.puzzle, board).wrong == {(0, 2), (1, 2)}
+
+
+def test_pieces_that_do_not_exist_are_empty_cells() -> None:
+    puzzle, board = planted(3, 3)
+    picture = scene(puzzle, changed(board, {4: 4 * 9}))
+    assert picture.quads[4] is None and picture.pieces[4] is None
+    assert picture.caption.endswith("score 8 of 12, 8 of 9 pieces, not valid")
+
+
+def test_colours_beyond_the_palette_repeat_it() -> None:
+    assert rgb(0) == GREY and lap(0) == 0
+    assert rgb(41) == rgb(1) and (lap(1), lap(40), lap(41), lap(81)) == (0, 0, 1, 2)
+
+
+def test_summary() -> None:
+    puzzle = like_e2(16, 16, seed=1, clues=1).puzzle
+    summary = summarise(puzzle)
+    assert (summary.corners, summary.edges, summary.inner) == (4, 56, 196)
+    assert set(summary.along_rim.values()) == {24} and set(summary.inside.values()) == {48, 50}
+    assert sum(summary.along_rim.values()) + sum(summary.inside.values()) == 2 * 480
+    text = describe(puzzle)
+    assert "along rim   5 colours, 24 half-edges each\n" in text
+    assert "  row 9, column 8 (cell 135): piece " in text

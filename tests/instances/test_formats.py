@@ -1,0 +1,317 @@
+"""Every format there and back, on small puzzles full of twins and symmetric pieces, and the guessing of formats."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats import (
+    FORMATS,
+    atomic_write,
+    best_json,
+    load_board,
+    load_puzzle,
+    read,
+    render,
+    shipped_instances,
+    viewer_url,
+    write,
+)
+from instances.formats.e2pieces import detect_order
+from instances.formats.place import canonical
+from instances.puzzle import Clue, Puzzle, rotate
+from instances.verify import verify
+from tests.instances.small_puzzles import boards, planted, puzzles
+
+any_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def through(folder: Path, format: str, puzzle: Puzzle, board: Board | None = None, guess: bool = True) -> Path:
+    """The file that ``format`` writes; checked to be recognised by its content."""
+    path = folder / "case.txt"
+    write(path, format, puzzle, board, instance="nowhere")
+    if guess:
+        known = puzzle if board is not None else None
+        assert read(str(path), puzzle=known).format == format.partition(":")[0]
+    return path
+
+
+def same_colours(puzzle: Puzzle, board: Board, again: Board) -> bool:
+    return bool(np.array_equal(board.colours(puzzle), again.colours(puzzle)))
+
+
+# -- puzzles -----------------------------------------------------------------------------------------------------------
+
+
+@any_folder
+@given(case=puzzles())
+def test_json_carries_every_puzzle(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    again = load_puzzle(str(through(tmp_path, "json", case[0])))
+    assert again == case[0] and again.name == case[0].name
+
+
+@any_folder
+@given(case=puzzles(square=True))
+def test_benoist_carries_every_square(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    assert load_puzzle(str(through(tmp_path, "benoist", case[0]))) == case[0]
+
+
+@any_folder
+@given(case=puzzles())
+def test_quads_carry_every_shape_without_clues(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    puzzle, _ = case
+    assert load_puzzle(str(through(tmp_path, "quads", puzzle))) == puzzle.with_clues([])
+    notes = render("quads", puzzle, None)[1]
+    assert bool(notes) == bool(puzzle.clues)
+
+
+@any_folder
+@given(case=puzzles(square=True))
+def test_csv16_carries_squares_and_turns_the_pieces_of_clues(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    puzzle, _ = case
+    again = load_puzzle(str(through(tmp_path, "csv16", puzzle)))
+    turns = {clue.piece: clue.rotation for clue in puzzle.clues}
+    expected = [rotate(quad, turns.get(piece, 0)) for piece, quad in enumerate(puzzle.pieces.tolist())]
+    assert [tuple(quad) for quad in again.pieces.tolist()] == expected
+    assert again.clues == tuple(Clue(clue.cell, clue.piece, 0) for clue in puzzle.clues)
+
+
+@any_folder
+@given(case=puzzles(square=True), order=st.permutations("urdl").map("".join))
+def test_e2pieces_in_all_24_orders_when_told(tmp_path: Path, case: tuple[Puzzle, Board], order: str) -> None:
+    puzzle, _ = case
+    path = through(tmp_path, f"e2pieces:{order}", puzzle, guess=False)
+    assert load_puzzle(str(path), f"e2pieces:{order}") == puzzle.with_clues([])
+
+
+@pytest.mark.parametrize("order", ["urdl", "rdlu", "dlur", "lurd", "udlr", "ulrd"])
+@pytest.mark.parametrize("seed", range(5))
+def test_e2pieces_order_is_detected_and_said(tmp_path: Path, order: str, seed: int) -> None:
+    puzzle, _ = planted(seed, 8, 8, 7)
+    path = through(tmp_path, f"e2pieces:{order}", puzzle)
+    document = read(str(path))
+    assert document.puzzle is not None
+    # the four cyclic orders are one: pieces agree up to a turn
+    assert [canonical(q) for q in document.puzzle.pieces.tolist()] == [canonical(q) for q in puzzle.pieces.tolist()]
+    assert "side order up" in document.notes[0] and "detected" in document.notes[0]
+
+
+def test_e2pieces_with_several_orders_left_is_refused_unless_told(tmp_path: Path) -> None:
+    path = tmp_path / "e2pieces.txt"  # a 3 x 3 whose rim is balanced either way
+    path.write_text("0 0 1 1\n" * 4 + "0 1 2 3\n0 2 3 1\n0 3 1 2\n0 1 1 1\n1 1 1 1\n")
+    with pytest.raises(InputError, match="several side orders; expected one to be named as format: e2pieces:urdl or"):
+        load_puzzle(str(path))
+    assert load_puzzle(str(path), "e2pieces:urdl").pieces[4].tolist() == [0, 1, 2, 3]
+    assert load_puzzle(str(path), "e2pieces:ulrd").pieces[4].tolist() == [0, 2, 3, 1]
+
+
+def test_e2pieces_with_orders_that_agree_is_read() -> None:
+    assert detect_order([[0, 0, 1, 1]] * 4) == "urdl"  # urdl and ulrd give the same pieces
+
+
+# -- boards ------------------------------------------------------------------------------------------------------------
+
+
+@any_folder
+@given(case=boards())
+def test_solution_lists_carry_every_board(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    path = through(tmp_path, "solution", puzzle, board, guess=puzzle.cells > 1)
+    assert load_board(str(path), puzzle, "solution") == (puzzle, board)
+
+
+@any_folder
+@given(case=boards())
+def test_urls_carry_every_board_up_to_twins(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    again = load_board(str(through(tmp_path, "url", puzzle, board)), puzzle)[1]
+    assert same_colours(puzzle, board, again)
+    assert load_board(viewer_url(puzzle, board), puzzle)[1] == again
+    lying = [pair[0] for pair in board.pairs() if pair]
+    if len(set(lying)) == len(lying):
+        assert verify(puzzle, again).problems == verify(puzzle, board).problems
+
+
+@any_folder
+@given(case=puzzles())
+def test_a_full_url_defines_its_puzzle(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    own, again = load_board(viewer_url(puzzle, board))
+    assert [canonical(q) for q in own.pieces.tolist()] == [canonical(q) for q in puzzle.pieces.tolist()]
+    assert same_colours(own, again, again) and np.array_equal(again.colours(own), board.colours(puzzle))
+    assert verify(own, again).score == puzzle.max_score and own.name == puzzle.name
+
+
+@any_folder
+@given(case=boards())
+def test_best_json_carries_every_board(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+    puzzle, board = case
+    path = through(tmp_path, "best", puzzle, board)
+    assert load_board(str(path), puzzle) == (puzzle, board)
+
+
+def test_best_json_has_the_fields_of_schema_1_in_order() -> None:
+    puzzle, board = planted(1, 3, 2, 3)
+    best = best_json(puzzle, board, instance="a.txt", seed=7, elapsed_s=1.5)
+    names = "schema instance instance_sha256 width height score max_score placements seed elapsed_s url"
+    assert list(best) == names.split()
+    assert best["schema"] == 1 and best["score"] == best["max_score"] == 7 and best["seed"] == 7
+    assert best["placements"] == board.pairs() and best["url"].startswith("https://e2.bucas.name/#puzzle=planted-1&")
+
+
+def test_best_json_finds_its_instance_beside_it_then_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puzzle, board = planted(1, 4, 3, 3, clues=2)
+    runs, here = tmp_path / "runs", tmp_path / "here"
+    runs.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    best = runs / "best.json"
+    best.write_text(json.dumps(best_json(puzzle, board, instance="p.json", seed=0, elapsed_s=0)))
+    own, shown = load_board(str(best))  # nowhere: its url defines the puzzle, without clues
+    assert own.clues == () and verify(own, shown).score == puzzle.max_score
+    write(here / "p.json", None, puzzle, None)
+    assert load_board(str(best)) == (puzzle, board)
+    write(runs / "p.json", None, planted(2, 4, 3, 3)[0], None)  # another puzzle of that name does not count
+    document = read(str(best))
+    assert document.puzzle == puzzle and "is another puzzle" in document.notes[0]
+
+
+def test_best_json_files_that_name_themselves_or_each_other_end(tmp_path: Path) -> None:
+    puzzle, board = planted(1, 4, 3, 3)
+    for name, instance in (("a.json", "b.json"), ("b.json", "a.json"), ("c.json", "c.json")):
+        best = best_json(puzzle, board, instance=instance, seed=0, elapsed_s=0)
+        (tmp_path / name).write_text(json.dumps(best))
+    for name in ("a.json", "c.json"):
+        own, shown = load_board(str(tmp_path / name))
+        assert verify(own, shown).score == puzzle.max_score
+
+
+def test_best_json_of_a_url_or_of_nothing_that_can_be_found(tmp_path: Path) -> None:
+    puzzle, board = load_board(viewer_url(*planted(1, 4, 3, 3)))
+    best = best_json(puzzle, board, instance=viewer_url(puzzle, board), seed=0, elapsed_s=0)
+    path = tmp_path / "best.json"
+    path.write_text(json.dumps(best))
+    assert load_board(str(path)) == (puzzle, board)
+    path.write_text(json.dumps(best | {"instance": "gone.txt", "url": ""}))
+    assert read(str(path)).puzzle is None
+    with pytest.raises(
+        InputError, match=r"instance 'gone.txt' not found, and no url to define it; expected the puzzle"
+    ):
+        load_board(str(path))
+
+
+def test_best_json_of_another_puzzle_is_refused_and_a_clued_one_accepted(tmp_path: Path) -> None:
+    puzzle, board = planted(1, 4, 4, 3, clues=2)
+    path = through(tmp_path, "best", puzzle, board)
+    bare = puzzle.with_clues([])
+    assert load_board(str(path), bare) == (bare, board)
+    with pytest.raises(InputError, match="expected a board of planted-2"):
+        load_board(str(path), planted(2, 4, 4, 3)[0])
+
+
+def test_best_json_with_a_false_score_says_so(tmp_path: Path) -> None:
+    puzzle, board = planted(1, 4, 4, 3)
+    best = best_json(puzzle, board, instance="x", seed=0, elapsed_s=0) | {"score": 3}
+    path = tmp_path / "best.json"
+    path.write_text(json.dumps(best))
+    assert "the file says score 3; the board has 24" in read(str(path), puzzle=puzzle).notes
+
+
+def test_more_colours_than_letters() -> None:
+    puzzle, board = planted(1, 6, 6, 200)
+    with pytest.raises(InputError, match="letters for the colours 1 to 25"):
+        viewer_url(puzzle, board)
+    assert best_json(puzzle, board, instance="x", seed=0, elapsed_s=0)["url"] == ""
+
+
+def test_a_format_that_cannot_carry_it_says_so(tmp_path: Path) -> None:
+    puzzle, board = planted(1, 4, 3, 3)
+    for format in ("benoist", "csv16", "e2pieces"):
+        with pytest.raises(InputError, match="carries only squares"):
+            render(format, puzzle, None)
+    for format in ("url", "solution", "best"):
+        with pytest.raises(InputError, match="carries a board; found only a puzzle"):
+            render(format, puzzle, None)
+    assert "carries no board" in render("quads", puzzle, board)[1][0]
+
+
+# -- sources -----------------------------------------------------------------------------------------------------------
+
+
+def test_bom_crlf_and_old_mac_ends_are_tolerated(tmp_path: Path) -> None:
+    puzzle, _ = planted(1, 4, 4, 3, clues=1)
+    text = render("benoist", puzzle, None)[0]
+    path = tmp_path / "p.txt"
+    for variant in (text.replace("\n", "\r\n"), text.replace("\n", "\r"), "\ufeff" + text, text.replace("\n", " \n\n")):
+        path.write_bytes(variant.encode())
+        assert load_puzzle(str(path)) == puzzle
+
+
+def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puzzle, board = planted(1, 4, 4, 3)
+    other, _ = planted(2, 4, 4, 3)
+    data = tmp_path / "data"
+    data.mkdir()
+    write(data / "mine.txt", None, puzzle, None)
+    monkeypatch.setattr("instances.formats.reading.shipped_instances", lambda: {"mine": data / "mine.txt"})
+    monkeypatch.setattr("instances.formats.viewer.shipped_instances", lambda: {"mine": data / "mine.txt"})
+    monkeypatch.chdir(tmp_path)
+    assert load_puzzle("mine") == puzzle and load_puzzle("mine").name == "mine"
+    assert read(viewer_url(load_puzzle("mine"), board)).notes[0].startswith("shipped instance mine")
+    with pytest.raises(InputError, match="did you mean 'mine'"):
+        load_puzzle("minee")
+    write(tmp_path / "mine", "benoist", other, None)
+    assert load_puzzle("mine") == other
+
+
+def test_what_is_shipped_can_be_read() -> None:
+    for name, path in shipped_instances().items():
+        assert load_puzzle(name) == load_puzzle(str(path))
+
+
+def test_every_format_names_itself() -> None:
+    assert all(format.name == name and format.holds in ("puzzle", "board") for name, format in FORMATS.items())
+
+
+# -- atomic writing ----------------------------------------------------------------------------------------------------
+
+
+def test_atomic_write_replaces_whole_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    atomic_write(path, "old")
+    atomic_write(path, b"new")
+    assert path.read_text() == "new" and list(tmp_path.iterdir()) == [path]
+
+
+def test_atomic_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    atomic_write(path, "old")
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space left") as caught:
+        atomic_write(path, "new")
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_atomic_write_names_the_target_it_cannot_write(tmp_path: Path) -> None:
+    for target in (tmp_path / "absent" / "a.json", tmp_path):
+        with pytest.raises(OSError, match=r".") as caught:
+            atomic_write(target, "x")
+        assert caught.value.filename == str(target)
+    assert not list(tmp_path.iterdir())

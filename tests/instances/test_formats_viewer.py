@@ -1,0 +1,203 @@
+"""Viewer URLs: every way people paste them, any order of letters, partial boards, wrong cells."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats import load_board, read, viewer_url
+from instances.formats.viewer import MOTIFS_ORDERS
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from tests.instances.small_puzzles import boards, planted
+
+PUZZLE, BOARD = planted(11, 6, 5, 9)
+URL = viewer_url(PUZZLE, BOARD)
+BARE = URL.partition("#")[2]
+
+
+def relettered(url: str, seed: int) -> str:
+    """The URL with the letters b..z permuted and without piece numbers."""
+    letters = "bcdefghijklmnopqrstuvwxyz"
+    mixed = "".join(random.Random(seed).sample(letters, len(letters)))
+    head, _, rest = url.partition("board_edges=")
+    edges = rest.partition("&")[0]
+    return head + "board_edges=" + edges.translate(str.maketrans(letters, mixed))
+
+
+def with_edges(url: str, cell: int, letters: str) -> str:
+    head, _, rest = url.partition("board_edges=")
+    edges = rest.partition("&")[0]
+    return head + "board_edges=" + edges[: 4 * cell] + letters + edges[4 * cell + 4 :]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        URL,
+        "#" + BARE,
+        BARE,
+        f"'{URL}'",
+        f'"{URL}"',
+        f"<{URL}>",
+        f"“{URL}”,",
+        "https://example.org/viewer?" + BARE,
+        URL.replace("#", "%23"),
+        URL.partition("#")[0] + "#" + quote(BARE),
+        quote(URL, safe=""),
+        quote(quote(URL, safe=""), safe=""),
+        URL.replace("&", "\\&").replace("#", "\\#").replace("=", "\\="),
+        URL.replace("&", "&amp;"),
+        "  " + URL + " ",
+        URL.replace("board_w=6&board_h=5&", ""),
+    ],
+)
+@pytest.mark.parametrize("as_file", [False, True])
+def test_the_many_ways_to_paste_a_url(text: str, as_file: bool, tmp_path: Path) -> None:
+    source = text
+    if as_file:
+        source = str(tmp_path / "board.txt")
+        Path(source).write_text(f"the best of today\n{text}\n")
+    assert load_board(source, PUZZLE) == (PUZZLE, BOARD)
+
+
+def test_default_letters_take_the_direct_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instances.formats.viewer.match_letters", lambda *_: pytest.fail("searched for the letters"))
+    assert read(URL, puzzle=PUZZLE).notes == ("default letters",)
+
+
+@settings(deadline=None, max_examples=60)
+@given(case=boards(), seed=st.integers(0, 1000))
+def test_any_letters_find_the_puzzle(case: tuple[Puzzle, Board], seed: int) -> None:
+    """On small puzzles several orders may fit: what is found must show the same board up to renamed colours."""
+    puzzle, board = case
+    again = load_board(relettered(viewer_url(puzzle, board), seed), puzzle)[1]
+    judged, expected = verify(puzzle, again), verify(puzzle, board)
+    shown = puzzle.cells > 1  # without numbers the one piece of a 1 x 1 board looks like an empty cell
+    assert judged.score == expected.score and judged.mismatches == expected.mismatches
+    assert not shown or judged.placed == expected.placed
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("share", [0.3, 0.6, 1.0])
+def test_letters_of_partial_boards(seed: int, share: float) -> None:
+    puzzle, board = planted(seed, 10, 10, 15)
+    keep = np.random.default_rng(seed).random(100) < share
+    part = Board(np.where(keep, board.placements, -1), 10, 10)
+    again = load_board(relettered(viewer_url(puzzle, part), seed), puzzle)[1]
+    judged = verify(puzzle, again)
+    assert judged.valid and judged.placed == keep.sum() and judged.score == verify(puzzle, part).score
+    assert share < 0.5 or np.array_equal(again.colours(puzzle), part.colours(puzzle))
+
+
+def test_letters_that_fit_in_several_ways_are_said_so() -> None:
+    matched = "letters matched to the colours by the pieces"
+    assert read(relettered(URL, 5), puzzle=PUZZLE).notes == (matched,)
+    lone = Board(np.where(np.arange(30) == 8, BOARD.placements, -1), 6, 5)  # one inner piece
+    notes = read(relettered(viewer_url(PUZZLE, lone), 5), puzzle=PUZZLE).notes
+    assert notes == (matched + ", one of several ways that fit",)
+
+
+@pytest.mark.parametrize("order", MOTIFS_ORDERS)
+def test_motifs_order_stated_absent_or_wrong(order: str) -> None:
+    url = viewer_url(PUZZLE, BOARD, motifs_order=order)
+    assert url != URL and url.endswith(f"&motifs_order={order}")
+    assert read(url, puzzle=PUZZLE).notes == (f"motifs_order {order}",)
+    for wrong in ("", "jef", "marie", "nobody", "abdcefghij"):
+        assert load_board(url.replace(f"&motifs_order={order}", f"&motifs_order={wrong}"), PUZZLE)[1] == BOARD
+    assert read(url.partition("&motifs")[0], puzzle=PUZZLE, format=f"url:{order}").notes == (f"motifs_order {order}",)
+    own, board = load_board(url)  # alone, it has the default letters' colours
+    assert np.array_equal(board.colours(own), BOARD.colours(PUZZLE))
+
+
+def test_a_cell_that_is_no_piece_is_named() -> None:
+    with pytest.raises(InputError, match=r"row 2, column 3 \(cell 8\) shows 'zzzz', no piece of planted-11"):
+        read(with_edges(URL, 8, "zzzz"), puzzle=PUZZLE)
+    with pytest.raises(InputError, match="no piece of planted-11"):
+        read(with_edges(relettered(URL, 1), 8, "zzzz"), puzzle=PUZZLE)
+
+
+def test_twins_are_taken_in_turn_and_a_piece_too_many_lies_twice() -> None:
+    puzzle, board = planted(3, 5, 5, 1)  # one colour: nine identical inner pieces, symmetric all round
+    again = load_board(viewer_url(puzzle, board).partition("&board_pieces")[0], puzzle)[1]
+    assert verify(puzzle, again).valid and again.is_full
+    placements = BOARD.placements.copy()
+    placements[8] = placements[7]
+    for url in (
+        viewer_url(PUZZLE, Board(placements, 6, 5)),
+        relettered(viewer_url(PUZZLE, Board(placements, 6, 5)), 2),
+    ):
+        problems = verify(PUZZLE, load_board(url, PUZZLE)[1]).problems
+        assert [problem for problem in problems if "lies twice" in problem]
+
+
+def test_board_pieces_choose_between_twins_and_lose_against_the_edges() -> None:
+    puzzle, board = planted(3, 5, 5, 1)
+    assert [p and p[0] for p in load_board(viewer_url(puzzle, board), puzzle)[1].pairs()] == [
+        p and p[0] for p in board.pairs()
+    ]
+    head, _, digits = URL.partition("board_pieces=")
+    swapped = head + "board_pieces=" + digits[3:6] + digits[:3] + digits[6:]
+    document = read(swapped, puzzle=PUZZLE)
+    assert document.board == BOARD and "another piece than board_edges shows on 2 cells" in document.notes[-1]
+
+
+def test_grey_inside_is_read_and_judged() -> None:
+    placements = BOARD.placements.copy()
+    placements[0] = placements[0] // 4 * 4 + (placements[0] + 2) % 4
+    turned = Board(placements, 6, 5)
+    assert load_board(viewer_url(PUZZLE, turned), PUZZLE)[1] == turned
+    own, board = load_board(viewer_url(PUZZLE, turned))
+    assert any("grey inside" in problem for problem in verify(own, board).problems)
+
+
+def test_a_partial_url_alone_has_letters_and_no_puzzle() -> None:
+    placements = BOARD.placements.copy()
+    placements[[3, 4]] = -1
+    url = viewer_url(PUZZLE, Board(placements, 6, 5))
+    document = read(url)
+    assert document.puzzle is None and document.board is None and document.shape == (6, 5)
+    assert document.quads is not None and document.quads.count(None) == 2
+    assert document.quads[0] == tuple(BOARD.colours(PUZZLE)[0].tolist())
+    with pytest.raises(InputError, match=r"2 of 30 cells are empty.*expected the puzzle with it"):
+        load_board(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        (URL.replace("board_w=6", "board_w=7"), "board_edges has 120 letters; expected 140"),
+        (URL.replace("board_w=6", "board_w=0"), "board_w is '0'; expected a whole number from 1"),
+        (URL.replace("board_w=6", "board_w=" + "9" * 5000), "board_w is '9999"),
+        (URL.replace("board_w=6&board_h=5", "board_w=300&board_h=300"), "90000 cells"),
+        (URL.replace("board_edges=", "board_edges=A"), "121 letters"),
+        (with_edges(URL, 3, "aBca"), r"has 'B' on row 1, column 4 \(cell 3\); expected letters"),
+        (with_edges(URL, 3, "a\x1bca"), r"has '\\x1b' on row 1"),
+        (with_edges(URL, 3, "aaaa") + "&board_pieces=" + "001" * 30, "is empty in board_edges and holds piece"),
+        ("https://e2.bucas.name/", "no viewer URL here"),
+        ("https://e2.bucas.name/#board_edges=", "has no board_edges"),
+        (URL + "&board_edges=abcd", "'board_edges' is given twice"),
+    ],
+)
+def test_broken_urls(url: str, says: str) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        read(url)
+    assert str(caught.value).startswith("viewer URL: ")
+
+
+def test_a_url_of_another_shape_than_the_puzzle() -> None:
+    with pytest.raises(InputError, match=r"the board is 6 x 5 .* expected 4 x 4 as in planted-1"):
+        read(URL, puzzle=planted(1, 4, 4, 3)[0])
+
+
+def test_a_url_whose_pieces_fit_no_board() -> None:
+    with pytest.raises(InputError, match="the pieces do not fit a board of 6 x 5"):
+        read(with_edges(URL, 0, "abcd"))

@@ -1,0 +1,292 @@
+"""Generators: what each promises, checked on the pieces; the same puzzle for the same seed, pinned by hash."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import Clue, InputError, Puzzle, rotate, verify
+from instances.draw.summary import summarise
+from instances.generate import (
+    Planted,
+    balanced_torus,
+    clue_cells,
+    corner_cells,
+    default_colours,
+    default_like_e2,
+    family,
+    like_e2,
+    uniform,
+)
+from instances.generate.draws import Draws
+
+
+def is_perfect(planted: Planted) -> bool:
+    judged = verify(planted.puzzle, planted.solution)
+    return judged.valid and judged.full and judged.score == judged.max_score and not judged.mismatches
+
+
+def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None:
+    summary = summarise(puzzle)
+    assert set(summary.along_rim) == set(range(1, rim_colours + 1))
+    assert set(summary.inside) == set(range(rim_colours + 1, rim_colours + inner_colours + 1))
+    for counts in (summary.along_rim.values(), summary.inside.values()):
+        assert max(counts, default=0) - min(counts, default=0) <= 2  # half-edges: one joint
+    assert summary.different == puzzle.cells
+    assert summary.symmetric == 0
+
+
+# -- a thousand planted boards of each -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["uniform", "balanced-torus", "like-e2"])
+def test_a_thousand_planted_boards_verify_to_the_full_score(kind: str) -> None:
+    sizes = Draws(1000)
+    for seed in range(1000):
+        width, height = 3 + sizes.below(8), 3 + sizes.below(8)
+        size = f"{width}" if kind == "balanced-torus" else f"{width}x{height}"
+        assert is_perfect(family(f"{kind}:{size}")(seed)), (kind, size, seed)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    width=st.integers(2, 14),
+    height=st.integers(2, 14),
+    rim=st.integers(1, 9),
+    inner=st.integers(0, 30),
+    clues=st.integers(0, 8),
+    seed=st.integers(0, 2**70),
+)
+def test_like_e2_keeps_its_rules_or_refuses(
+    width: int, height: int, rim: int, inner: int, clues: int, seed: int
+) -> None:
+    try:
+        planted = like_e2(width, height, rim, inner, seed, clues=clues)
+    except InputError as error:
+        assert "expected" in str(error)
+        return
+    assert is_perfect(planted)
+    assert_like_e2(planted.puzzle, rim, inner)
+    assert len(planted.puzzle.clues) == clues
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "rim", "inner"),
+    [(16, 16, 5, 17), (20, 20, 5, 20), (12, 20, 5, 17), (3, 3, 2, 2), (4, 4, 2, 3), (5, 5, 2, 3), (6, 6, 2, 4),
+     (8, 8, 3, 4), (16, 16, 3, 7), (2, 2, 2, 0), (2, 9, 3, 3), (7, 1, 4, 0), (64, 64, 15, 75)],
+)  # fmt: skip
+def test_like_e2_on_tight_and_large_boards(width: int, height: int, rim: int, inner: int) -> None:
+    planted = like_e2(width, height, rim, inner, 1)
+    assert is_perfect(planted)
+    assert_like_e2(planted.puzzle, rim, inner)
+
+
+def test_balanced_torus_is_balanced_before_the_rim_turns_grey() -> None:
+    n, colours = 8, 9
+    for seed in range(20):
+        planted = balanced_torus(n, colours, seed)
+        joints = Counter(planted.puzzle.pieces.ravel().tolist())
+        assert joints.pop(0) == 4 * n
+        assert sum(joints.values()) == 2 * (2 * n * n - 2 * n)  # the cut took 2n of the 2n² joints
+        assert all(count % 2 == 0 and count <= 2 * (2 * n * n // colours + 1) for count in joints.values())
+
+
+def test_balanced_torus_deals_every_colour_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looked at before the cut: 2n² joints, each colour floor(2n²/m) times or once more (seed 002)."""
+    dealt: list[int] = []
+
+    def keep(right: list[int], down: list[int], *rest: object) -> None:
+        dealt.extend([*right, *down])
+
+    monkeypatch.setattr("instances.generate.torus.plant", keep)
+    balanced_torus(7, 9, 3)
+    assert len(dealt) == 98
+    assert sorted(Counter(dealt).values()) == [10] * 1 + [11] * 8
+
+
+def test_uniform_draws_every_colour_about_equally() -> None:
+    planted = uniform(40, 40, 4, 5)
+    counts = Counter(planted.puzzle.pieces.ravel().tolist())
+    half_edges = 2 * planted.puzzle.max_score
+    assert all(abs(counts[colour] - half_edges / 4) < 5 * (half_edges * 3 / 8) ** 0.5 for colour in range(1, 5))
+
+
+def test_colours_are_numbered_without_gaps() -> None:
+    puzzle = uniform(3, 3, 500, 1).puzzle
+    assert set(puzzle.pieces.ravel().tolist()) == set(range(puzzle.colours + 1))
+
+
+def test_pieces_are_shuffled_and_turned() -> None:
+    placements = like_e2(16, 16, seed=3).solution.placements
+    assert Counter((placements & 3).tolist()).keys() == {0, 1, 2, 3}
+    assert sum(int(placement) >> 2 == cell for cell, placement in enumerate(placements)) < 10
+
+
+# -- reproducible ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "seed", "sha256"),
+    [
+        ("uniform:7x7:5", 0, "befa28c1a853a8bc6ebf9ed247dfcbae3ac9d449ec35dfc7213cba395dca638e"),
+        ("balanced-torus:8:9", 7, "c366ae468e6675abb6be8e954e1ebdf0a3e5b5bab98e78b1d9f821f87edd8307"),
+        ("like-e2:16x16", 1, "4567c351aca178c99d74502583c8f3c4dec38595e4254cae89322ade16778536"),
+        ("like-e2:6x6:2+4", 1, "5dad88d26ce915529c79db697d8d42041899431c22e5c28b6bd406ad1efbe673"),
+    ],
+)
+def test_a_seed_means_the_same_puzzle_for_ever(spec: str, seed: int, sha256: str) -> None:
+    assert family(spec)(seed).puzzle.sha256 == sha256
+
+
+def test_seeds_differ_and_negative_ones_are_refused() -> None:
+    assert len({family("like-e2:4x4")(seed).puzzle.sha256 for seed in range(50)}) == 50
+    with pytest.raises(InputError, match="seed -7; expected 0 or more"):
+        uniform(3, 3, 3, -7)
+
+
+def test_draws_are_the_documented_sequence() -> None:
+    """`random.Random(int).random()` is promised by Python; these are its first draws for seed 1."""
+    draws = Draws(1)
+    assert [draws.below(1000) for _ in range(5)] == [134, 847, 763, 255, 495]
+    items = list(range(10))
+    draws.shuffle(items)
+    assert sorted(items) == list(range(10)) != items
+
+
+def test_shuffles_are_uniform() -> None:
+    draws, seen = Draws(0), Counter[tuple[int, ...]]()
+    for _ in range(6000):
+        items = [0, 1, 2]
+        draws.shuffle(items)
+        seen[tuple(items)] += 1
+    assert len(seen) == 6
+    assert all(abs(count - 1000) < 150 for count in seen.values())
+
+
+# -- clues -----------------------------------------------------------------------------------------------------------
+
+
+def test_clues_lie_where_eternity_ii_has_its_own() -> None:
+    assert clue_cells(16, 16, 1) == [135]
+    assert sorted(clue_cells(16, 16, 5)) == [34, 45, 135, 210, 221]
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.data())
+def test_clue_cells_are_distinct(width: int, height: int, data: st.DataObject) -> None:
+    count = data.draw(st.integers(0, width * height))
+    cells = clue_cells(width, height, count)
+    assert len(set(cells)) == len(cells) == count
+    assert all(0 <= cell < width * height for cell in cells)
+
+
+def test_clues_come_from_the_solution_and_change_nothing_else() -> None:
+    bare, pinned = like_e2(10, 10, seed=4), like_e2(10, 10, seed=4, clues=5)
+    assert (bare.puzzle.pieces == pinned.puzzle.pieces).all()
+    assert bare.solution == pinned.solution
+    for clue in pinned.puzzle.clues:
+        assert pinned.solution.placements[clue.cell] == clue.piece * 4 + clue.rotation
+    more = pinned.with_clues(corner_cells(10, 10))
+    assert {clue.cell for clue in more.puzzle.clues} == {clue.cell for clue in pinned.puzzle.clues} | {0, 9, 90, 99}
+    assert is_perfect(more)
+
+
+def test_clues_have_the_rotation_of_the_solution() -> None:
+    planted = like_e2(6, 6, seed=9, clues=36)
+    quads = planted.solution.colours(planted.puzzle).tolist()
+    for clue in planted.puzzle.clues:
+        assert isinstance(clue, Clue)
+        assert list(rotate(planted.puzzle.pieces[clue.piece].tolist(), clue.rotation)) == quads[clue.cell]
+
+
+# -- numbers of colours ----------------------------------------------------------------------------------------------
+
+
+def test_default_colours_of_eternity_ii_and_its_kin() -> None:
+    assert default_like_e2(16, 16) == (5, 17)
+    assert [default_like_e2(n, n) for n in (10, 14)] == [(4, 10), (5, 15)]  # as META 2010 has them
+    assert default_like_e2(12, 12, inner_colours=12) == (4, 12)
+    assert [default_colours(n, n) for n in (6, 10, 16)] == [4, 8, 15]
+
+
+@pytest.mark.parametrize("size", [(3, 3), (2, 2), (2, 7), (1, 5), (1, 12), (9, 4), (20, 20), (12, 20), (5, 40)])
+def test_default_colours_work(size: tuple[int, int]) -> None:
+    for seed in range(3):
+        assert is_perfect(like_e2(*size, seed=seed))
+        assert is_perfect(uniform(*size, seed=seed))
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "rim", "inner", "sentence"),
+    [
+        (16, 16, 1, 17, "needs 4 corner pieces, all different and none rotationally symmetric; 1 exist"),
+        (16, 16, 2, 3, "needs 56 edge pieces"),
+        (4, 4, 3, 2, "needs 4 inner pieces, all different and none rotationally symmetric; 3 exist"),
+        (4, 4, 13, 2, "13 rim colours on a 4 x 4 board, which has 12 joints of that class; expected 1 to 12"),
+        (4, 4, 3, 0, "0 inner colours"),
+        (4, 4, 0, None, "0 rim colours"),
+        (2, 2, 2, 1, "1 inner colours on a 2 x 2 board, which has 0 joints of that class; expected 0 to 0"),
+        (1, 1, None, None, "0 exist"),
+        (1, 2, None, None, "1 exist"),
+        (0, 4, None, None, "a board of 0 x 4"),
+        (300, 300, None, None, "expected 1 to 4096 cells"),
+    ],
+)
+def test_impossible_like_e2_is_refused(
+    width: int, height: int, rim: int | None, inner: int | None, sentence: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        like_e2(width, height, rim, inner)
+    assert sentence in str(refused.value)
+
+
+def test_repair_gives_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instances.generate.eternity._EXCHANGES", 0)
+    with pytest.raises(InputError, match="no 6 x 6 board with 2 rim and 4 inner colours was found"):
+        like_e2(6, 6, 2, 4, 1)
+
+
+@pytest.mark.parametrize("make", [lambda: uniform(3, 3, 0), lambda: uniform(3, 3, 5000), lambda: balanced_torus(3, -1)])
+def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
+    with pytest.raises(InputError, match="expected 1 to 4096"):
+        make()  # type: ignore[operator]
+
+
+# -- families --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("like-e2:12x12", "like-e2-12x12-r4-i13-s3"),
+        ("like-e2:12x20:5+17", "like-e2-12x20-r5-i17-s3"),
+        ("like-e2:9", "like-e2-9x9-r4-i9-s3"),
+        ("uniform:8x6:7", "uniform-8x6-c7-s3"),
+        ("uniform:8", "uniform-8x8-c6-s3"),
+        ("balanced-torus:8:9", "balanced-torus-8x8-c9-s3"),
+    ],
+)
+def test_family(spec: str, name: str) -> None:
+    assert family(spec)(3).puzzle.name == name
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("", "names no family"),
+        ("like-e2", "names no family"),
+        ("like-e2:12x", "names no family"),
+        ("like-e2:12:5+", "names no family"),
+        ("like-e2:1٣", "names no family"),
+        ("eternity:12", "unknown kind of puzzle 'eternity'; expected uniform, balanced-torus, like-e2"),
+        ("like-e2:12:5", "expected RIM+INNER"),
+        ("uniform:12:5+17", "expected one number"),
+        ("balanced-torus:8x9:7", "expected a square"),
+    ],
+)
+def test_texts_that_name_no_family(spec: str, sentence: str) -> None:
+    with pytest.raises(InputError) as refused:
+        family(spec)
+    assert sentence in str(refused.value)

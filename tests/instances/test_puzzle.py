@@ -1,0 +1,124 @@
+"""The puzzle: representation, identity, checks; the block counts of `field.md` on the real pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.puzzle import Clue, Puzzle, rotate
+from tests.instances.small_puzzles import planted, puzzles
+from tests.shared_data import shared
+
+
+def test_rotation_is_clockwise() -> None:
+    assert rotate((1, 2, 3, 4), 1) == (4, 1, 2, 3)  # what was on the left is now up
+    assert rotate((1, 2, 3, 4), 4) == (1, 2, 3, 4)
+
+
+@given(puzzles())
+def test_oriented_table_is_the_rotations_of_the_pieces(case: tuple[Puzzle, object]) -> None:
+    puzzle, _ = case
+    for oriented in range(4 * puzzle.cells):
+        piece, rotation = divmod(oriented, 4)
+        assert tuple(puzzle.oriented[oriented]) == rotate(puzzle.pieces[piece].tolist(), rotation)
+
+
+def test_identity_is_pieces_shape_and_clues_not_the_name() -> None:
+    puzzle, board = planted(1, 3, 4, 3)
+    named = Puzzle(puzzle.pieces, 3, 4, name="another")
+    piece, rotation = divmod(int(board.placements[5]), 4)
+    clued = puzzle.with_clues([Clue(5, piece, rotation)])
+    assert puzzle == named and hash(puzzle) == hash(named) and puzzle.sha256 == named.sha256
+    assert clued != puzzle and clued.with_clues([]) == puzzle
+    turned = np.roll(puzzle.pieces, 1, axis=1)
+    assert Puzzle(turned, 3, 4) != puzzle
+
+
+def test_a_puzzle_cannot_be_changed() -> None:
+    puzzle, board = planted(1, 3, 3, 3)
+    for array in (puzzle.pieces, puzzle.oriented, board.placements):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "says"),
+    [(0, 0, "no cells"), (300, 300, "at most 4096"), (3, 2, "9 pieces"), (9, 1, "do not fit a board of 9 x 1")],
+)
+def test_shapes_that_cannot_be(width: int, height: int, says: str) -> None:
+    puzzle, _ = planted(1, 3, 3, 3)
+    with pytest.raises(InputError, match=says):
+        Puzzle(puzzle.pieces, width, height)
+
+
+def test_wrong_rim_pieces_are_counted() -> None:
+    puzzle, _ = planted(1, 4, 4, 3)
+    pieces = puzzle.pieces.copy()
+    inner = next(piece for piece, quad in enumerate(pieces) if 0 not in quad)
+    pieces[inner, 2] = 0
+    with pytest.raises(InputError, match=r"3 inner pieces where the board needs 4, 9 edge pieces .* needs 8"):
+        Puzzle(pieces, 4, 4)
+
+
+def test_clues_that_cannot_be() -> None:
+    puzzle, board = planted(2, 4, 4, 3)
+    pairs = [divmod(oriented, 4) for oriented in board.placements.tolist()]
+    good = [Clue(cell, *pairs[cell]) for cell in range(16)]
+    assert puzzle.with_clues(good).clues == tuple(good)
+    corner = pairs[0]
+    for clues, says in [
+        ([Clue(16, *pairs[0])], "cell 16"),
+        ([Clue(0, 16, 0)], "piece 17"),
+        ([Clue(0, 0, 4)], "rotation 5"),
+        ([good[5], Clue(5, *pairs[6])], "two clues for row 2, column 2"),
+        ([good[5], Clue(6, *pairs[5])], "two clues place piece"),
+        ([Clue(5, *corner)], "expected grey"),
+        ([Clue(0, corner[0], (corner[1] + 1) % 4)], "expected grey"),
+    ]:
+        with pytest.raises(InputError, match=says):
+            puzzle.with_clues(clues)
+
+
+def test_two_by_two_blocks_of_eternity2() -> None:
+    """`field.md`: 5,248 corner, 292,012 edge and 4,059,952 inner blocks: the pieces are read right.
+
+    Blocks count in each of their four turns, of which one fits a given corner or side of the board.
+    """
+    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
+    assert 4 * _blocks(puzzle, rim=(True, True)) == 5_248
+    assert 4 * _blocks(puzzle, rim=(True, False)) == 292_012
+    assert _blocks(puzzle, rim=(False, False)) == 4_059_952
+
+
+def _blocks(puzzle: Puzzle, rim: tuple[bool, bool]) -> int:
+    """Legal 2x2 blocks on one place: ``rim`` = (its upper side, its left side) lies on the rim."""
+    quads = puzzle.oriented
+    piece = np.arange(len(quads)) // 4
+    grey = quads == 0
+
+    def fitting(row: int, column: int) -> np.ndarray:
+        wanted = np.array([row == 0 and rim[0], False, False, column == 0 and rim[1]])
+        return np.flatnonzero((grey == wanted).all(axis=1))
+
+    def pairs(row: int) -> tuple[np.ndarray, np.ndarray]:
+        left, right = (fitting(row, column) for column in (0, 1))
+        fits = (quads[left, 1][:, None] == quads[right, 3]) & (piece[left][:, None] != piece[right])
+        a, b = np.nonzero(fits)
+        return left[a], right[b]
+
+    (upper_left, upper_right), (lower_left, lower_right) = pairs(0), pairs(1)
+    base = puzzle.colours + 1
+    below = quads[upper_left, 2] * base + quads[upper_right, 2]
+    above = quads[lower_left, 0] * base + quads[lower_right, 0]
+    count = 0
+    for key in np.intersect1d(below, above):
+        upper, lower = np.flatnonzero(below == key), np.flatnonzero(above == key)
+        clash = np.zeros((len(upper), len(lower)), dtype=bool)
+        for mine in (upper_left, upper_right):
+            for theirs in (lower_left, lower_right):
+                clash |= piece[mine[upper]][:, None] == piece[theirs[lower]]
+        count += int((~clash).sum())
+    return count
