@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,20 +25,38 @@ class Search(Protocol):
     @property
     def exhausted(self) -> bool: ...
 
+    @property
+    def explored(self) -> float: ...
+
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a long search tells between two steps."""
+    """What a long search tells between two steps.
+
+    ``explored``: the share of the tree that is done, as if sibling subtrees were equal: a rough guide.
+    """
 
     nodes: int
     solutions: int
     seconds: float
+    explored: float
 
 
 Report = Callable[[Progress], None]
+
+
+def explored_share(done_and_all: Iterable[tuple[int, int]]) -> float:
+    """Share of a tree that is done, from (children done, children) by level of the open path."""
+    share, weight = 0.0, 1.0
+    for done, children in done_and_all:
+        if children < 1:
+            break
+        share += weight * done / children
+        weight /= children
+    return share
 
 
 def drive(
@@ -65,7 +83,7 @@ def drive(
                 status = Status.SOLVED if search.solutions else Status.INFEASIBLE
                 break
             if report is not None:
-                report(Progress(search.nodes, search.solutions, spent))
+                report(Progress(search.nodes, search.solutions, spent, search.explored))
             if (limit is not None and search.nodes >= limit) or (seconds is not None and spent >= seconds):
                 break
             pace = (search.nodes - before) / max(now - started, 1e-9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,20 @@ from instances.puzzle import Puzzle
 from lns.params import Params
 
 State = dict[str, npt.NDArray[np.generic]]
-"""Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task."""
+"""Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task.
+
+Names, dtypes and shapes are those of a new engine's state, except that an array which is empty there may have any length
+along its first axis. A state may come from a file that somebody else sent: ``restore`` raises InputError for values that
+a kernel could not bear.
+"""
+
+
+class Find(NamedTuple):
+    """A full legal board that an engine made. ``origin``: the part that made it."""
+
+    board: Board
+    score: int
+    origin: str
 
 
 @dataclass
@@ -30,6 +43,20 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
+    @property
+    def work(self) -> int:
+        """What `rate` counts: placements, or tabu moves where nothing was placed."""
+        return self.nodes + self.tail_nodes if self.nodes or not self.moves else self.moves
+
+    @property
+    def unit(self) -> str:
+        return "nodes" if self.nodes or not self.moves else "moves"
+
+    def efforts(self) -> dict[str, int]:
+        """Work by operator, under the names that finds give as their origin: placements, for tabu moves evaluated."""
+        efforts = {"construct": self.nodes + self.tail_nodes, "tabu": self.moves}
+        return {name: work for name, work in efforts.items() if work}
+
     def summary(self, seconds: float) -> str:
         """For the closing lines."""
         parts = []
@@ -41,10 +68,7 @@ class Statistics:
 
     def rate(self, seconds: float) -> str:
         """Work a second, of all workers together."""
-        seconds = max(seconds, 1e-9)
-        if self.nodes or not self.moves:
-            return f"{(self.nodes + self.tail_nodes) / seconds / 1e6:.1f} M nodes/s"
-        return f"{self.moves / seconds / 1e6:.1f} M moves/s"
+        return f"{self.work / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
 
 
 class Engine(Protocol):
@@ -53,14 +77,21 @@ class Engine(Protocol):
     best: Board | None
     best_score: int
     origin: str
-    exhausted: bool
-    statistics: Statistics
+
+    @property
+    def exhausted(self) -> bool: ...
+
+    @property
+    def statistics(self) -> Statistics: ...
 
     def step(self, target: int) -> None:
         """Some tens of milliseconds of work, counted in nodes or moves."""
 
     def meet(self, board: Board, score: int) -> None:
         """Take note of a better board from elsewhere."""
+
+    def drain(self) -> list[Find]:
+        """The boards found since the last call, in the order they were found; those met elsewhere are not finds."""
 
     def state(self) -> State: ...
 

@@ -1,83 +1,113 @@
 """Islands: one search a worker, in rounds of seconds, through the ``concurrent.futures.Executor`` interface.
 
-A round is a picklable task (where the island stands, how long) and a picklable report (where it stands now, its best).
-The parent keeps the last report of every island; a worker that dies costs one round. Nothing mutable is shared.
+A round is a picklable task (where the island stands, how long) and a picklable report (where it stands now, what it
+found). The parent keeps where every island stands; a worker that dies costs one round. Nothing mutable is shared.
 """
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
-import signal
-import threading
 import time
+from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
-from typing import Any
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns.engine import State, Statistics, make_engine
+from lns.crew import Crew, WorkerLost, stop_requested
+from lns.engine import Find, State, Statistics, make_engine
 from lns.params import Params
 
 log = logging.getLogger("lns")
 
 FIRST_ROUND_S, ROUND_S = 0.5, 2.0
-_stop_event: threading.Event | None = None  # set once in each worker process, by its initializer
+TICK_S = 0.2  # how long a signal or a stop may wait for the parent
+GRACE_S = 1.0  # for rounds under way at the end; a worker that compiles or hangs is not waited for any longer
+LOST_ROUNDS = 5  # in a row, and the island is given up
+MAX_FINDS = 1000  # boards that one round reports, the last ones found
+
+
+@dataclass(frozen=True)
+class Island:
+    """Where an island stands, enough to go on anywhere. ``exhausted``: nothing is left to search."""
+
+    number: int
+    state: State
+    best_score: int
+    statistics: Statistics
+    steps: int
+    exhausted: bool = False
 
 
 @dataclass(frozen=True)
 class Task:
-    """One round of one island. ``incumbent``: the best board of all islands, which this one may take over."""
+    """One round of one island. ``incumbent``: the best board of all islands, which this one may take over.
+
+    ``steps``: at most so many in this round, None = as many as ``seconds`` hold. ``finds_from``: boards below this
+    score are not reported. ``cold``: the seconds begin after the first step, which may have to compile the kernels.
+    """
 
     puzzle: Puzzle
     params: Params
     engine: str
     seed: int
-    island: int
-    state: State | None
+    number: int
+    island: Island | None
     incumbent: Board | None
     incumbent_score: int
     target: int
     seconds: float
+    steps: int | None = None
+    finds_from: int = 0
+    cold: bool = False
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an island answers. ``finished``: nothing is left to search, or the target is met."""
+    """What an island answers. ``worker``: the process that did it; ``seconds``: of search in this round."""
 
-    island: int
-    state: State
+    island: Island
     best: Board | None
-    best_score: int
     origin: str
-    statistics: Statistics
-    finished: bool
+    finds: tuple[Find, ...]
+    worker: int
+    seconds: float
 
 
 def run_round(task: Task) -> Report:
     """Search for ``task.seconds``: whole steps, so that where a round ends changes nothing in the trajectory."""
+
     end = time.monotonic() + task.seconds
-    engine = make_engine(task.engine, task.puzzle, task.params, task.seed, task.island)
-    if task.state is not None:
-        engine.restore(task.state)
+    engine = make_engine(task.engine, task.puzzle, task.params, task.seed, task.number)
+    if task.island is not None:
+        engine.restore(task.island.state)
     if task.incumbent is not None:
         engine.meet(task.incumbent, task.incumbent_score)
-    finished = False
-    while not finished:
+    steps = 0
+    while not engine.exhausted and engine.best_score < task.target and steps != task.steps:
         engine.step(task.target)
-        finished = engine.exhausted or engine.best_score >= task.target
-        if time.monotonic() >= end or (_stop_event is not None and _stop_event.is_set()):
+        steps += 1
+        if task.cold and steps == 1:
+            end = time.monotonic() + task.seconds
+        if time.monotonic() >= end or stop_requested():
             break
-    return Report(
-        task.island, engine.state(), engine.best, engine.best_score, engine.origin, engine.statistics, finished
+    finds = [find for find in engine.drain() if find.score >= task.finds_from]
+    before = task.island.steps if task.island is not None else 0
+    island = Island(
+        task.number, engine.state(), engine.best_score, engine.statistics, before + steps, bool(engine.exhausted)
     )
+    seconds = time.monotonic() - end + task.seconds
+    return Report(island, engine.best, engine.origin, tuple(finds[-MAX_FINDS:]), os.getpid(), seconds)
 
 
 class Archipelago:
-    """Runs ``workers`` islands until told to stop; calls ``on_report`` in the parent after each round."""
+    """Runs ``workers`` islands until told to stop; calls ``on_report`` in the parent after each round, and every tick.
+
+    ``islands``: where every island stands by number, those of earlier sessions without a worker too.
+    """
 
     def __init__(
         self,
@@ -90,105 +120,153 @@ class Archipelago:
         start: Board | None = None,
         start_score: int = -1,
         executor: Executor | None = None,
+        islands: dict[int, Island] | None = None,
     ) -> None:
         self.puzzle, self.params, self.seed, self.workers = puzzle, params, seed, workers
         self.engine = engine
         self.best, self.best_score, self.origin = start, start_score, "start"
-        self.reports: dict[int, Report] = {}
-        self._foreign = executor
+        self.islands: dict[int, Island] = dict(islands or {})
+        self.pids: dict[int, int] = {}  # island -> the worker that reported last
+        self.finds_from = 0
+        self._finds: list[tuple[int, Find]] = []
+        self._lost: Counter[int] = Counter()
+        self._idle: set[int] = set(range(workers))
+        self._executor = executor
+        self._crew: Crew | None = None
         self._stop = False
-        self._event: Any = None
+        self._began: float | None = None
+        self._elapsed = 0.0
 
     def stop(self) -> None:
         """End after the steps that are under way."""
         self._stop = True
-        if self._event is not None:
-            self._event.set()
+        if self._crew is not None:
+            self._crew.ask_to_stop()
 
-    def run(self, seconds: float, target: int, on_report: Callable[[Archipelago], None]) -> None:
-        """Search until ``seconds`` are over, ``target`` is reached, or every island is finished."""
-        context = multiprocessing.get_context("spawn")
-        self._event = context.Event()
-        end = time.monotonic() + seconds
-        executor = self._foreign or self._pool(context)
+    def kill(self) -> None:
+        """End the workers at once, whatever they do."""
+        if self._crew is not None:
+            self._crew.kill()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of search in this session, by the monotonic clock, from the first step on that a worker made.
+
+        Starting the workers, and compiling kernels in the first one's first step, is not counted.
+        """
+        return self._elapsed if self._began is None else time.monotonic() - self._began
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every island with a worker has searched all there is."""
+        return all(number in self.islands and self.islands[number].exhausted for number in range(self.workers))
+
+    @property
+    def statistics(self) -> Statistics:
+        """Sums over the islands, earlier sessions included."""
+        return sum((island.statistics for island in self.islands.values()), Statistics())
+
+    def drain(self) -> list[tuple[int, Find]]:
+        """(island, board) of what was found since the last call."""
+        finds, self._finds = self._finds, []
+        return finds
+
+    def run(
+        self,
+        seconds: float,
+        target: int,
+        on_report: Callable[[Archipelago], None],
+        *,
+        steps: int | None = None,
+    ) -> None:
+        """Search until ``seconds`` are over, ``target`` is reached, or every island has made ``steps`` or is exhausted.
+
+        Raises InputError when no worker can be kept alive, and whatever the engine raises in a worker.
+        """
+        crew = None if self._executor is not None else Crew(self.workers)
+        self._crew, executor = crew, self._executor or crew
+        assert executor is not None
+        last_step = {number: self._steps_of(number) + steps for number in range(self.workers)} if steps else {}
         waiting: dict[Future[Report], int] = {}
-        finished: set[int] = set()
         try:
-            while True:
-                for island in range(self.workers):
-                    if island not in waiting.values() and island not in finished:
-                        waiting[executor.submit(run_round, self._task(island, end, target))] = island
-                done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                try:
-                    for future in done:
-                        island = waiting.pop(future)
-                        report = future.result()
-                        self._take(report)
-                        if report.finished:
-                            finished.add(island)
-                except BrokenExecutor:
-                    log.warning("a worker died; its island goes on from its last round")
-                    waiting.clear()
-                    executor.shutdown(wait=False, cancel_futures=True)
-                    executor = self._foreign or self._pool(context)
+            while not (self._stop or self.best_score >= target or self.elapsed >= seconds):
+                for number in sorted(self._idle):
+                    left = last_step[number] - self._steps_of(number) if steps else None
+                    if left == 0 or (number in self.islands and self.islands[number].exhausted):
+                        self._idle.discard(number)
+                        continue
+                    waiting[executor.submit(run_round, self._task(number, seconds, target, left))] = number
+                    self._idle.discard(number)
+                if not waiting:
+                    break
+                self._collect(waiting, TICK_S)
                 on_report(self)
-                over = self._stop or self.best_score >= target or time.monotonic() >= end
-                if over or len(finished) == self.workers:
-                    self._event.set()
-                    for future in waiting:  # rounds under way end at their next step
-                        self._take(future.result())
-                    on_report(self)
-                    return
+            if crew is not None:
+                crew.ask_to_stop()
+            grace = time.monotonic() + (GRACE_S if crew is not None else 2 * ROUND_S)
+            while waiting and time.monotonic() < grace:  # rounds under way end at their next step
+                self._collect(waiting, TICK_S)
+            if crew is not None and waiting:
+                crew.kill()
+            on_report(self)
         finally:
-            if self._foreign is None:
-                executor.shutdown(wait=False, cancel_futures=True)
+            self._elapsed, self._began = self.elapsed, None
+            if crew is not None:
+                crew.shutdown()
 
-    def _pool(self, context: multiprocessing.context.SpawnContext) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.workers, context, initializer=_enter_worker, initargs=(self._event,))
+    def _collect(self, waiting: dict[Future[Report], int], seconds: float) -> None:
+        """Take the reports that come within ``seconds`` after the first."""
+        done, _ = wait(waiting, timeout=seconds, return_when=FIRST_COMPLETED)
+        for future in sorted(done, key=waiting.__getitem__):
+            number = waiting.pop(future)
+            try:
+                self._take(future.result())
+                self._lost[number] = 0
+                self._idle.add(number)
+            except (WorkerLost, BrokenExecutor) as error:
+                self._mourn(number, error)
 
-    def _task(self, island: int, end: float, target: int) -> Task:
-        last = self.reports.get(island)
-        seconds = min(ROUND_S if last else FIRST_ROUND_S, max(0.05, end - time.monotonic()))
+    def _mourn(self, number: int, error: Exception) -> None:
+        self._lost[number] += 1
+        if self._lost[number] < LOST_ROUNDS:
+            log.warning("%s; a new one takes island %d over from its last round", error, number)
+            self._idle.add(number)
+            return
+        log.warning("%s, the %dth in a row: island %d is given up", error, LOST_ROUNDS, number)
+        if sum(lost >= LOST_ROUNDS for lost in self._lost.values()) == self.workers:
+            raise InputError(
+                f"no worker stays alive ({error}); expected memory and rights to run {self.workers} of them"
+            )
+
+    def _steps_of(self, number: int) -> int:
+        return self.islands[number].steps if number in self.islands else 0
+
+    def _task(self, number: int, seconds: float, target: int, steps: int | None) -> Task:
+        last = self.islands.get(number)
         own = last.best_score if last else -1
+        cold = number not in self.pids
         return Task(
             self.puzzle,
             self.params,
             self.engine,
             self.seed,
-            island,
-            last.state if last else None,
+            number,
+            last,
             self.best if self.best_score > own else None,
             self.best_score,
             target,
-            seconds,
+            min(FIRST_ROUND_S if cold else ROUND_S, max(0.05, seconds - self.elapsed)),
+            steps,
+            self.finds_from,
+            cold,
         )
 
     def _take(self, report: Report) -> None:
-        self.reports[report.island] = report
-        if report.best is not None and report.best_score > self.best_score:
-            self.best, self.best_score, self.origin = report.best, report.best_score, report.origin
-
-    @property
-    def statistics(self) -> Statistics:
-        """Sums over the islands."""
-        total = Statistics()
-        for report in self.reports.values():
-            total = total + report.statistics
-        return total
-
-
-def _enter_worker(event: threading.Event) -> None:
-    """In a worker process: leave Ctrl-C to the parent, and never outlive it."""
-    global _stop_event
-    _stop_event = event
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
-
-
-def _follow(parent: multiprocessing.process.BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
+        number = report.island.number
+        if self._began is None:
+            self._began = time.monotonic() - report.seconds
+        self.islands[number] = report.island
+        self.pids[number] = report.worker
+        self._finds += [(number, find) for find in report.finds]
+        if report.best is not None and report.island.best_score > self.best_score:
+            self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin

@@ -49,15 +49,14 @@ class Construct(Component):
     band: int = option(5, "rows at the end that are filled column by column", 1, 64)
     lead: int = option(5, "columns of that band that are filled row by row first", 0, 64)
     corner: int = option(4, "last columns of that band, filled row and column in turn", 1, 64)
-    tail: int = option(13, "cells at the end that the exact search fills", 1, 24)
+    tail: int = option(13, "cells at the end that the exact search fills", 1, 16)
     tail_nodes: int = option(20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True)
-    slips: int = option(10, "slips that may be spent before the tail, on a 16x16 board", 0, 60)
-    first_slip: float = option(55.0, "cells left when the first slip unlocks, on a 16x16 board", 0.0, 400.0)
-    last_slip: float = option(17.0, "cells left when the last slip unlocks, on a 16x16 board", 0.0, 400.0)
-    slip_bend: float = option(1.12, "1: slips unlock evenly; above: denser towards the end", 0.3, 4.0)
-    quota: float = option(1.0, "height of the quota curve; 0: no quota", 0.0, 1.2)
+    quota: float = option(1.0, "height of the highest quota curve that is considered; 0: no quota", 0.0, 1.2)
     quota_rim: int = option(1, "favoured rim colours", 0, 5)
     quota_inner: int = option(2, "favoured inner colours", 0, 8)
+    population: int = option(1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True)
+    horizon: float = option(1e10, "nodes in which the score aimed at is expected once", 1e6, 1e16, log=True)
+    slip_shift: int = option(0, "cells by which slips unlock earlier (later: negative) than derived", -40, 40)
     reshuffle_nodes: int = option(
         300_000_000, "nodes after which candidates are shuffled again", 1000, 10**12, log=True
     )
@@ -72,7 +71,7 @@ class Tabu(Component):
 
     tenure: int = option(12, "steps for which a move's way back is forbidden at the start", 1, 1000, log=True)
     steps: int = option(1000, "moves in one go", 1, 10**7, log=True)
-    patience: int = option(60_000, "moves without a new best before a kick", 1, 10**9, log=True)
+    patience: int = option(240, "moves a cell without a new best before a kick", 1, 10**9, log=True)
     kick: int = option(12, "random exchanges of a kick", 1, 10_000, log=True)
 
 
@@ -81,6 +80,7 @@ class Engine(Component):
     """The loop that ties the parts together."""
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
+    boards_from: int = option(0, "look for boards of this score even when better ones are known; 0: only better", 0, 10**6)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,6 @@ def shared(*parts: str) -> Path:
 
 
 def published_boards() -> list[tuple[int, bool, str]]:
-    """(score, clue respected, board_edges) of the published Eternity II boards."""
+    """(score, whether the starter clue holds, board_edges) of the published Eternity II boards."""
     with shared("boards", "eternity2_boards.csv").open(newline="") as file:
-        return [(int(row["score"]), row["clues_respected"] == "1", row["board_edges"]) for row in csv.DictReader(file)]
+        return [(int(row["score"]), row["clues_respected"] != "0", row["board_edges"]) for row in csv.DictReader(file)]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.jit import inline_kernel
+from exact.jit import inline_flat_kernel
 
 
-@inline_kernel
+@inline_flat_kernel
 def bit(index: int) -> np.uint64:
     """The word's bit of element ``index`` (its word is ``index >> 6``)."""
     return np.uint64(1) << np.uint64(index & 63)
 
 
-@inline_kernel
+@inline_flat_kernel
 def lowest(word: np.uint64) -> int:
     """Index of the lowest set bit of a word that is not 0."""
     below = (word & (~word + np.uint64(1))) - np.uint64(1)  # LLVM knows this sum of bits as popcount
@@ -23,7 +23,7 @@ def lowest(word: np.uint64) -> int:
     return np.int64((below * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@inline_kernel
+@inline_flat_kernel
 def highest(word: np.uint64) -> int:
     """Index of the highest set bit of a word that is not 0."""
     position = 0

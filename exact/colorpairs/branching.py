@@ -7,15 +7,21 @@ import numpy as np
 from exact.colorpairs.bits import bit, lowest
 from exact.colorpairs.explain import explain_pair, fits, position
 from exact.colorpairs.moves import NO_CAUSE
+from exact.colorpairs.options import Heuristic
 from exact.colorpairs.state import CROWDED, PREEMPTED, PREEMPTIONS, State, Switches
 from exact.colorpairs.tables import SLOTS, Tables
-from exact.jit import inline_kernel
+from exact.jit import inline_flat_kernel
 
 NO_CELL = -1
 _BIG = 1 << 30
+_MIN_OFFER = int(Heuristic.MIN_OFFER)
+_MIN_EXPECTED_OFFER = int(Heuristic.MIN_EXPECTED_OFFER)
+_MIN_EXPECTED_GAP = int(Heuristic.MIN_EXPECTED_GAP)
+_MIN_EXPECTED_RATIO = int(Heuristic.MIN_EXPECTED_RATIO)
+_ROW_MAJOR = int(Heuristic.ROW_MAJOR)
 
 
-@inline_kernel
+@inline_flat_kernel
 def available(s: State, w: Switches, pair: int) -> int:
     """Pieces that Offer(pair) can count on: |Offer| - nbPreempted, |Offer| while a cell has three known sides."""
     if w.preemption and s.counters[CROWDED] == 0:
@@ -23,7 +29,7 @@ def available(s: State, w: Switches, pair: int) -> int:
     return int(s.offer[pair])
 
 
-@inline_kernel
+@inline_flat_kernel
 def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
     """Mark the pieces of Offer(pair), all needed by Demand(pair); True when another demanded pair loses one (4.1)."""
     disturbed = False
@@ -52,7 +58,7 @@ def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
     return disturbed
 
 
-@inline_kernel
+@inline_flat_kernel
 def release(t: Tables, s: State, height: int) -> None:
     """Undo the preemptions above ``height`` of their stack."""
     while s.counters[PREEMPTED] > height:
@@ -66,7 +72,7 @@ def release(t: Tables, s: State, height: int) -> None:
                 s.taken[other] -= 1
 
 
-@inline_kernel
+@inline_flat_kernel
 def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
     """Contradiction, instantiation and preemption to a fixpoint: (contradicted pair or NO_CAUSE, forced cell or NO_CELL).
 
@@ -93,7 +99,7 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
     return NO_CAUSE, NO_CELL
 
 
-@inline_kernel
+@inline_flat_kernel
 def expected_offer(t: Tables, s: State, pair: int) -> float:
     """E(|Offer(pair)|): the sum over its pieces of P(piece -> pair) (5.1)."""
     total = 0.0
@@ -104,7 +110,7 @@ def expected_offer(t: Tables, s: State, pair: int) -> float:
     return total
 
 
-@inline_kernel
+@inline_flat_kernel
 def probability(t: Tables, s: State, piece: int, pair: int) -> float:
     """P(piece -> pair): that no other pair takes the piece, as if they were independent (5.1)."""
     product = 1.0
@@ -116,22 +122,22 @@ def probability(t: Tables, s: State, piece: int, pair: int) -> float:
     return product
 
 
-@inline_kernel
+@inline_flat_kernel
 def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
     """The criterion to be minimised over the demanded pairs (5.1)."""
-    if w.heuristic == 0:
+    if w.heuristic == _MIN_OFFER:
         return float(available(s, w, pair))
     expected = expected_offer(t, s, pair)
-    if w.heuristic == 1:
+    if w.heuristic == _MIN_EXPECTED_OFFER:
         return expected
-    if w.heuristic == 2:
+    if w.heuristic == _MIN_EXPECTED_GAP:
         return expected - s.demand[pair]
-    if w.heuristic == 3:
+    if w.heuristic == _MIN_EXPECTED_RATIO:
         return expected / s.demand[pair]
     return expected - s.offer[pair]
 
 
-@inline_kernel
+@inline_flat_kernel
 def tightest_pair(t: Tables, s: State, w: Switches, cell: int) -> int:
     """The pair with the fewest pieces among those that ``cell`` demands."""
     best, fewest = 0, _BIG
@@ -143,7 +149,7 @@ def tightest_pair(t: Tables, s: State, w: Switches, cell: int) -> int:
     return best
 
 
-@inline_kernel
+@inline_flat_kernel
 def crowded_cell(t: Tables, s: State, w: Switches) -> int:
     """Motifs 1 and 2: a cell with four known sides, else with three; among equals the tightest."""
     best, best_score = NO_CELL, _BIG
@@ -158,7 +164,7 @@ def crowded_cell(t: Tables, s: State, w: Switches) -> int:
     return best
 
 
-@inline_kernel
+@inline_flat_kernel
 def motif_cell(t: Tables, s: State, w: Switches) -> int:
     """Motif 3: two known sides and a surrounded neighbour; else motif 4: beside a cell with one known side and two
     surrounded neighbours. Among equals the tightest; NO_CELL when there is none."""
@@ -186,7 +192,7 @@ def motif_cell(t: Tables, s: State, w: Switches) -> int:
     return best
 
 
-@inline_kernel
+@inline_flat_kernel
 def urgent_cell(t: Tables, s: State, w: Switches) -> int:
     """The cell of the most urgent demanded pair."""
     best, best_score = NO_CELL, 1e300
@@ -195,13 +201,15 @@ def urgent_cell(t: Tables, s: State, w: Switches) -> int:
         while cells:
             cell = (word << 6) + lowest(cells)
             cells &= cells - np.uint64(1)
+            if w.heuristic == _ROW_MAJOR:
+                return cell
             score = urgency(t, s, w, s.cell_pairs[cell * SLOTS])
             if score < best_score:
                 best, best_score = cell, score
     return best
 
 
-@inline_kernel
+@inline_flat_kernel
 def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> int:
     """The oriented pieces to try on ``cell``, into ``s.values`` from ``start``; where they end.
 
@@ -226,7 +234,66 @@ def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: i
     return end
 
 
-@inline_kernel
+@inline_flat_kernel
+def starves(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
+    """Whether one more cell for ``pair`` is too many once ``piece`` is placed on a cell that demanded ``own``."""
+    spare = s.offer[pair] - s.demand[pair]
+    if pair == own:
+        spare += 1
+    if spare != 1:
+        return bool(spare < 1)
+    for i in range(t.piece_pair_count[piece]):
+        if t.piece_pairs[piece * SLOTS + i] == pair:
+            return True
+    return False
+
+
+@inline_flat_kernel
+def survives(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
+    """False when placing ``oriented`` on ``cell`` is seen to fail without doing it: one pair at a time."""
+    piece = oriented >> 2
+    for i in range(t.piece_pair_count[piece]):
+        pair = t.piece_pairs[piece * SLOTS + i]
+        if pair != own and s.demand[pair] > 0 and s.demand[pair] == s.offer[pair]:
+            return False
+    for direction in range(4):
+        neighbour = t.neighbour[cell * 4 + direction]
+        if neighbour < 0 or s.grid[neighbour] >= 0:
+            continue
+        base = neighbour * 4
+        colour = t.quad[oriented * 4 + direction]
+        before = s.side[base + ((direction + 1) & 3)]
+        if before >= 0 and starves(t, s, t.consecutive[before * t.colours + colour], piece, own):
+            return False
+        after = s.side[base + ((direction + 3) & 3)]
+        if after >= 0 and starves(t, s, t.consecutive[colour * t.colours + after], piece, own):
+            return False
+        across = s.side[base + direction]
+        if across >= 0 and starves(t, s, t.opposite[colour * t.colours + across], piece, own):
+            return False
+    return True
+
+
+@inline_flat_kernel
+def few_survivors(t: Tables, s: State, cell: int, pair: int) -> bool:
+    """Whether at most one value of ``cell`` passes `survives`; looks at no more than it must."""
+    turn = position(t, s, cell, pair)
+    found = 0
+    for i in range(t.entry_start[pair], t.entry_start[pair + 1]):
+        piece = t.entry[i] >> 2
+        if s.where[piece] >= 0 or (s.preempted_by[piece] and s.preempted_by[piece] != pair):
+            continue
+        if t.twin[piece] >= 0 and s.where[t.twin[piece]] < 0:
+            continue
+        oriented = piece * 4 + ((t.entry[i] + turn) & 3)
+        if fits(t, s, cell, oriented) and survives(t, s, cell, oriented, pair):
+            found += 1
+            if found > 1:
+                return False
+    return True
+
+
+@inline_flat_kernel
 def sort_values(t: Tables, s: State, pair: int, start: int, end: int) -> None:
     """Most probable pieces first (5.1); equals keep their order."""
     for i in range(start, end):
@@ -241,7 +308,7 @@ def sort_values(t: Tables, s: State, pair: int, start: int, end: int) -> None:
         s.worth[place] = worth
 
 
-@inline_kernel
+@inline_flat_kernel
 def lone_colour_cell(t: Tables, s: State, colour: int) -> int:
     """The empty cell that asks for ``colour``."""
     for cell in range(t.cells):
@@ -252,7 +319,7 @@ def lone_colour_cell(t: Tables, s: State, colour: int) -> int:
     return NO_CELL
 
 
-@inline_kernel
+@inline_flat_kernel
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
     """The orientations of the one free piece with ``colour`` that fit ``cell``; where they end in ``s.values``."""
     end = start
@@ -268,7 +335,7 @@ def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) 
     return end
 
 
-@inline_kernel
+@inline_flat_kernel
 def looks_new(t: Tables, oriented: int) -> bool:
     """Whether no smaller rotation of the piece looks the same."""
     for rotation in range(oriented & 3):
@@ -280,7 +347,7 @@ def looks_new(t: Tables, oriented: int) -> bool:
     return True
 
 
-@inline_kernel
+@inline_flat_kernel
 def has_bit(s: State, level: int) -> bool:
     """Whether the explanation holds ``level``."""
     return bool(s.explanation[level >> 6] & bit(level))

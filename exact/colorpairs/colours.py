@@ -5,7 +5,7 @@ from __future__ import annotations
 from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.state import State, Switches
 from exact.colorpairs.tables import Tables
-from exact.jit import inline_kernel
+from exact.jit import inline_flat_kernel
 
 # causes of contradiction beyond the numbers of pairs: one of these plus the colour
 CAUSE_ASKING = 1 << 20
@@ -13,7 +13,7 @@ CAUSE_SHARED = 2 << 20
 CAUSE_CYCLE = 3 << 20
 
 
-@inline_kernel
+@inline_flat_kernel
 def most_shared_edges(pieces: int) -> int:
     """h(N) of [Benoist 2008]: the most edges that N square tiles can share (4.2)."""
     s = 0
@@ -28,7 +28,7 @@ def most_shared_edges(pieces: int) -> int:
     return shared
 
 
-@inline_kernel
+@inline_flat_kernel
 def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
     """A contradiction in the colours of the piece just placed, or NO_CAUSE."""
     for side in range(4):
@@ -46,7 +46,7 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
     return NO_CAUSE
 
 
-@inline_kernel
+@inline_flat_kernel
 def chain_colours(t: Tables, s: State, colour: int) -> int:
     """Length of the chain of free rim pieces from ``colour`` when it closes before the rim is full, else 0.
 
@@ -83,7 +83,7 @@ def chain_colours(t: Tables, s: State, colour: int) -> int:
     return 0
 
 
-@inline_kernel
+@inline_flat_kernel
 def rim_side(t: Tables, piece: int, colour: int) -> int:
     """The side along the rim on which a rim piece shows ``colour``; -1 when it is not one, or not only there."""
     found = -1
@@ -96,7 +96,7 @@ def rim_side(t: Tables, piece: int, colour: int) -> int:
     return found
 
 
-@inline_kernel
+@inline_flat_kernel
 def other_rim_colour(t: Tables, piece: int, along: int) -> int:
     """The colour at the other end along the rim of a rim piece (edge or corner)."""
     for side in range(4):

@@ -9,12 +9,12 @@ from exact.colorpairs.bits import bit, lowest
 from exact.colorpairs.colours import CAUSE_ASKING, CAUSE_CYCLE, CAUSE_SHARED, chain_colours
 from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
-from exact.jit import inline_kernel
+from exact.jit import flat_kernel, inline_flat_kernel
 
 _NEVER = 1 << 30
 
 
-@inline_kernel
+@inline_flat_kernel
 def blame(s: State, cell: int) -> None:
     """The placement on ``cell`` is part of the reason."""
     level = s.level[cell]
@@ -22,7 +22,7 @@ def blame(s: State, cell: int) -> None:
         s.explanation[level >> 6] |= bit(level)
 
 
-@inline_kernel
+@inline_flat_kernel
 def blame_side(t: Tables, s: State, cell: int, side: int) -> None:
     """The neighbour that shows ``side`` to ``cell`` is part of the reason (nothing for the rim)."""
     neighbour = t.neighbour[cell * 4 + (side & 3)]
@@ -30,7 +30,7 @@ def blame_side(t: Tables, s: State, cell: int, side: int) -> None:
         blame(s, neighbour)
 
 
-@inline_kernel
+@inline_flat_kernel
 def age(t: Tables, s: State, cell: int, side: int) -> int:
     """Level of the neighbour at ``side``; -1 for rim and clues, very late when there is none yet."""
     neighbour = t.neighbour[cell * 4 + (side & 3)]
@@ -39,7 +39,7 @@ def age(t: Tables, s: State, cell: int, side: int) -> int:
     return s.level[neighbour] if s.grid[neighbour] >= 0 else _NEVER
 
 
-@inline_kernel
+@inline_flat_kernel
 def explain_missing_pair(t: Tables, s: State) -> None:
     """A cell demands a pair that no piece of the puzzle has: its two neighbours."""
     for word in range(t.words):
@@ -60,7 +60,7 @@ def explain_missing_pair(t: Tables, s: State) -> None:
                     return
 
 
-@inline_kernel
+@inline_flat_kernel
 def explain_pair(t: Tables, s: State, pair: int, with_taken: bool) -> None:
     """Why the cells of Demand(pair) need all pieces of Offer(pair), or more.
 
@@ -107,7 +107,7 @@ def explain_pair(t: Tables, s: State, pair: int, with_taken: bool) -> None:
                     break
 
 
-@inline_kernel
+@inline_flat_kernel
 def add_reason(t: Tables, s: State, piece: int, pair: int) -> None:
     """The recorded reason why ``piece`` is preempted by a pair other than ``pair``, if it is."""
     taker = s.preempted_by[piece]
@@ -116,7 +116,7 @@ def add_reason(t: Tables, s: State, piece: int, pair: int) -> None:
             s.explanation[word] |= s.reason[taker * t.words + word]
 
 
-@inline_kernel
+@inline_flat_kernel
 def explain_values(t: Tables, s: State, cell: int, pair: int, with_taken: bool) -> None:
     """Why ``cell`` had no other values: its neighbours, and where the other fitting pieces of ``pair`` are.
 
@@ -145,7 +145,7 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_taken: bool) 
                 add_reason(t, s, piece, pair)
 
 
-@inline_kernel
+@inline_flat_kernel
 def position(t: Tables, s: State, cell: int, pair: int) -> int:
     """The side from which on ``cell`` demands ``pair``."""
     for side in range(3):
@@ -157,7 +157,7 @@ def position(t: Tables, s: State, cell: int, pair: int) -> int:
     return 3
 
 
-@inline_kernel
+@inline_flat_kernel
 def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
     """Whether an oriented piece shows ``cell``'s known sides, and no grey inside the board."""
     for side in range(4):
@@ -168,7 +168,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
     return True
 
 
-@inline_kernel
+@inline_flat_kernel
 def explain(t: Tables, s: State, cause: int, with_taken: bool) -> None:
     """``s.explanation`` := the levels that suffice for ``cause``, as told by `assign`, the filters or the bounds."""
     for word in range(t.words):
@@ -194,7 +194,7 @@ def explain(t: Tables, s: State, cause: int, with_taken: bool) -> None:
             explain_colour(t, s, s.chain[i])
 
 
-@inline_kernel
+@inline_flat_kernel
 def explain_colour(t: Tables, s: State, colour: int) -> None:
     """The placements of all pieces with ``colour``: with them the colour's free and demanded edges are what they are."""
     for i in range(t.holder_start[colour], t.holder_start[colour + 1]):

@@ -11,6 +11,7 @@ from exact.colorpairs.bits import bit, highest, lowest
 from exact.colorpairs.branching import (
     NO_CELL,
     crowded_cell,
+    few_survivors,
     has_bit,
     list_colour_values,
     list_values,
@@ -42,10 +43,10 @@ from exact.colorpairs.state import (
     Switches,
 )
 from exact.colorpairs.tables import SLOTS, Tables
-from exact.jit import inline_kernel, kernel
+from exact.jit import flat_kernel, inline_flat_kernel
 
 
-@kernel
+@flat_kernel
 def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray) -> bool:
     """Show the rim, then place the clues; False when a pair is contradicted at once."""
     for cell in range(t.cells):
@@ -59,7 +60,7 @@ def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray
     return True
 
 
-@inline_kernel
+@inline_flat_kernel
 def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, colours: bool) -> tuple[int, int]:
     """`assign`, then the bounds on single colours where they are switched on."""
     cause, shown = assign(t, s, cell, oriented, depth, depth, colours)
@@ -68,11 +69,12 @@ def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int
     return cause, shown
 
 
-@inline_kernel
+@inline_flat_kernel
 def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: bool) -> tuple[int, int, bool]:
     """Try each value of each surrounded cell (5.1): (cell with at most one value left or NO_CELL, end of its values,
     whether the node is contradicted whatever the cell, explained in ``s.explanation``).
 
+    Called while every surrounded cell demands one pair; `few_survivors` finds the cells worth the real trial.
     What refuted the other values of that cell is added to the frame's conflict.
     """
     conflict = depth * t.words
@@ -81,7 +83,9 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: boo
         while cells:
             cell = (word << 6) + lowest(cells)
             cells &= cells - np.uint64(1)
-            pair = tightest_pair(t, s, w, cell)
+            pair = s.cell_pairs[cell * SLOTS]
+            if not few_survivors(t, s, cell, pair):
+                continue
             end = list_values(t, s, w, cell, pair, start)
             kept = start
             for i in range(start, end):
@@ -109,7 +113,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: boo
     return NO_CELL, start, False
 
 
-@inline_kernel
+@inline_flat_kernel
 def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> bool:
     """Choose the cell of this depth and list its values; False on a contradiction, explained in ``s.explanation``."""
     start = s.frame_end[depth - 1] if depth else 0
@@ -138,7 +142,7 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
                 s.frame_pair[depth] = -1 - colour
                 s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
                 return True
-    if w.shaving:
+    if w.shaving and cell == NO_CELL:
         shaved, end, dead = shave(t, s, w, depth, start, colours)
         if dead:
             return False
@@ -159,7 +163,7 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
     return True
 
 
-@kernel
+@flat_kernel
 def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_first: bool) -> None:
     """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution when ``stop_at_first``.
 

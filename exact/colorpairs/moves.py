@@ -8,12 +8,12 @@ from __future__ import annotations
 from exact.colorpairs.bits import bit
 from exact.colorpairs.state import CROWDED, UNKNOWN, State
 from exact.colorpairs.tables import SLOTS, Tables
-from exact.jit import inline_kernel
+from exact.jit import inline_flat_kernel
 
 NO_CAUSE = -1
 
 
-@inline_kernel
+@inline_flat_kernel
 def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
     """``cell`` joins Demand(pair); the pair when it now has more cells than pieces (contradiction), else NO_CAUSE."""
     count = s.cell_pair_count[cell]
@@ -27,7 +27,7 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
     return pair if s.demand[pair] > s.offer[pair] else NO_CAUSE
 
 
-@inline_kernel
+@inline_flat_kernel
 def show_side(t: Tables, s: State, cell: int, side: int, colour: int) -> int:
     """A neighbour of the empty ``cell`` (or the rim) now shows it ``colour``; a contradicted pair or NO_CAUSE."""
     base = cell * 4
@@ -58,7 +58,7 @@ def show_side(t: Tables, s: State, cell: int, side: int, colour: int) -> int:
     return cause
 
 
-@inline_kernel
+@inline_flat_kernel
 def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> None:
     """Undo `show_side`: ``cell`` had ``pairs_before`` pairs."""
     word, mask = cell >> 6, bit(cell)
@@ -81,7 +81,7 @@ def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> N
     s.side[cell * 4 + side] = UNKNOWN
 
 
-@inline_kernel
+@inline_flat_kernel
 def occupy(t: Tables, s: State, cell: int, change: int) -> None:
     """``cell`` leaves (change -1) or rejoins (+1) the sets of empty cells."""
     word, mask = cell >> 6, bit(cell)
@@ -101,7 +101,7 @@ def occupy(t: Tables, s: State, cell: int, change: int) -> None:
             s.counters[CROWDED] += change
 
 
-@inline_kernel
+@inline_flat_kernel
 def assign(t: Tables, s: State, cell: int, oriented: int, level: int, frame: int, colours: bool) -> tuple[int, int]:
     """Place ``oriented`` on ``cell`` at ``level``; (contradicted pair or NO_CAUSE, how many sides were shown).
 
@@ -134,7 +134,7 @@ def assign(t: Tables, s: State, cell: int, oriented: int, level: int, frame: int
     return cause, shown
 
 
-@inline_kernel
+@inline_flat_kernel
 def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bool) -> None:
     """Undo the last `assign`, of which ``shown`` sides had been shown."""
     oriented = s.grid[cell]
@@ -157,7 +157,7 @@ def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bo
     s.where[piece] = -1
 
 
-@inline_kernel
+@inline_flat_kernel
 def is_new(values: object, start: int, index: int) -> bool:
     """Whether ``values[start + index]`` is none of the values before it from ``start`` on."""
     for i in range(index):
@@ -166,7 +166,7 @@ def is_new(values: object, start: int, index: int) -> bool:
     return True
 
 
-@inline_kernel
+@inline_flat_kernel
 def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) -> None:
     """Single colours (3.2, 4.2) for a piece that is being placed (change -1) or taken back (+1).
 

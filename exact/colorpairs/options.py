@@ -10,13 +10,17 @@ from instances.errors import InputError
 
 
 class Heuristic(IntEnum):
-    """Which pair is the most urgent (seed 000, 5.1)."""
+    """Which pair is the most urgent (seed 000, 5.1).
+
+    ROW_MAJOR is not the paper's: the first surrounded cell in reading order, for loose puzzles (docs/seed-000.md).
+    """
 
     MIN_OFFER = 0
     MIN_EXPECTED_OFFER = 1
     MIN_EXPECTED_GAP = 2
     MIN_EXPECTED_RATIO = 3
     MAX_EXPECTED_FILTERING = 4
+    ROW_MAJOR = 5
 
     @property
     def label(self) -> str:
@@ -38,13 +42,13 @@ class Heuristic(IntEnum):
 class Options:
     """The default is the fastest configuration measured (docs/seed-000.md); `PAPER` is the paper's reference.
 
-    heuristic: which demanded pair to branch on; motifs: the four special motifs come first (5.1);
+    heuristic: which demanded pair to branch on; motifs: special motifs 3 and 4 come first (5.1; 1 and 2,
+    cells with three or four known sides, always do: preemption rests on it);
     instantiation: a pair with one piece and one cell is placed at once (3.1); opposite: opposite pairs too (3.2);
     preemption: pieces taken by a pair with as many pieces as cells (4.1); backjumping: conflict-directed (5.2);
     shaving: try every piece of every surrounded cell at each node (5.1); values: try probable pieces first (5.1);
     single_colours: offer and demand of single colours (end of 3.2); shared_edges: the bound 2 h(N) and
-    cycles: chains of rim pieces that close too early (both 4.2);
-    rim_colours: a colour between two rim cells counts as another colour than inside (exact, not in the paper).
+    cycles: chains of rim pieces that close too early (both 4.2).
     """
 
     heuristic: Heuristic = Heuristic.MIN_EXPECTED_GAP
@@ -58,7 +62,6 @@ class Options:
     single_colours: bool = False
     shared_edges: bool = False
     cycles: bool = False
-    rim_colours: bool = True
 
 
-PAPER = Options(shared_edges=True, cycles=True, rim_colours=False)
+PAPER = Options(shared_edges=True, cycles=True)

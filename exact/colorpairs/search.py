@@ -10,8 +10,8 @@ from exact.colorpairs.kernel import prepare, search
 from exact.colorpairs.options import Options
 from exact.colorpairs.state import (
     CONTRADICTIONS,
-    COUNTERS,
     DEEPEST,
+    DEPTH,
     EXHAUSTED,
     LEVELS_JUMPED,
     NODES,
@@ -22,11 +22,10 @@ from exact.colorpairs.state import (
     empty_state,
 )
 from exact.colorpairs.tables import build_tables
+from exact.driver import explored_share
 from exact.kinds import merge_equal
 from instances.board import Board
 from instances.puzzle import Puzzle
-
-assert COUNTERS  # see state.py for the others
 
 
 class ColorPairs:
@@ -65,6 +64,19 @@ class ColorPairs:
     @property
     def exhausted(self) -> bool:
         return bool(self._state.counters[EXHAUSTED])
+
+    @property
+    def explored(self) -> float:
+        """Share of the tree that is done, as if sibling subtrees were equal."""
+        if self.exhausted:
+            return 1.0
+        depth = int(self._state.counters[DEPTH])
+        ends = [0, *self._state.frame_end[: depth + 1].tolist()]
+        following = self._state.frame_next[: depth + 1].tolist()
+        return explored_share(
+            (max(0, nxt - start - 1), end - start)
+            for start, nxt, end in zip(ends[:-1], following, ends[1:], strict=True)
+        )
 
     @property
     def details(self) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs.options import Options
+from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.tables import I32, SLOTS, Tables
 
 U64 = npt.NDArray[np.uint64]
@@ -37,7 +37,8 @@ class Switches(NamedTuple):
 
     @classmethod
     def of(cls, options: Options) -> Switches:
-        return cls(int(options.heuristic), *(bool(getattr(options, name)) for name in cls._fields[1:]))
+        switches = cls(int(options.heuristic), *(bool(getattr(options, name)) for name in cls._fields[1:]))
+        return switches._replace(motifs=options.motifs and options.heuristic is not Heuristic.ROW_MAJOR)
 
 
 class State(NamedTuple):

@@ -57,7 +57,7 @@ class Tables(NamedTuple):
 def build_tables(kinds: Kinds, options: Options) -> tuple[Tables, list[int]]:
     """The tables, and the kind of each piece."""
     puzzle = kinds.puzzle
-    quads, colours = _dense_colours(kinds, options.rim_colours)
+    quads, colours = _dense_colours(kinds)
     kind_of_piece = [kind for kind, members in enumerate(kinds.members) for _ in members]
     pieces = len(kind_of_piece)
     oriented = [[rotate(quads[kind], rotation) for rotation in range(4)] for kind in kind_of_piece]
@@ -130,23 +130,12 @@ def build_tables(kinds: Kinds, options: Options) -> tuple[Tables, list[int]]:
     ), kind_of_piece
 
 
-def _dense_colours(kinds: Kinds, rim_colours: bool) -> tuple[list[list[int]], int]:
-    """The kinds' colours numbered 0..K-1, grey 0; with ``rim_colours`` those beside a grey side apart from the others.
-
-    A side beside a grey side always meets a side beside a grey side, so the second numbering changes no solution.
-    """
-    numbers: dict[tuple[int, bool], int] = {(GREY, False): 0}
-    dense = []
-    for quad in kinds.quads.tolist():
-        row = []
-        for side in range(4):
-            along_rim = rim_colours and GREY in (quad[side - 1], quad[(side + 1) % 4])
-            key = (quad[side], along_rim and quad[side] != GREY)
-            row.append(numbers.setdefault(key, len(numbers)))
-        dense.append(row)
-    if len(numbers) > MAX_COLOURS:
-        raise InputError(f"{len(numbers)} colours; ColorPairs takes at most {MAX_COLOURS}")
-    return dense, len(numbers)
+def _dense_colours(kinds: Kinds) -> tuple[list[list[int]], int]:
+    """The kinds' colours numbered 0..K-1, grey 0, and K."""
+    colours = np.unique(np.append(kinds.quads, GREY))
+    if len(colours) > MAX_COLOURS:
+        raise InputError(f"{len(colours) - 1} colours; ColorPairs takes at most {MAX_COLOURS - 1}")
+    return np.searchsorted(colours, kinds.quads).tolist(), len(colours)
 
 
 def _flat(lists: list[list[int]]) -> tuple[I32, I32]:

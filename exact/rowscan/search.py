@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from exact.rowscan.kernel import DEEPEST, EXHAUSTED, NODES, SOLUTIONS, ScanState, scan
+from exact.driver import explored_share
+from exact.rowscan.kernel import DEEPEST, DEPTH, EXHAUSTED, NODES, SOLUTIONS, ScanState, scan
 from exact.rowscan.tables import build_tables
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -38,11 +41,27 @@ class RowScan:
         return bool(self.state.counters[EXHAUSTED])
 
     @property
+    def explored(self) -> float:
+        """Share of the tree that is done, as if sibling subtrees were equal (taken pieces count as children)."""
+        return 1.0 if self.exhausted else explored_share(self._open_path())
+
+    def _open_path(self) -> Iterator[tuple[int, int]]:
+        words, state, tables = self.tables.candidates, self.state, self.tables
+        for cell in range(int(state.counters[DEPTH]) + 1):
+            left = state.chosen[cell + self.puzzle.width - 1] >> 32 if cell % self.puzzle.width else 0
+            up = state.chosen[cell] >> 16 & 0xFFFF
+            start = int(tables.starts[int(tables.bases[cell]) + int(left) + int(up)])
+            length = int(np.argmin(words[start:] != 0))
+            yield max(0, int(state.next_word[cell]) - start - 1), length
+
+    @property
     def details(self) -> dict[str, float]:
         return {"deepest": float(self.state.counters[DEEPEST] + (self.solutions > 0))}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
+        if self.exhausted:
+            return
         tables = self.tables
         scan(tables.candidates, tables.starts, tables.bases, self.puzzle.width, self.state, budget, stop_at_first)
 

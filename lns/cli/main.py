@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
 import os
 import sys
@@ -12,15 +13,22 @@ from typing import Any, NoReturn, Protocol, cast
 
 from instances.errors import InputError
 
-DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # 128 + the signal's number for other signals
 
 # command -> (module, the one line of `lns --help`)
 COMMANDS = {
     "solve": ("lns.cli.solve", "search for the best full board of a puzzle, for a minute or a week"),
+    "resume": ("lns.cli.resume", "go on with a run where it was, here or on another machine"),
+    "status": ("lns.cli.status", "how runs stand: one line a run"),
+    "watch": ("lns.cli.watch", "look at a run while it goes on: score over time, boards, rates"),
+    "stop": ("lns.cli.stop", "ask a run to stop and save"),
+    "report": ("lns.cli.report", "write a page about a run: charts, best boards, parameters"),
+    "collect": ("lns.cli.collect", "gather the good boards of several runs, verified again"),
     "verify": ("lns.cli.verify", "judge a board: score, rim, clues, each piece once"),
     "show": ("lns.cli.show", "draw a board or a puzzle: terminal, SVG, TikZ, viewer URL"),
     "convert": ("lns.cli.convert", "read any format of the field, write another"),
     "generate": ("lns.cli.generate", "make puzzles: uniform, balanced torus, or like Eternity II"),
+    "ladder": ("lns.cli.ladder", "benchmark the optimizer on fixed instances"),
     "improve": ("lns.cli.improve", "free a region of a board and re-solve it exactly, with a proof"),
     "exact": ("lns.cli.exact", "count or find all perfect solutions by tree search"),
 }
@@ -29,6 +37,8 @@ _EXAMPLES = """\
 examples:
   lns solve like-e2-16x16 --time 60 --workers 2     the shipped 16x16 for a minute, on two cores
   lns solve my.txt --run-dir runs/mine --seed 7     an instance of your own, results in runs/mine
+  lns watch runs/mine                               look at it meanwhile; q leaves it alone
+  lns resume runs/mine --time 2h                    go on there, also on another machine
   lns verify runs/mine/best.json                    judged independently of every search
   lns show runs/mine/best.json --svg board.svg      a picture; mismatches in red
   lns convert board.url board.json                  a viewer URL becomes JSON
@@ -55,6 +65,9 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a sign shows '?'
+            stream.reconfigure(errors="replace")
     try:
         return _dispatch(arguments)
     except InputError as error:

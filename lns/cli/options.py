@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -31,3 +32,17 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("0 is too few; expected 1 or more")
     return number
+
+
+def workers(text: str) -> int:
+    """A number of processes that this machine can bear."""
+    number, most = positive(text), most_workers()
+    if number > most:
+        raise argparse.ArgumentTypeError(
+            f"{number} workers are too many for {os.cpu_count()} processors; expected at most {most}"
+        )
+    return number
+
+
+def most_workers() -> int:
+    return max(32, 4 * (os.cpu_count() or 1))

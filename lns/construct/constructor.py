@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from instances.board import Board
 from instances.errors import InputError
-from instances.puzzle import Puzzle
+from instances.puzzle import IntArray, Puzzle
 from lns.construct import kernel, tables
 from lns.construct.kernel import Plan, Prefix
-from lns.construct.schedule import Schedule, derive
+from lns.construct.schedule import Schedule
 from lns.construct.tail import plan_tail
 from lns.engine import State
 from lns.params import Construct
 from lns.rng import RandomState, generator
 
+_FOREIGN = InputError("the saved construction does not belong to this puzzle and these parameters")
 MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of cell
 
 
@@ -24,13 +27,19 @@ class Constructor:
     ``state()`` is all of it; the candidate tables are made again from the number of the shuffle.
     """
 
-    def __init__(self, puzzle: Puzzle, params: Construct, random: RandomState) -> None:
+    # the arrays of ``state()`` and their types
+    STATE: ClassVar[dict[str, str]] = {
+        "cursor": "int64", "scalars": "int64", "visits": "int64", "counters": "int64", "shuffle": "int64",
+        "random": "uint64",
+    }  # fmt: skip
+
+    def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
         if puzzle.colours > MAX_COLOURS:
             raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
         self.puzzle = puzzle
         self.params = params
         self.random = random
-        self.schedule: Schedule = derive(puzzle, params)
+        self.schedule = schedule
         self.tail, self._work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(4, dtype=np.int64)
@@ -51,11 +60,17 @@ class Constructor:
         )
         self.reshuffle()
 
+    def follow(self, schedule: Schedule) -> None:
+        """Begin again with another schedule of the same order and cut."""
+        self.schedule = schedule
+        self.exhausted = False
+        self.reshuffle()
+
     def reshuffle(self) -> None:
         """Begin again at the empty board with candidates in another order."""
         self.shuffle_seed = int(generator(self.random).integers(2**62))
         self._make_plan()
-        self.prefix.scalars[0] = 0
+        self.prefix.scalars[0] = kernel.BEGIN
         self.prefix.used[:] = 0
         self.prefix.cursor[0] = self.plan.tables.index[self.plan.tables.base[0]]
         self.shuffled_at = self.nodes
@@ -74,7 +89,7 @@ class Constructor:
         """
         limit = self.nodes + nodes
         while self.nodes < limit:
-            if self._time_to_reshuffle():
+            if self.nodes >= self._end_of_shuffle():
                 self.reshuffle()
             status = kernel.construct(
                 self.plan,
@@ -84,7 +99,7 @@ class Constructor:
                 self._finds,
                 self.counters,
                 self.puzzle.max_score - target,
-                min(limit, self.nodes + self.params.patience_nodes),
+                min(limit, self._end_of_shuffle()),
                 self.params.tail_nodes,
             )
             if status == kernel.REACHED:
@@ -96,11 +111,10 @@ class Constructor:
                 return None
         return None
 
-    def _time_to_reshuffle(self) -> bool:
+    def _end_of_shuffle(self) -> int:
         """After a fixed number of nodes, or sooner where a shuffle leads to no prefix at all."""
-        since = self.nodes - self.shuffled_at
         barren = self.prefixes == self._prefixes_before
-        return since >= (self.params.patience_nodes if barren else self.params.reshuffle_nodes)
+        return self.shuffled_at + (self.params.patience_nodes if barren else self.params.reshuffle_nodes)
 
     @property
     def nodes(self) -> int:
@@ -118,17 +132,64 @@ class Constructor:
 
     def state(self) -> State:
         return {
-            **{f"prefix.{name}": value.copy() for name, value in self.prefix._asdict().items()},
+            "cursor": self.prefix.cursor.copy(),
+            "scalars": self.prefix.scalars.copy(),
+            "visits": self.prefix.visits.copy(),
             "counters": self.counters.copy(),
             "shuffle": np.array([self.shuffle_seed, self.shuffled_at, self._prefixes_before, self.exhausted]),
             "random": self.random.copy(),
         }
 
     def restore(self, state: State) -> None:
-        for name, value in self.prefix._asdict().items():
-            value[...] = state[f"prefix.{name}"]
+        """Go on from ``state``; raises InputError when its cursors do not lead through the candidate lists."""
+        if any(len(state[name]) != len(value) for name, value in self.state().items()):
+            raise _FOREIGN
+        self.random[:] = state["random"]
         self.counters[:] = state["counters"]
         self.shuffle_seed, self.shuffled_at, self._prefixes_before, exhausted = map(int, state["shuffle"])
         self.exhausted = bool(exhausted)
-        self.random[:] = state["random"]
+        self.prefix.visits[:] = state["visits"]
+        if self.shuffle_seed < 0:
+            raise _FOREIGN
         self._make_plan()
+        depth, nodes = map(int, state["scalars"])
+        self._replay(np.asarray(state["cursor"]).tolist(), depth, nodes)
+
+    def _replay(self, cursors: list[int], depth: int, nodes: int) -> None:
+        """Lay the prefix again by its cursors, each checked against its list: the kernel's memory depends on it."""
+        prefix, made = self.prefix, self.plan.tables
+        if not kernel.BEGIN <= depth <= self.plan.cut:
+            raise _FOREIGN
+        prefix.scalars[:] = depth, nodes
+        prefix.used[:] = 0
+        prefix.gain[0] = 0
+        prefix.cursor[0] = made.index[made.base[0]]
+        for at in range(min(depth + 1, self.puzzle.cells)):
+            here = int(self._position[at])
+            start = int(made.index[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
+            tried = made.words[start : max(start, cursors[at])]  # the list up to the candidate that lies there
+            if start + len(tried) != cursors[at] or (tried >> tables.GAIN_AT == tables.NEVER).any():
+                if at == depth == self.plan.cut:
+                    break  # nothing is tried at the cut: its cursor is whatever was there
+                raise _FOREIGN
+            prefix.cursor[at] = cursors[at]
+            if at == depth:
+                break
+            word = int(tried[-1]) if len(tried) else tables.NEVER << tables.GAIN_AT
+            piece = word & ((1 << tables.PIECE_BITS) - 1)
+            prefix.gain[at + 1] = prefix.gain[at] + (word >> tables.GAIN_AT)
+            if prefix.gain[at + 1] < self.plan.need[at] or prefix.used[piece]:
+                raise _FOREIGN
+            prefix.used[piece] = 1
+            prefix.chosen[at] = word
+            prefix.right[here] = (word >> tables.RIGHT_AT) & ((1 << tables.RIGHT_BITS) - 1)
+            prefix.down[here] = (word >> tables.DOWN_AT) & ((1 << (tables.RIGHT_AT - tables.DOWN_AT)) - 1)
+
+    def placements(self) -> IntArray:
+        """The prefix that stands now: int32 (cells,) oriented pieces, -1 = empty."""
+        depth = max(0, int(self.prefix.scalars[0]))
+        words = self.prefix.chosen[:depth]
+        placed = np.full(self.puzzle.cells, -1, dtype=np.int32)
+        piece, rotation = words & ((1 << tables.PIECE_BITS) - 1), (words >> tables.ROTATION_AT) & 3
+        placed[self.schedule.order[:depth]] = piece * 4 + rotation
+        return placed

@@ -21,6 +21,7 @@ _DOWN_MASK = np.int64((1 << (RIGHT_AT - DOWN_AT)) - 1)
 _RIGHT_MASK = np.int64((1 << RIGHT_BITS) - 1)
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
+BEGIN = -1  # depth of a search that has not begun
 
 
 class Plan(NamedTuple):
@@ -38,7 +39,7 @@ class Prefix(NamedTuple):
 
     ``cursor``: int64 (cells+1,) next word by depth; ``chosen``: int64 (cells,) word by depth; ``gain``: int64 (cells+1,);
     ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by padded position (right times colours1);
-    ``scalars``: int64 [depth, nodes]; ``visits``: int64 (cells+1,) placements by depth.
+    ``scalars``: int64 [depth or BEGIN, nodes]; ``visits``: int64 (cells+1,) placements by depth.
     """
 
     cursor: npt.NDArray[np.int64]
@@ -67,7 +68,12 @@ def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
     row = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[0])
     nodes = prefix.scalars[1]
-    if depth == cut:
+    if prefix.scalars[0] == BEGIN:
+        depth = np.uint64(0)
+        if cut == 0:  # the tail is the whole board
+            prefix.scalars[0] = 0
+            return REACHED
+    elif depth == cut:
         if cut == 0:
             return EXHAUSTED
         depth -= one

@@ -1,7 +1,7 @@
-"""What a construction is asked to do, derived from the instance: order, slip schedule, favoured colours and quotas.
+"""What a construction is asked to do: the order of the cells, where slips unlock, which colours must be used up when.
 
-The shapes are those of the record method (field.md, Records; Blackwood's engine), stated per 16x16 board and scaled:
-the slip schedule by the number of cells left, the quota curve by the share of cells filled and of favoured half-edges.
+The quota curve has the shape of the record method's (Blackwood's engine), stated as shares of the cells filled and of the
+favoured half-edges; its height, the favoured colours and the slips follow from the instance: see ``derive``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
-from lns.construct.order import comb
 from lns.construct.tables import SLIP
-from lns.params import Construct
 
 # (share of the cells filled, share of the favoured half-edges used by then); nothing is asked behind the last point
 QUOTA_CURVE = (
@@ -26,19 +24,26 @@ QUOTA_CURVE = (
     (102 / 256, 106 / 122),
     (160 / 256, 119 / 122),
 )
+QUOTA_END = QUOTA_CURVE[-1][0]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """``order``: int32 cells by depth; ``allowed``: slips that may have been spent, by depth; ``floor``: favoured
-    half-edges that must have been used, by depth; ``favoured``: colours; ``cut``: depth where the exact tail begins.
+    """``order``: int32 cells by depth; ``unlock``: int64 ascending depths from which one slip more may have been spent;
+    ``floor``: int32 favoured half-edges that must have been used, by depth; ``favoured``: colours; ``cut``: depth where
+    the exact tail begins.
     """
 
     order: IntArray
-    allowed: IntArray
+    unlock: npt.NDArray[np.int64]
     floor: IntArray
     favoured: tuple[int, ...]
     cut: int
+
+    @property
+    def allowed(self) -> IntArray:
+        """Slips that may have been spent once a depth is filled; shape (cells,)."""
+        return (np.arange(len(self.order))[:, None] >= self.unlock[None, :]).sum(axis=1).astype(np.int32)
 
     @property
     def need(self) -> npt.NDArray[np.int64]:
@@ -49,30 +54,6 @@ class Schedule:
     def may_slip(self) -> npt.NDArray[np.bool_]:
         """Depths at which some slip may be spent."""
         return self.allowed > 0
-
-
-def derive(puzzle: Puzzle, params: Construct) -> Schedule:
-    """The schedule of ``params`` for this puzzle."""
-    cells = puzzle.cells
-    order = comb(puzzle.width, puzzle.height, params.band, params.lead, params.corner)
-    favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner) if params.quota > 0 else ()
-    return Schedule(
-        order,
-        slip_allowance(cells, params),
-        quota_floor(puzzle, favoured, params.quota),
-        favoured,
-        max(0, cells - params.tail),
-    )
-
-
-def slip_allowance(cells: int, params: Construct) -> IntArray:
-    """Slips that may have been spent once a depth is filled; shape (cells,)."""
-    share = (
-        np.linspace(0.0, 1.0, params.slips) ** (1 / params.slip_bend) if params.slips > 1 else np.zeros(params.slips)
-    )
-    left = params.first_slip + (params.last_slip - params.first_slip) * share
-    unlock = np.ceil(cells - left).astype(int)
-    return (np.arange(cells)[:, None] >= unlock[None, :]).sum(axis=1).astype(np.int32)
 
 
 def quota_floor(puzzle: Puzzle, favoured: tuple[int, ...], height: float) -> IntArray:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns.engine import State, Statistics
+from instances.verify import verify
+from lns.engine import Find, State, Statistics
 from lns.params import Params
 from lns.rng import random_state
+from lns.tabu import kernel
 from lns.tabu.search import Tabu
 
 KICKS_PER_START = 20
+SAVED = ("placed", "until", "seen", "seen_hash", "scalars", "record", "random")  # the rest of a walk follows from these
 
 
 class TabuEngine:
@@ -28,6 +33,7 @@ class TabuEngine:
         self.walk_best = -1
         self.kicks = 0
         self.started = False
+        self._finds: list[Find] = []
 
     @property
     def statistics(self) -> Statistics:
@@ -40,13 +46,18 @@ class TabuEngine:
         self.tabu.run(self.params.steps, target)
         if self.tabu.best_score > self.walk_best:
             self.walk_best, self.since = self.tabu.best_score, self.tabu.steps_made
-        elif self.tabu.steps_made - self.since > self.params.patience:
+        elif self.tabu.steps_made - self.since > self.params.patience * self.tabu.puzzle.cells:
             self.tabu.restart_from_best()
             self.tabu.kick(self.params.kick)
             self.kicks += 1
             self.since = self.tabu.steps_made
         if self.walk_best > self.best_score:
             self.best, self.best_score, self.origin = self.tabu.best, self.walk_best, "tabu"
+            self._finds.append(Find(self.best, self.best_score, self.origin))
+
+    def drain(self) -> list[Find]:
+        finds, self._finds = self._finds, []
+        return finds
 
     def meet(self, board: Board, score: int) -> None:
         if score > self.best_score:
@@ -55,18 +66,33 @@ class TabuEngine:
             self.started, self.walk_best, self.since = True, score, self.tabu.steps_made
 
     def state(self) -> State:
-        walk = self.tabu.walk
         none = np.zeros(0, dtype=np.int32)
         return {
-            **{f"walk.{name}": value.copy() for name, value in walk._asdict().items()},
+            **{f"walk.{name}": getattr(self.tabu.walk, name).copy() for name in SAVED},
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.since, self.walk_best, self.kicks, self.started]),
         }
 
     def restore(self, state: State) -> None:
-        for name, value in self.tabu.walk._asdict().items():
-            value[...] = state[f"walk.{name}"]
+        """Go on from ``state``; raises InputError when its boards break a rule."""
         self.best_score, self.since, self.walk_best, self.kicks, started = map(int, state["counters"])
         self.started = bool(started)
+        self.best = self._checked(state["best"]) if len(state["best"]) else None
+        if self.started:
+            self._checked(state["walk.record"])
+            self.tabu.start(self._checked(state["walk.placed"]))  # fills what follows from the board
+        score = self.tabu.score
+        for name in SAVED:
+            getattr(self.tabu.walk, name)[...] = state[f"walk.{name}"]
+        scalars = self.tabu.walk.scalars
+        longest = self.tabu.puzzle.cells * kernel.TENURE_UNIT + 2 * self.params.tenure * kernel.TENURE_UNIT
+        if self.tabu.score != score or not 0 < scalars[kernel.TENURE] <= longest or scalars[kernel.STEP] < 0:
+            raise InputError("the saved walk has numbers out of range")
+
+    def _checked(self, placements: npt.NDArray[np.generic]) -> Board:
         puzzle = self.tabu.puzzle
-        self.best = Board(state["best"].astype(np.int32), puzzle.width, puzzle.height) if len(state["best"]) else None
+        board = Board(placements.astype(np.int32), puzzle.width, puzzle.height)
+        judged = verify(puzzle, board)
+        if not judged.valid or not judged.full:
+            raise InputError("a saved board is not a full legal board of this puzzle")
+        return board

@@ -8,7 +8,7 @@ import numpy as np
 
 from instances.board import Board
 from instances.errors import InputError
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import Puzzle
 from lns.rng import RandomState, generator
 from lns.tabu import kernel
 from lns.tabu.kernel import BEST, EVALUATED, SCORE, STEP, TENURE, Frame, Walk
@@ -136,6 +136,7 @@ class Tabu:
     def moves_evaluated(self) -> int:
         return int(self.walk.scalars[EVALUATED])
 
-    def placed(self) -> IntArray:
+    @property
+    def board(self) -> Board:
         """The board as it lies now."""
-        return self.walk.placed
+        return Board(self.walk.placed, self.puzzle.width, self.puzzle.height)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from instances.board import EMPTY, Board
 from instances.errors import InputError
@@ -12,6 +12,7 @@ from instances.puzzle import Puzzle, rotate
 from tests.instances.small_puzzles import boards, planted
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(boards())
 def test_pairs_and_back(case: tuple[Puzzle, Board]) -> None:
     puzzle, board = case
@@ -21,6 +22,7 @@ def test_pairs_and_back(case: tuple[Puzzle, Board]) -> None:
     assert board.is_full == (board.placed == puzzle.cells)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(boards())
 def test_colours_are_those_of_the_turned_pieces(case: tuple[Puzzle, Board]) -> None:
     puzzle, board = case

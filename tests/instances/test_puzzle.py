@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from instances.errors import InputError
 from instances.formats import load_puzzle
@@ -18,6 +18,7 @@ def test_rotation_is_clockwise() -> None:
     assert rotate((1, 2, 3, 4), 4) == (1, 2, 3, 4)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(puzzles())
 def test_oriented_table_is_the_rotations_of_the_pieces(case: tuple[Puzzle, object]) -> None:
     puzzle, _ = case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from instances.board import Board
 from instances.errors import InputError
@@ -13,6 +13,7 @@ from instances.verify import verify
 from tests.instances.small_puzzles import boards, planted, puzzles
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(puzzles())
 def test_planted_boards_have_the_full_score(case: tuple[Puzzle, Board]) -> None:
     judged = verify(*case)
@@ -20,6 +21,7 @@ def test_planted_boards_have_the_full_score(case: tuple[Puzzle, Board]) -> None:
     assert not judged.mismatches and not judged.problems
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(boards())
 def test_against_a_count_by_arrays(case: tuple[Puzzle, Board]) -> None:
     puzzle, board = case

@@ -1,0 +1,180 @@
+"""Any solvers on any instances, each run in a process of its own: status, nodes, time, memory, size."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from exact.outcome import Outcome
+from exact.process import Emit, Ending, run
+from exact.solvers import solve
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+
+
+@dataclass(frozen=True)
+class Row:
+    """``status``: that of the outcome, 'refused' (with the sentence in ``note``) or 'failed'; -1 where nothing is known.
+
+    ``megabytes``: peak resident memory of the process, and of the solver's own child if that was larger; Python and its
+    packages take about 150 of them. ``size``: variables/clauses, items/options or blocks.
+    """
+
+    instance: str
+    solver: str
+    status: str
+    solutions: int = -1
+    nodes: int = -1
+    seconds: float = -1.0
+    megabytes: float = -1.0
+    size: str = ""
+    note: str = ""
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What `compare` asks of every solver."""
+
+    count_all: bool = False
+    seconds: float | None = 60.0
+    memory: int | None = None
+    fix_corner: bool = False
+    sat_solver: str | None = None
+    seed: int = 0
+
+
+def compare(
+    instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], question: Question, output: Path | None = None
+) -> Iterator[Row]:
+    """One row for each instance and solver, as they come; rows already in the file ``output`` are not run again.
+
+    Raises InputError when the file holds other columns.
+    """
+    done = {} if output is None else read_rows(output)
+    for name, puzzle in instances:
+        for solver in solvers:
+            row = done.get((name, solver)) or one(name, puzzle, solver, question)
+            if output is not None and (name, solver) not in done:
+                append_row(output, row)
+            yield row
+
+
+def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> Row:
+    """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
+    outcomes: list[Outcome] = []
+    grace = None if question.seconds is None else question.seconds + 60.0  # starting, compiling, and its own children
+    try:
+        ended = run(
+            _solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory
+        )
+    except InputError as error:
+        return Row(instance, solver, "refused", note=str(error))
+    except ChildProcessError as error:
+        return Row(instance, solver, "failed", note=str(error))
+    if ended.how is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    if not outcomes:
+        return Row(instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.how)
+    found = outcomes[0]
+    peak = max(ended.peak_bytes / 1e6, found.details.get("peak_megabytes", 0.0))
+    return Row(
+        instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size_of(found.details)
+    )
+
+
+def _solve(emit: Emit, puzzle: Puzzle, solver: str, question: Question) -> None:
+    """A child's task."""
+    emit(
+        solve(
+            puzzle,
+            solver=solver,
+            count_all=question.count_all,
+            seconds=question.seconds,
+            fix_corner=question.fix_corner,
+            memory=question.memory,
+            sat_solver=question.sat_solver,
+            seed=question.seed,
+        )
+    )
+
+
+def size_of(details: dict[str, float]) -> str:
+    """The size of a method's model in words."""
+    pairs = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"))
+    for first, second in pairs:
+        if first in details and second in details:
+            return f"{details[first]:,.0f} {first}, {details[second]:,.0f} {second}"
+    for single in ("variables", "blocks"):
+        if single in details:
+            return f"{details[single]:,.0f} {single}"
+    return ""
+
+
+def append_row(path: Path, row: Row) -> None:
+    """Add a line to the CSV at ``path``; the header first, where it is new."""
+    new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(asdict(row))
+
+
+def read_rows(path: Path) -> dict[tuple[str, str], Row]:
+    """The rows of a CSV made before, by instance and solver; empty where there is none."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise InputError(f"other columns than expected ({', '.join(COLUMNS)})", path, 1)
+        try:
+            rows = [
+                Row(
+                    line["instance"],
+                    line["solver"],
+                    line["status"],
+                    int(line["solutions"]),
+                    int(line["nodes"]),
+                    float(line["seconds"]),
+                    float(line["megabytes"]),
+                    line["size"],
+                    line["note"],
+                )
+                for line in reader
+            ]
+        except (TypeError, ValueError):
+            raise InputError("a line that is no row of a comparison", path, reader.line_num) from None
+    return {(row.instance, row.solver): row for row in rows}
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as aligned text; '-' where a solver does not tell."""
+    head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
+    body = [
+        [
+            row.instance,
+            row.solver,
+            row.status,
+            f"{row.solutions:,}" if row.solutions >= 0 else "-",
+            f"{row.nodes:,}" if row.nodes > 0 else "-",
+            f"{row.seconds:.3f}" if row.seconds >= 0 else "-",
+            f"{row.megabytes:.0f}" if row.megabytes >= 0 else "-",
+            row.note or row.size,
+        ]
+        for row in rows
+    ]
+    widths = [max(len(line[column]) for line in [head, *body]) for column in range(len(head))]
+    right = {3, 4, 5, 6}
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if column in right else text.ljust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in [head, *body]
+    )

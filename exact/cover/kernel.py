@@ -1,0 +1,186 @@
+"""Knuth's dancing cells (exact cover with colours by sparse sets), jitted, paused and resumed, counting nodes by level.
+
+The same search as xcover's ``dancing_cells.py``, which counts no nodes; step names are those of Knuth's Algorithm C. An
+item's options stand in ``members[start[i]:start[i]+size[i]]``; removing one swaps it behind the end, and restoring the
+sizes alone brings all back.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.cover.model import CoverModel
+from exact.jit import flat_kernel, inline_flat_kernel
+
+NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
+assert COUNTERS
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+
+class CoverState(NamedTuple):
+    """``member``: node by place, ``place``: its inverse; ``active``, ``active_at``: items left, and where each stands.
+
+    By level: ``sizes`` and ``actives`` (saved before a choice), ``chosen`` option, ``next_try``, ``end_try`` into
+    ``tries``. ``per_level[k]``: nodes with k options chosen; ``first``: the options of the first solution.
+    """
+
+    option: Ints
+    start: Ints
+    size: Ints
+    member: Ints
+    place: Ints
+    active: Ints
+    active_at: Ints
+    left: Ints
+    sizes: Ints
+    actives: Ints
+    chosen: Ints
+    next_try: Ints
+    end_try: Ints
+    tries: Ints
+    per_level: Longs
+    first: Ints
+    counters: Longs
+
+
+def initial_state(model: CoverModel) -> CoverState:
+    """Nothing chosen yet; the root counts as a node, as in the seed."""
+    nodes, levels = len(model.item), model.puzzle.cells + 1
+    size = np.bincount(model.item, minlength=model.items).astype(np.int32)
+    start = (np.cumsum(size) - size).astype(np.int32)
+    member = np.argsort(model.item, kind="stable").astype(np.int32)
+    place = np.empty(nodes, dtype=np.int32)
+    place[member] = np.arange(nodes, dtype=np.int32)
+    counters = np.zeros(COUNTERS, dtype=np.int64)
+    counters[DESCENDING] = 1
+    per_level = np.zeros(levels, dtype=np.int64)
+    per_level[0] = counters[NODES] = 1
+    return CoverState(
+        option=np.repeat(np.arange(len(model.begin) - 1, dtype=np.int32), np.diff(model.begin)),
+        start=start,
+        size=size,
+        member=member,
+        place=place,
+        active=np.arange(model.items, dtype=np.int32),
+        active_at=np.arange(model.items, dtype=np.int32),
+        left=np.array([model.items], dtype=np.int32),
+        sizes=np.zeros((levels, model.items), dtype=np.int32),
+        actives=np.zeros(levels, dtype=np.int32),
+        chosen=np.zeros(levels, dtype=np.int32),
+        next_try=np.zeros(levels + 1, dtype=np.int32),
+        end_try=np.zeros(levels + 1, dtype=np.int32),
+        tries=np.zeros(levels * int(size.max(initial=1)), dtype=np.int32),
+        per_level=per_level,
+        first=np.zeros(model.puzzle.cells, dtype=np.int32),
+        counters=counters,
+    )
+
+
+@inline_flat_kernel
+def deactivate(state, item):  # type: ignore[no-untyped-def]
+    """C3: take an item from the active ones."""
+    state.left[0] -= 1
+    end = state.left[0]
+    last, at = state.active[end], state.active_at[item]
+    state.active[at], state.active_at[last] = last, at
+    state.active[end], state.active_at[item] = item, end
+
+
+@inline_flat_kernel
+def remove_option(state, begin, item, primary, option):  # type: ignore[no-untyped-def]
+    """Take an option from the lists of all active items; False when a primary item has none left."""
+    alive = True
+    for node in range(begin[option], begin[option + 1]):
+        i = item[node]
+        if state.active_at[i] < state.left[0]:
+            at = state.place[node]
+            end = state.start[i] + state.size[i] - 1
+            if at <= end:
+                other = state.member[end]
+                state.member[at], state.place[other] = other, at
+                state.member[end], state.place[node] = node, end
+                state.size[i] -= 1
+                if state.size[i] == 0 and i < primary:
+                    alive = False
+    return alive
+
+
+@inline_flat_kernel
+def commit(state, begin, item, colour, primary, option):  # type: ignore[no-untyped-def]
+    """C6, C7: cover the items of an option; False when some other item cannot be covered any more."""
+    alive = True
+    for node in range(begin[option], begin[option + 1]):
+        i, shade = item[node], colour[node]
+        if state.active_at[i] >= state.left[0]:
+            continue  # a secondary item that has this colour already
+        deactivate(state, i)
+        for at in range(state.start[i], state.start[i] + state.size[i]):
+            other = state.member[at]
+            if state.option[other] != option and (shade == 0 or colour[other] != shade):
+                alive &= remove_option(state, begin, item, primary, state.option[other])
+    return alive
+
+
+@inline_flat_kernel
+def choose(state, primary):  # type: ignore[no-untyped-def]
+    """C2: an active primary item with the fewest options, the first of these; -1 when all are covered."""
+    best, fewest = -1, np.int32(2147483647)
+    for at in range(state.left[0]):
+        i = state.active[at]
+        if i < primary and (state.size[i] < fewest or (state.size[i] == fewest and i < best)):
+            best, fewest = i, state.size[i]
+    return best
+
+
+@flat_kernel
+def advance(state, begin, item, colour, primary, budget, stop_at_first):  # type: ignore[no-untyped-def]
+    """Go on for ``budget`` nodes, to the end, or to the next solution."""
+    counters = state.counters
+    spent = 0
+    while spent < budget and counters[EXHAUSTED] == 0:
+        level = counters[LEVEL]
+        if counters[DESCENDING] == 1:
+            counters[DESCENDING] = 0
+            i = choose(state, primary)
+            if i < 0:
+                if counters[SOLUTIONS] == 0:
+                    for earlier in range(level):
+                        state.first[earlier] = state.chosen[earlier]
+                counters[SOLUTIONS] += 1
+                counters[LEVEL] -= 1
+                if level == 0:
+                    counters[EXHAUSTED] = 1
+                if stop_at_first:
+                    break
+                continue
+            for other in range(len(state.size)):
+                state.sizes[level, other] = state.size[other]
+            state.actives[level] = state.left[0]
+            at = state.end_try[level - 1] if level > 0 else 0
+            state.next_try[level] = at
+            for place in range(state.start[i], state.start[i] + state.size[i]):
+                state.tries[at] = state.option[state.member[place]]
+                at += 1
+            state.end_try[level] = at
+        if state.next_try[level] == state.end_try[level]:
+            if level == 0:
+                counters[EXHAUSTED] = 1
+            counters[LEVEL] -= 1
+            continue
+        option = state.tries[state.next_try[level]]
+        state.next_try[level] += 1
+        for other in range(len(state.size)):
+            state.size[other] = state.sizes[level, other]
+        state.left[0] = state.actives[level]
+        counters[NODES] += 1
+        spent += 1
+        state.per_level[level + 1] += 1
+        if commit(state, begin, item, colour, primary, option):
+            state.chosen[level] = option
+            counters[LEVEL] += 1
+            counters[DESCENDING] = 1

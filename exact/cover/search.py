@@ -1,0 +1,126 @@
+"""Exact cover as a paused search (`dlx`, `dlx:binary`, `xcc:counted`) and by the library xcover (`xcc`)."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from exact.cover.kernel import EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
+from exact.cover.model import build
+from exact.driver import drive, explored_share
+from exact.extras import need
+from exact.process import Emit, run
+from exact.solvers import Answer, Request
+from exact.told import TELL_SECONDS, Told, answer_of, require_solution
+from exact.twins import by_colours
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+
+MAX_NODES = 60_000_000
+"""Nodes of the matrix that a model may have: about 1.5 GB."""
+
+
+class Cover:
+    """A paused exact cover search. Identical pieces are told apart (see `exact.twins`)."""
+
+    def __init__(self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False) -> None:
+        colours = len(np.unique(puzzle.pieces))
+        worst = 4 * puzzle.cells**2 * (2 + 4 * (colours if code == "unary" else 8))
+        if worst > 16 * MAX_NODES:
+            raise InputError(f"exact cover of {puzzle.cells} pieces and {colours} colours is too large; expected fewer")
+        self.model = build(puzzle, code, all_four=all_four)
+        self.state = initial_state(self.model)
+
+    @property
+    def nodes(self) -> int:
+        return int(self.state.counters[NODES])
+
+    @property
+    def solutions(self) -> int:
+        return int(self.state.counters[SOLUTIONS])
+
+    @property
+    def exhausted(self) -> bool:
+        return bool(self.state.counters[EXHAUSTED])
+
+    @property
+    def explored(self) -> float:
+        """Share of the tree that is done, as if sibling subtrees were equal."""
+        begin = np.append(0, self.state.end_try)
+        return explored_share(
+            (int(self.state.next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level]))
+            for level in range(int(self.state.counters[LEVEL]) + 1)
+        )
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+        m = self.model
+        advance(self.state, m.begin, m.item, m.colour, m.primary, budget, stop_at_first)
+
+    def first_board(self) -> Board | None:
+        """The first solution found, None before there is one."""
+        return self.model.board(self.state.first) if self.solutions else None
+
+
+def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
+    """Dancing cells of our own, nodes counted as seed 003 counts them (the root is one)."""
+    search = Cover(puzzle, code)
+    status, seconds = drive(
+        search, count_all=request.count_all, nodes=request.nodes, seconds=request.seconds, report=request.report
+    )
+    model = search.model
+    details = {
+        "items": float(model.items),
+        "options": float(len(model.cell)),
+        "matrix_nodes": float(len(model.item)),
+        "deepest": float(np.flatnonzero(search.state.per_level).max()),
+    }
+    return Answer(
+        status, by_colours(search.solutions, puzzle), search.nodes, seconds, search.first_board(), details
+    )
+
+
+def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
+    """Exact cover with colours by xcover, in a child process. It counts no nodes: 0 is reported.
+
+    Raises InputError without xcover or with a node budget, ChildProcessError when the library crashes.
+    """
+    need("cover", "the solver xcc")
+    if request.nodes is not None:
+        raise InputError("xcover counts no nodes; expected a time limit, or the solver xcc:counted")
+    told: list[Told] = []
+    ended = run(
+        cover_by_library, puzzle, request.count_all, receive=told.append, seconds=request.seconds, memory=request.memory
+    )
+    return answer_of(puzzle, told, ended, request.count_all)
+
+
+def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool) -> None:
+    """A child's task: emits `Told` after the first solution, now and then, and at the end."""
+    from xcover import covers
+
+    model = build(puzzle, "colours")
+    item, colour, begin = model.item.tolist(), model.colour.tolist(), model.begin.tolist()
+    options = [
+        [f"{item[at]}:{colour[at]}" if colour[at] else str(item[at]) for at in range(first, last)]
+        for first, last in zip(begin[:-1], begin[1:], strict=True)
+    ]
+    primary = [str(i) for i in range(model.primary)]
+    secondary = [str(i) for i in range(model.primary, model.items)]
+    details = {"items": float(model.items), "options": float(len(options)), "matrix_nodes": float(len(item))}
+    found, first_found, told = 0, None, time.perf_counter()
+    missing = set(range(model.primary)) - set(item)
+    for chosen in () if missing else covers(options, primary=primary, secondary=secondary, colored=True):
+        found += 1
+        board = model.board([int(option) for option in chosen])
+        require_solution(puzzle, board, "xcover")
+        if first_found is None:
+            first_found = board.placements.tolist()
+        if found == 1 or time.perf_counter() - told > TELL_SECONDS:
+            told = time.perf_counter()
+            emit(Told(by_colours(found, puzzle), 0, first_found, False, details))
+        if not count_all:
+            return
+    emit(Told(by_colours(found, puzzle), 0, first_found, True, details))

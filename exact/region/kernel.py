@@ -1,0 +1,389 @@
+"""Branch and bound over the refills of a region with at most r mismatches; flat arrays, no allocation.
+
+From inside another jitted kernel (one plan and one workspace made once in Python)::
+
+    plan = plan_region(puzzle, cells)          # cells in the order of search
+    work = make_work(plan)
+
+    status, mismatches, nodes = solve_region(plan, work, used, board, r_max, node_budget)
+    if status == FOUND_BEST or status == FOUND:
+        for depth in range(len(plan.cells)):
+            board[plan.cells[plan.order[depth]]] = work.found[depth]
+
+The caller may tighten ``work.cap`` (mismatches that may have been spent once a depth is filled) and ``work.cell_cap``
+(mismatches that one cell may spend) before the call: the answer is then about the refills that keep to them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.colorpairs.bits import lowest
+from exact.jit import flat_kernel, inline_flat_kernel
+from exact.region.plan import RegionPlan, RegionWork
+
+# how a search stands: paused or out of nodes; all searched and nothing found; a refill found; proven the best refill
+OPEN, NONE, FOUND, FOUND_BEST = range(4)
+
+# places in work.state
+DEPTH, NODES, BEST, ALLOWED, SPARE, BASE, FINISHED, BALANCE, PAUSE, START, RUNNING = range(11)
+
+_ONE = np.uint64(1)
+_NO_BITS = np.uint64(0)
+
+
+@flat_kernel
+def solve_region(
+    plan: RegionPlan,
+    work: RegionWork,
+    used: npt.NDArray[np.uint8],
+    board: npt.NDArray[np.int32],
+    r_max: int,
+    node_budget: int,
+) -> tuple[int, int, int]:
+    """The refill of the region with the fewest mismatches, at most ``r_max``, within ``node_budget`` nodes.
+
+    ``used``: uint8 (pieces,), 0 = free for the region; ``board``: int32 (cells,) oriented pieces, read outside the
+    region only. Joints counted: between cells of the region, and between the region and filled cells around it.
+    Returns (status, mismatches, nodes). FOUND_BEST: ``work.found`` is a best refill; FOUND: the nodes ran out, it may
+    not be the best; NONE: no refill has at most r_max; OPEN: none found in time. mismatches is -1 without a find.
+    """
+    if not load_region(plan, work, used, board):
+        return NONE, -1, 0
+    start_search(plan, work, r_max)
+    search_region(plan, work, node_budget)
+    best = work.state[BEST]
+    if work.state[FINISHED]:
+        return (FOUND_BEST if best >= 0 else NONE), best, work.state[NODES]
+    return (FOUND if best >= 0 else OPEN), best, work.state[NODES]
+
+
+@flat_kernel
+def load_region(
+    plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32]
+) -> bool:
+    """Fill the workspace for the pieces that are free and the colours around the region; a few microseconds.
+
+    Returns False when some kind of piece (inner, edge, corner) is too few for its cells, or too many for the workspace.
+    """
+    n = len(plan.cells)
+    kinds = len(plan.turns)
+    patterns = len(plan.kind_of)
+    colours1 = len(plan.part)
+    words = len(work.valid) // patterns if patterns else 1
+    bits = words * 64
+    work.mask[:] = _NO_BITS
+    work.valid[:] = _NO_BITS
+    work.free[:] = _NO_BITS
+    work.balance[:] = 0
+    work.pieces[:] = 0
+    work.next_twin[:] = -1
+    work.last_twin[:] = -1
+    for piece in range(len(used)):
+        kind = plan.kind_of_piece[piece]
+        if used[piece] or plan.pinned_piece[piece] or kind < 0:
+            continue
+        turns = plan.turns[kind]
+        start = work.pieces[kind] * turns
+        if start + turns > bits:
+            return False
+        work.pieces[kind] += 1
+        for side in range(4):
+            work.balance[plan.quads[piece * 4, side]] += 1
+        for pattern in range(patterns):
+            if plan.kind_of[pattern] != kind:
+                continue
+            bit = start
+            for oriented in range(piece * 4, piece * 4 + 4):
+                if plan.pattern_of[oriented] != pattern:
+                    continue
+                one = _ONE << np.uint64(bit & 63)
+                at = pattern * bits + bit
+                work.oriented[at] = oriented
+                if plan.first[oriented]:
+                    work.valid[pattern * words + (bit >> 6)] |= one
+                for side in range(4):
+                    colour = plan.quads[oriented, side]
+                    work.shows[at * 4 + side] = colour
+                    work.mask[((pattern * 4 + side) * colours1 + colour) * words + (bit >> 6)] |= one
+                bit += 1
+        twin = plan.twin[piece]
+        if twin >= 0 and work.last_twin[twin] >= 0:  # waits until the equal piece before it lies
+            work.next_twin[kind * bits + work.last_twin[twin]] = start
+        else:
+            work.free[kind * words + (start >> 6)] |= _group(start, turns)
+        if twin >= 0:
+            work.last_twin[twin] = start
+    total = 0
+    for kind in range(kinds):
+        total += work.pieces[kind]
+        if work.pieces[kind] < plan.need[kind]:
+            return False
+    for i in range(len(plan.outside)):
+        colour = plan.quads[board[plan.outside[i, 1]], plan.outside[i, 2]]
+        work.joint_colour[plan.outside[i, 0]] = colour
+        work.balance[colour] -= 1
+    base = 0
+    for i in range(len(plan.pinned)):
+        oriented, side, cell = plan.pinned[i, 0], plan.pinned[i, 1], plan.pinned[i, 2]
+        base += plan.quads[oriented, side] != plan.quads[board[cell], (side + 2) & 3]
+    work.state[SPARE] = total - n
+    work.state[BASE] = base
+    work.state[BALANCE] = 1
+    work.state[PAUSE] = 0
+    work.balance[0] = 1 << 40
+    return True
+
+
+@flat_kernel
+def start_search(plan: RegionPlan, work: RegionWork, r_max: int) -> None:
+    """Stand at the root of a loaded region, looking for at most ``r_max`` mismatches. ``work.cap`` is left as it is."""
+    state = work.state
+    work.lacking[:] = 0
+    work.odd[:] = 0
+    for colour in range(1, len(plan.part)):
+        part, half_edges = plan.part[colour], work.balance[colour]
+        if half_edges < 0:
+            work.lacking[part] -= half_edges
+        elif half_edges & 1:
+            work.odd[part] += 1
+    state[DEPTH] = 0
+    state[NODES] = 0
+    state[BEST] = -1
+    state[ALLOWED] = r_max
+    work.spent[0] = state[BASE]
+    work.bound[0] = _bound(plan, work, 0)
+    state[FINISHED] = 0
+    if len(plan.cells) == 0:
+        state[FINISHED] = 1
+        if state[BASE] <= r_max:
+            state[BEST] = state[BASE]
+    elif work.spent[0] + work.bound[0] > r_max:
+        state[FINISHED] = 1
+    else:
+        _enter(plan, work, 0)
+
+
+@flat_kernel
+def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
+    """Go on searching until all is searched (state FINISHED) or the state's NODES reach ``node_budget``."""
+    state = work.state
+    if state[FINISHED]:
+        return
+    n = np.uint64(len(plan.cells))
+    one = np.uint64(1)
+    depth = np.uint64(state[DEPTH])
+    nodes = state[NODES]
+    allowed = state[ALLOWED]
+    balance = work.balance
+    patterns = np.uint64(len(plan.kind_of))
+    words = np.uint64(len(work.valid)) // patterns
+    bits_of = words * np.uint64(64)
+    use_balance = state[BALANCE]
+    while True:
+        bits = work.bits[depth]
+        if bits == _NO_BITS:
+            # the next word of this many misses, or one miss more
+            word = work.word[depth] + 1
+            level = work.level[depth]
+            room = min(min(allowed, work.cap[depth]) - work.spent[depth], work.cell_cap[depth], plan.known[depth])
+            while level <= room:
+                while word < np.int64(words):
+                    bits = _candidates(plan, work, depth, level, np.uint64(word), words)
+                    if bits:
+                        break
+                    word += 1
+                if bits:
+                    break
+                level += 1
+                word = 0
+            if bits == _NO_BITS:
+                if depth == 0:
+                    state[FINISHED] = 1
+                    break
+                depth -= one
+                _take_back(plan, work, depth, bits_of)
+                continue
+            work.level[depth] = level
+            work.word[depth] = word
+        if nodes >= node_budget:
+            work.bits[depth] = bits
+            break
+        level = work.level[depth]
+        total = work.spent[depth] + level
+        if total > min(allowed, work.cap[depth]):  # a find has lowered what is allowed
+            work.bits[depth] = _NO_BITS
+            work.level[depth] = 5
+            continue
+        work.bits[depth] = bits & (bits - one)
+        nodes += 1
+        bit = np.uint64(work.word[depth] * 64 + lowest(bits))
+        work.chosen[depth] = np.int64(bit)
+        at = (np.uint64(plan.pattern[depth]) * bits_of + bit) * np.uint64(4)
+        changed = False
+        if level:
+            for j in range(np.uint64(plan.known[depth])):
+                asked = work.joint_colour[np.uint64(plan.joint[depth, j])]
+                shown = work.shows[at + np.uint64(plan.side[depth, j])]
+                if asked != shown:
+                    _shift(plan, work, asked, 1)
+                    _shift(plan, work, shown, -1)
+            changed = True
+        first_open = np.uint64(plan.known[depth])
+        for j in range(first_open, first_open + np.uint64(plan.open[depth])):
+            colour = work.shows[at + np.uint64(plan.side[depth, j])]
+            work.joint_colour[np.uint64(plan.joint[depth, j])] = colour
+            demand = plan.demand[depth, j]
+            if balance[np.uint64(colour)] >= 2 and demand == 2:
+                balance[np.uint64(colour)] -= 2
+            else:
+                _shift(plan, work, colour, -demand)
+                changed = True
+        deeper = depth + one
+        work.spent[deeper] = total
+        bound = work.bound[depth]
+        if changed:
+            bound = _bound(plan, work, deeper)
+        work.bound[deeper] = bound
+        if total + bound * use_balance > allowed:
+            _take_back(plan, work, depth, bits_of)
+            continue
+        if deeper == n:
+            state[BEST] = total
+            allowed = total - 1
+            for d in range(n):
+                work.found[d] = work.oriented[np.uint64(plan.pattern[d] * np.int64(bits_of) + work.chosen[d])]
+            _take_back(plan, work, depth, bits_of)
+            if allowed < 0:
+                state[FINISHED] = 1
+                break
+            if state[PAUSE]:
+                break
+            continue
+        kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[depth])])
+        turns = plan.turns[kind]
+        work.free[kind * words + (bit >> np.uint64(6))] &= ~_group(np.int64(bit), turns)
+        twin = work.next_twin[kind * bits_of + (bit & ~np.uint64(turns - 1))]
+        if twin >= 0:
+            work.free[kind * words + np.uint64(twin >> 6)] |= _group(twin, turns)
+        depth = deeper
+        _enter(plan, work, depth)
+    state[DEPTH] = np.int64(depth)
+    state[NODES] = nodes
+    state[ALLOWED] = allowed
+
+
+@inline_flat_kernel
+def _enter(plan: RegionPlan, work: RegionWork, depth: np.uint64) -> None:
+    work.level[depth] = 0
+    work.word[depth] = -1
+    work.bits[depth] = _NO_BITS
+
+
+@inline_flat_kernel
+def _group(bit: int, turns: int) -> np.uint64:
+    """The bits, in their word, of all rotations of the piece that ``bit`` belongs to."""
+    return ((_ONE << np.uint64(turns)) - _ONE) << np.uint64((bit & ~(turns - 1)) & 63)
+
+
+@inline_flat_kernel
+def _candidates(
+    plan: RegionPlan, work: RegionWork, depth: np.uint64, level: int, word: np.uint64, words: np.uint64
+) -> np.uint64:
+    """Free oriented pieces of one word with exactly ``level`` mismatches against the known joints of a cell."""
+    pattern = np.uint64(plan.pattern[depth])
+    pool = work.free[np.uint64(plan.kind_of[pattern]) * words + word] & work.valid[pattern * words + word]
+    known = plan.known[depth]
+    if known == 0:
+        return pool
+    a = _showing(plan, work, depth, np.uint64(0), pattern, word, words)
+    if known == 1:
+        return pool & (a if level == 0 else ~a)
+    b = _showing(plan, work, depth, np.uint64(1), pattern, word, words)
+    if known == 2:
+        if level == 0:
+            return pool & a & b
+        return pool & ((a ^ b) if level == 1 else ~(a | b))
+    # bit-sliced count of matches: twos, ones
+    c = _showing(plan, work, depth, np.uint64(2), pattern, word, words)
+    ones = a ^ b ^ c
+    twos = (a & b) | ((a ^ b) & c)
+    fours = _NO_BITS
+    if known == 4:
+        d = _showing(plan, work, depth, np.uint64(3), pattern, word, words)
+        carry = ones & d
+        ones ^= d
+        fours = twos & carry
+        twos ^= carry
+    matches = known - level
+    if matches == 4:
+        return pool & fours
+    return (
+        pool & ~fours & (twos if matches & 2 else ~twos) & (ones if matches & 1 else ~ones)
+    )
+
+
+@inline_flat_kernel
+def _showing(
+    plan: RegionPlan, work: RegionWork, depth: np.uint64, j: np.uint64, pattern: np.uint64, word: np.uint64,
+    words: np.uint64,
+) -> np.uint64:
+    """Oriented pieces that show what the j-th known joint asks for."""
+    colour = np.uint64(work.joint_colour[np.uint64(plan.joint[depth, j])])
+    side = np.uint64(plan.side[depth, j])
+    return work.mask[((pattern * np.uint64(4) + side) * np.uint64(len(plan.part)) + colour) * words + word]
+
+
+@inline_flat_kernel
+def _shift(plan: RegionPlan, work: RegionWork, colour: int, change: int) -> None:
+    """Change one colour's balance, and with it what its part lacks and how many odd balances it has."""
+    c = np.uint64(colour)
+    part = np.uint64(plan.part[c])
+    before = work.balance[c]
+    after = before + change
+    work.balance[c] = after
+    work.lacking[part] += max(np.int64(0), -after) - max(np.int64(0), -before)
+    work.odd[part] += (after & 1 if after > 0 else 0) - (before & 1 if before > 0 else 0)
+
+
+@inline_flat_kernel
+def _bound(plan: RegionPlan, work: RegionWork, depth: np.uint64) -> int:
+    """Mismatches still to come at least, by colour balance: every half-edge lacking is one mismatch; every mismatch
+    changes two balances, so it settles at most two of the lacking half-edges and odd balances of its part."""
+    total = np.int64(0)
+    loose = plan.wild[depth] + work.state[SPARE] * 4
+    for part in range(np.uint64(4)):
+        lacking = work.lacking[part]
+        total += max(lacking, (lacking + work.odd[part] - loose + 1) >> 1)
+    return total
+
+
+@inline_flat_kernel
+def _take_back(plan: RegionPlan, work: RegionWork, depth: np.uint64, bits_of: np.uint64) -> None:
+    """Undo the piece on ``depth``: balances and free pieces."""
+    bit = np.uint64(work.chosen[depth])
+    pattern = np.uint64(plan.pattern[depth])
+    at = (pattern * bits_of + bit) * np.uint64(4)
+    first_open = np.uint64(plan.known[depth])
+    if work.level[depth]:
+        for j in range(first_open):
+            asked = work.joint_colour[np.uint64(plan.joint[depth, j])]
+            shown = work.shows[at + np.uint64(plan.side[depth, j])]
+            if asked != shown:
+                _shift(plan, work, asked, -1)
+                _shift(plan, work, shown, 1)
+    for j in range(first_open, first_open + np.uint64(plan.open[depth])):
+        colour = work.shows[at + np.uint64(plan.side[depth, j])]
+        demand = plan.demand[depth, j]
+        if work.balance[np.uint64(colour)] >= 0 and demand == 2:
+            work.balance[np.uint64(colour)] += 2
+        else:
+            _shift(plan, work, colour, demand)
+    kind = np.uint64(plan.kind_of[pattern])
+    words = bits_of >> np.uint64(6)
+    turns = plan.turns[kind]
+    work.free[kind * words + (bit >> np.uint64(6))] |= _group(np.int64(bit), turns)
+    twin = work.next_twin[kind * bits_of + (bit & ~np.uint64(turns - 1))]
+    if twin >= 0:
+        work.free[kind * words + np.uint64(twin >> 6)] &= ~_group(twin, turns)

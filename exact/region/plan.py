@@ -1,0 +1,323 @@
+"""What a region search knows before it starts: its cells, their order and joints, and room to work in.
+
+A *joint* is an inner edge of the board, numbered ``2*cell`` (right of the cell) and ``2*cell + 1`` (below it). When a
+cell is filled, each of its joints is *known* (the colour asked for comes from outside or from an earlier cell), *open*
+(a later cell will have to answer) or *wild* (beyond it a cell that stays empty: counts nothing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.region.order import set_order
+from instances.errors import InputError
+from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle
+
+MAX_REGION = 256
+PARTS = 4  # classes of colours that are told apart by the bound
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+RIM, OUTSIDE, WILD = -1, -2, -3
+
+
+class RegionPlan(NamedTuple):
+    """A region and the order in which its n free cells are filled; p patterns of grey sides, k kinds of pieces.
+
+    By number of the cell: ``cells`` int64 (n,) on the board; ``pattern_at`` (n,); ``around`` (n, 4) number of the
+    neighbour, or RIM, OUTSIDE, WILD; ``joint_at`` (n, 4).
+    By depth, written by `set_order`: ``order`` (n,) number of the cell; ``pattern``; ``known``, ``open`` (n,) how many
+    joints; ``side``, ``joint`` (n, 4) the known ones first, then the others; ``demand`` (n, 4) half-edges that leave
+    the balance, 2 for an open joint, 1 for a wild one; ``wild`` (n+1,) wild joints still to come.
+    ``kind_of`` (p,): kind of a pattern, that is the pattern up to rotation; ``turns`` (k,): oriented pieces that a
+    piece of this kind has per pattern; ``need`` (k,) cells of this kind.
+    ``outside`` (o, 3): joint, cell beyond it, that cell's side; ``pinned`` (q, 3): oriented clue piece in the region,
+    its side, cell outside that it meets. ``pinned_piece`` uint8 (pieces,): bound to a clue.
+    ``quads`` (4*pieces, 4); ``pattern_of`` (4*pieces,) and ``kind_of_piece`` (pieces,), -1 = fits no cell here;
+    ``first`` uint8 (4*pieces,): 0 for a rotation that looks like an earlier one; ``twin`` (pieces,): number of a set of
+    equal pieces, -1 = alone. ``part`` (colours1,): colours of different parts never meet on a joint of this region.
+    """
+
+    cells: Ints
+    pattern_at: Ints
+    around: Ints
+    joint_at: Ints
+    order: Ints
+    pattern: Ints
+    known: Ints
+    open: Ints
+    side: Ints
+    joint: Ints
+    demand: Ints
+    wild: Ints
+    kind_of: Ints
+    turns: Ints
+    need: Ints
+    outside: Ints
+    pinned: Ints
+    pinned_piece: npt.NDArray[np.uint8]
+    quads: Ints
+    pattern_of: Ints
+    kind_of_piece: Ints
+    first: npt.NDArray[np.uint8]
+    twin: Ints
+    part: Ints
+
+
+class RegionWork(NamedTuple):
+    """Room for one search; no state between two regions but ``cap`` and ``cell_cap``, which belong to the caller.
+
+    ``cap`` int64 (n+1,): mismatches that may have been spent once a depth is filled; ``cell_cap`` (n+1,): mismatches
+    that the cell at a depth may spend; both no limit when made. ``found`` int32 (n,): the best refill, oriented pieces
+    by depth. ``state``: scalars of the (paused) search, see `exact.region.kernel`.
+    ``mask``: oriented pieces, one bit each, by pattern, side, colour and word; ``valid`` by pattern and word; ``free``
+    by kind and word.
+    """
+
+    mask: Words
+    valid: Words
+    free: Words
+    oriented: Ints
+    shows: Ints
+    next_twin: Ints
+    last_twin: Ints
+    pieces: Ints
+    joint_colour: Ints
+    balance: Ints
+    lacking: Ints
+    odd: Ints
+    spent: Ints
+    bound: Ints
+    level: Ints
+    word: Ints
+    bits: Words
+    chosen: Ints
+    cap: Ints
+    cell_cap: Ints
+    state: Ints
+    found: npt.NDArray[np.int32]
+
+
+def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
+    """Plan the region of ``cells``, to be filled in this order; `set_order` changes the order later.
+
+    ``filled``: bool (cells of the board,), which cells outside the region hold a piece when the region is solved; all
+    of them by default. Clue cells of the region keep their clue and are no part of the search.
+    Raises InputError for an empty region, a cell off the board or named twice, or more than MAX_REGION free cells.
+    """
+    chosen = checked_cells(puzzle, cells)
+    clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
+    pinned = {cell for cell in chosen if cell in clues}
+    free = [cell for cell in chosen if cell not in pinned]
+    if len(free) > MAX_REGION:
+        raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
+    full = np.ones(puzzle.cells, dtype=bool) if filled is None else np.asarray(filled, dtype=bool)
+    tables = _tables(puzzle)
+    n = len(free)
+    number = {cell: i for i, cell in enumerate(free)}
+    patterns = sorted({tables.pattern_at[cell] for cell in free})
+    kinds = sorted({_kind(pattern) for pattern in patterns})
+    around = np.full((n, 4), RIM, dtype=np.int64)
+    joint_at = np.zeros((n, 4), dtype=np.int64)
+    outside: list[tuple[int, int, int]] = []
+    for i, cell in enumerate(free):
+        for side in range(4):
+            other = tables.neighbour[cell][side]
+            if other < 0:
+                continue
+            joint_at[i, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
+            if other in number:
+                around[i, side] = number[other]
+            elif other in pinned or full[other]:
+                around[i, side] = OUTSIDE
+                outside.append((int(joint_at[i, side]), other, (side + 2) % 4))
+            else:
+                around[i, side] = WILD
+    meets = [
+        (clues[cell], side, other)
+        for cell in sorted(pinned)
+        for side, other in enumerate(tables.neighbour[cell])
+        if other >= 0 and other not in number and other not in pinned and full[other]
+    ]
+    pattern_of = np.full(16, -1, dtype=np.int64)
+    pattern_of[patterns] = np.arange(len(patterns))
+    kind_of = np.full(16, -1, dtype=np.int64)
+    kind_of[kinds] = np.arange(len(kinds))
+    pattern_at = pattern_of[[tables.pattern_at[cell] for cell in free]] if free else np.zeros(0, dtype=np.int64)
+    of_pattern = np.array([kind_of[_kind(pattern)] for pattern in patterns], dtype=np.int64)
+    plan = RegionPlan(
+        cells=np.array(free, dtype=np.int64),
+        pattern_at=pattern_at,
+        around=around,
+        joint_at=joint_at,
+        order=np.zeros(n, dtype=np.int64),
+        pattern=np.zeros(n, dtype=np.int64),
+        known=np.zeros(n, dtype=np.int64),
+        open=np.zeros(n, dtype=np.int64),
+        side=np.zeros((n, 4), dtype=np.int64),
+        joint=np.zeros((n, 4), dtype=np.int64),
+        demand=np.zeros((n, 4), dtype=np.int64),
+        wild=np.zeros(n + 1, dtype=np.int64),
+        kind_of=of_pattern,
+        turns=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
+        need=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),
+        outside=np.array(outside, dtype=np.int64).reshape(-1, 3),
+        pinned=np.array(meets, dtype=np.int64).reshape(-1, 3),
+        pinned_piece=tables.pinned_piece,
+        quads=tables.quads,
+        pattern_of=pattern_of[tables.grey],
+        kind_of_piece=kind_of[[_kind(grey) for grey in tables.grey[::4].tolist()]],
+        first=tables.first,
+        twin=tables.twin,
+        part=_parts(tables, free),
+    )
+    set_order(plan, np.arange(n, dtype=np.int64), 0)
+    return plan
+
+
+def make_work(plan: RegionPlan, spare: int = 0) -> RegionWork:
+    """Room for searches of ``plan``'s region in any order, with up to ``spare`` free pieces more than free cells."""
+    n = len(plan.cells)
+    words = max(1, int(np.max(-(-(plan.need + spare) * plan.turns // 64), initial=0)))
+    patterns, kinds, colours1 = len(plan.kind_of), len(plan.turns), len(plan.part)
+    bits = words * 64
+
+    def ints(*shape: int) -> Ints:
+        return np.zeros(shape, dtype=np.int64)
+
+    def sets(size: int) -> Words:
+        return np.zeros(size, dtype=np.uint64)
+
+    return RegionWork(
+        mask=sets(patterns * 4 * colours1 * words),
+        valid=sets(patterns * words),
+        free=sets(kinds * words),
+        oriented=ints(patterns * bits),
+        shows=ints(patterns * bits * 4),
+        next_twin=ints(kinds * bits),
+        last_twin=ints(len(plan.twin)),
+        pieces=ints(kinds),
+        joint_colour=ints(2 * len(plan.pinned_piece)),
+        balance=ints(colours1),
+        lacking=ints(PARTS),
+        odd=ints(PARTS),
+        spent=ints(n + 1),
+        bound=ints(n + 1),
+        level=ints(n + 1),
+        word=ints(n + 1),
+        bits=sets(n + 1),
+        chosen=ints(n + 1),
+        cap=np.full(n + 1, 4 * n + 4, dtype=np.int64),
+        cell_cap=np.full(n + 1, 4, dtype=np.int64),
+        state=ints(16),
+        found=np.zeros(n, dtype=np.int32),
+    )
+
+
+def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
+    """The cells as plain numbers. Raises InputError when there is none, or one off the board or named twice."""
+    chosen = [int(cell) for cell in cells]
+    if not chosen:
+        raise InputError("the region has no cell; expected 1 or more")
+    seen: set[int] = set()
+    for cell in chosen:
+        if not 0 <= cell < puzzle.cells:
+            raise InputError(f"the region names cell {cell}, off the board; expected 0 to {puzzle.cells - 1}")
+        if cell in seen:
+            raise InputError(f"the region names {puzzle.place(cell)} twice; expected each cell once")
+        seen.add(cell)
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What depends on the puzzle alone. ``shown[pattern][side]``: colours that pieces can show there."""
+
+    quads: Ints
+    grey: Ints
+    first: npt.NDArray[np.uint8]
+    twin: Ints
+    pinned_piece: npt.NDArray[np.uint8]
+    pattern_at: list[int]
+    neighbour: list[list[int]]
+    shown: dict[int, list[list[int]]]
+
+
+@lru_cache(maxsize=8)
+def _tables(puzzle: Puzzle) -> _Tables:
+    quads = puzzle.oriented.astype(np.int64)
+    grey = ((quads == GREY) << np.arange(4)).sum(axis=1).astype(np.int64)
+    turns = quads.reshape(-1, 4, 4)
+    first = np.ones((puzzle.cells, 4), dtype=np.uint8)
+    for rotation in range(1, 4):
+        for earlier in range(rotation):
+            first[:, rotation] &= (turns[:, rotation] != turns[:, earlier]).any(axis=1)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for piece, quad in enumerate(puzzle.pieces.tolist()):
+        alike.setdefault(min(tuple(quad[i:] + quad[:i]) for i in range(4)), []).append(piece)
+    twin = np.full(puzzle.cells, -1, dtype=np.int64)
+    for members in alike.values():
+        if len(members) > 1:
+            twin[members] = members[0]
+    bound = np.zeros(puzzle.cells, dtype=np.uint8)
+    bound[[clue.piece for clue in puzzle.clues]] = 1
+    step = (-puzzle.width, 1, puzzle.width, -1)
+    rim = [puzzle.grey_sides(cell) for cell in range(puzzle.cells)]
+    shown = {
+        int(pattern): [sorted(set(quads[grey == pattern, side].tolist())) for side in range(4)]
+        for pattern in np.unique(grey)
+    }
+    return _Tables(
+        quads,
+        grey,
+        first.ravel(),
+        twin,
+        bound,
+        [sum(side << s for s, side in enumerate(sides)) for sides in rim],
+        [[-1 if sides[s] else cell + step[s] for s in range(4)] for cell, sides in enumerate(rim)],
+        shown,
+    )
+
+
+def _parts(tables: _Tables, free: list[int]) -> Ints:
+    """Parts of the colours: two colours share one as soon as some joint of the region could show both."""
+    colours1 = int(tables.quads.max()) + 1
+    parent = list(range(colours1))
+
+    def root(colour: int) -> int:
+        while parent[colour] != colour:
+            colour = parent[colour]
+        return colour
+
+    joints = {
+        (tables.pattern_at[cell], side, tables.pattern_at[other])
+        for cell in free
+        for side, other in enumerate(tables.neighbour[cell])
+        if other >= 0
+    }
+    for pattern, side, beyond in sorted(joints):
+        met = tables.shown[pattern][side] + tables.shown[beyond][(side + 2) % 4]
+        for colour in met[1:]:
+            parent[root(colour)] = root(met[0])
+    numbers: dict[int, int] = {}
+    part = [min(numbers.setdefault(root(colour), len(numbers)), PARTS - 1) for colour in range(1, colours1)]
+    return np.array([0, *part], dtype=np.int64)
+
+
+def _rotations(pattern: int) -> list[int]:
+    return [((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)]
+
+
+def _kind(pattern: int) -> int:
+    """A pattern of grey sides up to rotation."""
+    return min(_rotations(pattern))
+
+
+def _turns(pattern: int) -> int:
+    """In how many rotations a piece keeps its grey sides."""
+    return _rotations(pattern).count(pattern)

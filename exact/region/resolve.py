@@ -1,0 +1,342 @@
+"""The region re-solve as one call: free these cells, refill them as well as possible, say what was proven."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from exact.region.kernel import BEST, FOUND, NONE
+from exact.region.plan import RegionPlan, checked_cells, make_work, plan_region
+from exact.region.schedule import Schedule, schedules
+from exact.region.sweep import begin_sweep, sweep
+from instances.board import EMPTY, Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from instances.verify import Verification, verify
+
+_STEP = 1_500_000  # nodes between two looks at the clock: about 50 ms
+_FIRST_TRY = 100_000  # nodes for a refill better than the incumbent, before the proof by deepening begins
+_TRY_ALL = 20_000  # a level that cost less than this tries all schedules, to learn which is the best
+_TRY_SOME = 1_000_000
+_GROWTH = 5.0  # one more mismatch costs about this many times more nodes
+
+
+class Status(StrEnum):
+    """How a re-solve ended. The first three are proofs."""
+
+    OPTIMAL = "optimal"  # the board was the best possible already
+    IMPROVED_OPTIMAL = "improved and optimal"
+    TARGET_REFUTED = "target refuted"  # no refill reaches the target
+    IMPROVED = "improved"  # not proven to be the best; with a target: it was reached
+    BUDGET_SPENT = "budget spent"
+    INTERRUPTED = "interrupted"  # Ctrl-C; the board may have improved
+
+
+@dataclass(frozen=True)
+class RegionResult:
+    """``score``, ``score_before``: matched inner edges of the whole board; ``bound``: the most that it can have with any
+    refill of the region, as far as proven. ``board`` is verified and never worse than the one given.
+    """
+
+    status: Status
+    board: Board
+    score: int
+    score_before: int
+    bound: int
+    nodes: int
+    seconds: float
+    cells: tuple[int, ...]
+
+    @property
+    def proven(self) -> bool:
+        """Whether no refill of the region is better than ``board``."""
+        return self.score == self.bound
+
+    @property
+    def improved(self) -> bool:
+        return self.score > self.score_before
+
+
+Report = Callable[[int, int, int, float], None]  # score, bound, nodes, seconds
+
+
+def resolve(
+    puzzle: Puzzle,
+    board: Board,
+    cells: Iterable[int],
+    *,
+    donors: Iterable[int] = (),
+    target: int | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    balance: bool = True,
+    curves: bool = True,
+    report: Report | None = None,
+) -> RegionResult:
+    """The best refill of ``cells`` and ``donors``, the rest of ``board`` staying as it is.
+
+    ``cells``, ``donors``: cell numbers; the pieces on all of them may move among all of them. Empty cells of the region
+    are filled (from the pieces that lie nowhere), empty cells elsewhere stay empty and count nothing. Clue cells keep
+    their clue. ``target``: a score to reach, instead of the best; ``nodes``: budget, same answer on every machine;
+    ``seconds``: a limit that only stops. ``balance``, ``curves``: switches of the bound and of the spend curves, for
+    measuring; the optimum does not depend on them.
+    Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
+    outside the region.
+    """
+    region = checked_cells(puzzle, cells)
+    extra = [int(cell) for cell in donors]
+    overlap = set(region) & set(extra)
+    if overlap:
+        raise InputError(f"the donors overlap the region at {puzzle.place(min(overlap))}; expected other cells")
+    region = checked_cells(puzzle, [*region, *extra])
+    if set(region) <= {clue.cell for clue in puzzle.clues}:
+        return _only_clues(puzzle, board, region)
+    search = _Resolve(puzzle, board, region, balance, curves)
+    return search.run(target, _Meter(nodes, seconds), report)
+
+
+class _Meter:
+    """Counts nodes against both budgets."""
+
+    def __init__(self, nodes: int | None, seconds: float | None) -> None:
+        self.limit = nodes
+        self.seconds = seconds
+        self.nodes = 0
+        self.began = time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def spent(self) -> bool:
+        return (self.limit is not None and self.nodes >= self.limit) or (
+            self.seconds is not None and self.elapsed >= self.seconds
+        )
+
+    def step(self, most: int) -> int:
+        return most if self.limit is None else min(most, self.limit - self.nodes)
+
+
+class _Resolve:
+    """One question. Mismatches are counted on the joints of the region; score = ``base`` + joints - mismatches."""
+
+    def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], balance: bool, curves: bool) -> None:
+        self.puzzle = puzzle
+        self.given = board
+        self.cells = cells
+        self.judged = verify(puzzle, board)
+        self.balance = balance
+        start = _with_clues(puzzle, board, cells)
+        clue_cells = {clue.cell for clue in puzzle.clues}
+        free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
+        outside = start.placements.copy()
+        outside[free] = EMPTY
+        self.outside = outside
+        rest = _checked(puzzle, Board(outside, puzzle.width, puzzle.height))
+        self.plan: RegionPlan = plan_region(puzzle, free.tolist(), filled=outside >= 0)
+        self.joints = int((self.plan.demand == 2).sum()) - _inner_joints(self.plan)
+        self.base = rest.score
+        self.used = np.zeros(puzzle.cells, dtype=np.uint8)
+        self.used[outside[outside >= 0] >> 2] = 1
+        spare = int((self.used == 0).sum()) - len(free)
+        self.work = make_work(self.plan, max(0, spare))
+        self.schedules: list[Schedule] = schedules(puzzle, self.plan.cells, curves=curves)
+        self.best = start
+        whole = bool((start.placements[free] >= 0).all())
+        valid = self.judged.valid or verify(puzzle, start).valid
+        # mismatches of the incumbent; one more than possible where it is none
+        self.incumbent = self.base + self.joints - verify(puzzle, start).score if whole and valid else self.joints + 1
+        self.refuted = -1  # no refill has at most this many mismatches
+
+    # -- the question ----------------------------------------------------------------------------------------------
+
+    def run(self, target: int | None, meter: _Meter, report: Report | None) -> RegionResult:
+        enough = -1 if target is None else self.base + self.joints - target  # mismatches that the target allows
+        interrupted = False
+        self.meter, self.report = meter, report
+        self.costs: dict[str, tuple[int, float]] = {}  # schedule -> (r, nodes that refuting r took)
+        _compile(self)
+        meter.began = time.perf_counter()
+        try:
+            self._search(enough)
+        except KeyboardInterrupt:
+            interrupted = True
+        return self._result(enough, interrupted)
+
+    def _search(self, enough: int) -> None:
+        """Tries for a better refill, each a little longer, between the levels of a proof by deepening.
+
+        ``enough``: mismatches at which the search may stop, -1 = only at the best.
+        """
+        effort = _FIRST_TRY
+        while self.incumbent > max(self.refuted + 1, enough) and not self.meter.spent:
+            aim = max(self.incumbent - 1 if enough < 0 else min(self.incumbent - 1, enough), self.refuted + 1)
+            if self._attempt(self._ranked(aim)[0], aim, effort) == FOUND:
+                continue
+            if self.refuted >= aim:
+                break
+            while not self.meter.spent and self.refuted + 1 < self.incumbent:
+                before = self.meter.nodes
+                self._level(self.refuted + 1)
+                if self.refuted >= aim:
+                    return
+                if self.meter.nodes - before > effort:  # the next level will be longer still: try for more again
+                    break
+            effort *= 4
+
+    def _level(self, r: int) -> None:
+        """Decide whether some refill has at most ``r`` mismatches; while levels are cheap, find the best schedule."""
+        ranked = self._ranked(r)
+        if self._attempt(ranked[0], r, None) != NONE:
+            return
+        cost = int(self.costs[ranked[0].name][1])
+        for schedule in ranked[1 : len(ranked) if cost < _TRY_ALL else 3 if cost < _TRY_SOME else 1]:
+            if self.meter.spent:
+                break
+            if self._attempt(schedule, r, cost) == NONE:
+                cost = int(self.costs[schedule.name][1])
+
+    def _ranked(self, r: int) -> list[Schedule]:
+        """Cheapest first, by what an earlier level cost; untried ones keep their place behind."""
+
+        def cost(schedule: Schedule) -> float:
+            level, nodes = self.costs.get(schedule.name, (r, math.inf))
+            return nodes * _GROWTH ** (r - level)
+
+        return sorted(self.schedules, key=cost)
+
+    def _attempt(self, schedule: Schedule, r: int, limit: int | None) -> int:
+        """Sweep for at most ``r`` mismatches within ``limit`` nodes: FOUND, NONE or OPEN."""
+        begin_sweep(self.work)
+        began = self.meter.nodes
+        while True:
+            most = _STEP if limit is None else min(_STEP, limit - (self.meter.nodes - began))
+            status, made = sweep(
+                self.plan,
+                self.work,
+                self.used,
+                self.outside,
+                schedule.order,
+                schedule.shifts,
+                schedule.curve,
+                schedule.total,
+                r,
+                int(self.balance),
+                self.meter.step(most),
+            )
+            self.meter.nodes += made
+            if status == FOUND:
+                self._take()
+                return FOUND
+            spent = self.meter.nodes - began
+            if status == NONE:
+                self.refuted = max(self.refuted, r)
+                self.costs[schedule.name] = r, spent
+                self._tell()
+                return NONE
+            if self.meter.spent or (limit is not None and spent >= limit):
+                self.costs[schedule.name] = r, 3.0 * spent
+                return status
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.report is not None:
+            total = self.base + self.joints
+            bound = total - min(self.refuted + 1, self.incumbent)
+            self.report(total - self.incumbent, bound, self.meter.nodes, self.meter.elapsed)
+
+    def _take(self) -> None:
+        """Make the refill that was found the incumbent."""
+        placements = self.outside.copy()
+        placements[self.plan.cells[self.plan.order]] = self.work.found
+        board = Board(placements, self.puzzle.width, self.puzzle.height)
+        mismatches = int(self.work.state[BEST])
+        judged = verify(self.puzzle, board)
+        if judged.score != self.base + self.joints - mismatches or not _sound(judged):
+            raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {judged}")
+        if mismatches < self.incumbent:
+            self.best, self.incumbent = board, mismatches
+            self._tell()
+
+    def _result(self, enough: int, interrupted: bool) -> RegionResult:
+        total = self.base + self.joints
+        if self.refuted >= self.joints and self.incumbent > self.joints:
+            raise InputError("the region cannot be refilled: no free pieces keep to the rim")
+        bound = total - min(self.refuted + 1, self.incumbent)
+        before = self.judged.score
+        found = self.incumbent <= self.joints
+        improved = found and (total - self.incumbent > before or not self.judged.valid)
+        board = self.best if improved or self.best.placed > self.given.placed else self.given
+        proven = found and self.refuted + 1 >= self.incumbent
+        status = (
+            (Status.IMPROVED_OPTIMAL if improved else Status.OPTIMAL) if proven
+            else Status.INTERRUPTED if interrupted
+            else Status.IMPROVED if improved
+            else Status.TARGET_REFUTED if enough >= 0 and self.refuted >= enough
+            else Status.BUDGET_SPENT
+        )  # fmt: skip
+        score = total - self.incumbent if found else before
+        return RegionResult(
+            status, board, score, before, max(bound, score), self.meter.nodes, self.meter.elapsed, tuple(self.cells)
+        )
+
+
+def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
+    """The result for a region in which nothing can change."""
+    after = _with_clues(puzzle, board, cells)
+    before, judged = verify(puzzle, board), verify(puzzle, after)
+    _checked(puzzle, after)
+    status = Status.OPTIMAL if judged.score == before.score else Status.IMPROVED_OPTIMAL
+    return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
+
+
+def _compile(search: _Resolve) -> None:
+    """Load the machine code before the clock starts."""
+    schedule = search.schedules[0]
+    begin_sweep(search.work)
+    sweep(
+        search.plan, search.work, search.used, search.outside, schedule.order, schedule.shifts, schedule.curve,
+        schedule.total, -1, 1, 0,
+    )  # fmt: skip
+
+
+def _inner_joints(plan: RegionPlan) -> int:
+    """Joints with both cells in the region: seen from both sides."""
+    return int((plan.around >= 0).sum()) // 2
+
+
+def _with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """``board`` with the clues of empty clue cells of the region laid down."""
+    if (board.width, board.height) != (puzzle.width, puzzle.height):
+        raise InputError(
+            f"the board is {board.width} x {board.height}; the puzzle {puzzle.name} is {puzzle.width} x {puzzle.height}"
+        )
+    placements = board.placements.copy()
+    for clue in puzzle.clues:
+        if clue.cell in cells:
+            placements[clue.cell] = clue.piece * 4 + clue.rotation
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def _checked(puzzle: Puzzle, rest: Board) -> Verification:
+    """The verdict on the board without the region's pieces; InputError when a rule is broken there."""
+    judged = verify(puzzle, rest)
+    if not _sound(judged):
+        problem = next(problem for problem in judged.problems if not _is_missing(problem))
+        raise InputError(f"the board breaks a rule outside the region: {problem}")
+    return judged
+
+
+def _sound(judged: Verification) -> bool:
+    """No rule is broken, but that clue cells may be empty."""
+    return all(_is_missing(problem) for problem in judged.problems)
+
+
+def _is_missing(problem: str) -> bool:
+    return " is missing: piece " in problem

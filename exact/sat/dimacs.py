@@ -1,0 +1,72 @@
+"""DIMACS: a formula written as a stream, and a solver's answer read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TextIO
+
+from exact.sat.clauses import Block
+from exact.sat.encoding import Encoding
+from instances.errors import InputError
+
+
+def write(encoding: Encoding, file: TextIO) -> int:
+    """Write ``encoding`` to ``file``; the number of clauses. Memory holds one block of clauses at a time.
+
+    The comment block says which puzzle this is and which variables mean what.
+    """
+    sizes = encoding.sizes()  # counted in a first pass: the header comes before the clauses
+    puzzle = encoding.puzzle
+    clauses = sum(sizes.values())
+    lines = [
+        f"encoding {encoding.name} ({encoding.source}) of {puzzle.name}",
+        f"board {puzzle.width} x {puzzle.height} (width x height), sha256 {puzzle.sha256}",
+        "cells row by row, pieces in file order, rotations in clockwise quarter turns, all from 0",
+        *encoding.describe(),
+        *(f"{count} clauses: {name}" for name, count in sizes.items() if count),
+    ]
+    file.writelines(f"c {re.sub(r'[^ -~]', ' ', line)}\n" for line in lines)
+    file.write(f"p cnf {encoding.variables} {clauses}\n")
+    file.writelines(text for block in encoding.clauses() for text in _lines(block))
+    return clauses
+
+
+def _lines(block: Block, rows: int = 20_000) -> Iterator[str]:
+    """One clause a line, each ended by 0; formatted many at a time."""
+    row = "%d " * block.shape[1] + "0\n"
+    for at in range(0, len(block), rows):
+        part = block[at : at + rows]
+        yield row * len(part) % tuple(part.reshape(-1).tolist())
+
+
+def read_answer(text: str, source: str) -> list[int] | None:
+    """The literals of a model, or None for 'unsatisfiable'.
+
+    Reads the output of competition solvers (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``) and minisat's result file
+    (``SAT`` and a line of literals). Raises InputError when it is neither, or says nothing.
+    """
+    satisfiable: bool | None = None
+    literals: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0] == "c":
+            continue
+        verdict = " ".join(words[1:] if words[0] == "s" else words).upper()
+        if verdict in ("SAT", "SATISFIABLE"):
+            satisfiable = True
+        elif verdict in ("UNSAT", "UNSATISFIABLE"):
+            satisfiable = False
+        elif words[0] == "v" or re.fullmatch(r"-?[0-9]+", words[0]):
+            for word in words[words[0] == "v" :]:
+                if not re.fullmatch(r"-?[0-9]{1,10}", word):
+                    raise InputError(f"'{word}' in a line of values; expected a literal", source, number)
+                literals.append(int(word))
+        elif words[0] in ("s", "INDET") or verdict == "UNKNOWN":
+            raise InputError(f"'{line.strip()}' is no answer; expected SATISFIABLE or UNSATISFIABLE", source, number)
+    if satisfiable is False:
+        return None
+    model = [literal for literal in literals if literal]
+    if not model:
+        raise InputError("no model in it; expected 's SATISFIABLE' and lines of values ('v 1 -2 ... 0')", source)
+    return model

@@ -1,0 +1,198 @@
+"""What the encodings share: numbering of cells, pieces, colours and edges, clues, and the way back to a board."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.sat.clauses import Block, clause, units
+from instances.board import Board
+from instances.puzzle import GREY, Puzzle
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Encoding(ABC):
+    """A CNF formula whose models are the perfect boards of ``puzzle``; clauses are made only when asked for.
+
+    Subclasses number their variables from 1 in ``__init__`` and set ``variables`` to the last one. A board has one model
+    or, through auxiliary variables and equal pieces, several; `exclude` forbids all models of a board at once.
+    """
+
+    name: str
+    source: str
+    variables: int
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        self.puzzle = puzzle
+        self.palette = np.unique(np.append(puzzle.pieces, GREY)).tolist()
+        index = np.zeros(max(self.palette) + 1, dtype=np.int32)
+        index[self.palette] = np.arange(len(self.palette))
+        self.colours = len(self.palette)
+        """Colours that occur, grey included as colour 0; the formula numbers them without gaps."""
+        self.sides: Block = index[puzzle.oriented].reshape(puzzle.cells, 4, 4)
+        """Dense colour by piece, rotation and side."""
+
+    @abstractmethod
+    def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
+        """The clauses, by family: (what the family says, its blocks)."""
+
+    @abstractmethod
+    def describe(self) -> list[str]:
+        """Which variables mean what: the lines of the comment block."""
+
+    @abstractmethod
+    def placements(self, true: BoolArray) -> list[int]:
+        """Oriented piece by cell; ``true[v]`` is the value of variable v."""
+
+    @abstractmethod
+    def decisions(self) -> list[int]:
+        """The variables of pieces and orientations: they decide all others."""
+
+    @abstractmethod
+    def colour_variables(self) -> Block:
+        """Variable by cell, side and dense colour; shape (cells, 4, colours)."""
+
+    def channel(self) -> Iterator[Block]:
+        """Clauses that the colour variables need and `families` lacks; they may use variables beyond ``variables``."""
+        return iter(())
+
+    def clauses(self) -> Iterator[Block]:
+        """All clauses of the formula."""
+        for _, blocks in self.families():
+            yield from (block for block in blocks if len(block))
+
+    def sizes(self) -> dict[str, int]:
+        """Clauses by family."""
+        counted: dict[str, int] = {}
+        for name, blocks in self.families():
+            counted[name] = counted.get(name, 0) + sum(len(block) for block in blocks)
+        return counted
+
+    def board(self, model: Iterable[int]) -> Board:
+        """The board of a model given as literals; variables left out are false. Not verified here."""
+        true = np.zeros(self.variables + 1, dtype=np.bool_)
+        literals = np.fromiter(model, dtype=np.int64)
+        true[literals[(literals > 0) & (literals <= self.variables)]] = True
+        return Board(np.array(self.placements(true), dtype=np.int32), self.puzzle.width, self.puzzle.height)
+
+    def exclude(self, board: Board) -> list[int]:
+        """A clause that forbids all boards that show the same colours: some inner edge must change.
+
+        With `channel` in the formula. Equal pieces swapped and symmetric pieces turned are not found again.
+        """
+        variable = self.colour_variables()
+        quads = self.sides.reshape(-1, 4)[board.placements]
+        return [
+            -int(variable[cell, side, quads[cell, side]])
+            for cell in range(self.puzzle.cells)
+            for side in (1, 2)
+            if not self.puzzle.grey_sides(cell)[side]
+        ]
+
+    @cached_property
+    def allowed(self) -> BoolArray:
+        """Whether grey lies exactly on the rim, by cell, piece and rotation."""
+        return np.array(
+            [((self.sides == 0) == np.array(self.puzzle.grey_sides(cell))).all(axis=2) for cell in range(self.puzzle.cells)]
+        )
+
+    @cached_property
+    def edges(self) -> Block:
+        """Number of the edge at each side of each cell, rim included; shape (cells, 4), from 0."""
+        width, height = self.puzzle.width, self.puzzle.height
+        rows, columns = np.divmod(np.arange(self.puzzle.cells), width)
+        upright = height * (width + 1)
+        left = rows * (width + 1) + columns
+        up = upright + rows * width + columns
+        return np.stack([up, left + 1, up + width, left], axis=1).astype(np.int32)
+
+    @property
+    def edge_count(self) -> int:
+        return self.puzzle.height * (self.puzzle.width + 1) + self.puzzle.width * (self.puzzle.height + 1)
+
+    @cached_property
+    def joints(self) -> list[tuple[int, int, int]]:
+        """Inner edges as (cell, its side, neighbour), side right (1) or down (2)."""
+        found = []
+        for cell in range(self.puzzle.cells):
+            grey = self.puzzle.grey_sides(cell)
+            found += [(cell, 1, cell + 1)] * (not grey[1]) + [(cell, 2, cell + self.puzzle.width)] * (not grey[2])
+        return found
+
+
+class PieceAndRotation(Encoding):
+    """Two variables a cell: P (which piece) and O (its rotation), as in FULL-4 and HALF-3."""
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        super().__init__(puzzle)
+        cells = puzzle.cells
+        self.piece: Block = 1 + np.arange(cells * cells, dtype=np.int32).reshape(cells, cells)
+        self.rotation: Block = 1 + cells * cells + np.arange(4 * cells, dtype=np.int32).reshape(cells, 4)
+        self.variables = cells * cells + 4 * cells
+
+    def clues(self) -> Iterator[Block]:
+        for clue in self.puzzle.clues:
+            yield units([int(self.piece[clue.cell, clue.piece]), int(self.rotation[clue.cell, clue.rotation])])
+
+    def rim(self) -> Iterator[Block]:
+        """A piece that cannot lie on a cell is not there; one that fits in some rotations has one of them."""
+        yield units(-self.piece[~self.allowed.any(axis=2)])
+        for cell, piece in np.argwhere(self.allowed.any(axis=2) & ~self.allowed.all(axis=2)):
+            yield clause([-int(self.piece[cell, piece]), *self.rotation[cell, self.allowed[cell, piece]]])
+
+    def placements(self, true: BoolArray) -> list[int]:
+        pieces, rotations = true[self.piece], true[self.rotation]
+        return [
+            int(pieces[cell].argmax()) * 4 + int(rotations[cell].argmax()) if pieces[cell].any() else -1
+            for cell in range(self.puzzle.cells)
+        ]
+
+    def decisions(self) -> list[int]:
+        return list(range(1, self.puzzle.cells * (self.puzzle.cells + 4) + 1))
+
+    def describe(self) -> list[str]:
+        cells = self.puzzle.cells
+        return [
+            f"P(cell, piece) = 1 + cell*{cells} + piece: the piece lies on the cell",
+            f"O(cell, rotation) = {1 + cells * cells} + cell*4 + rotation: it has that many clockwise quarter turns",
+        ]
+
+
+class OrientedPiece(Encoding):
+    """One variable a cell: Q, which oriented piece, as in FULL-2 and HALF-2."""
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        super().__init__(puzzle)
+        cells = puzzle.cells
+        self.value: Block = 1 + np.arange(4 * cells * cells, dtype=np.int32).reshape(cells, cells, 4)
+        self.variables = 4 * cells * cells
+
+    def clues(self) -> Iterator[Block]:
+        for clue in self.puzzle.clues:
+            yield units([int(self.value[clue.cell, clue.piece, clue.rotation])])
+
+    def by_cell(self) -> Block:
+        """Rows of variables of which exactly one is true: the values of a cell."""
+        return self.value.reshape(self.puzzle.cells, -1)
+
+    def by_piece(self) -> Block:
+        """Rows of variables of which exactly one is true: where and how a piece lies."""
+        return np.ascontiguousarray(self.value.transpose(1, 0, 2)).reshape(self.puzzle.cells, -1)
+
+    def placements(self, true: BoolArray) -> list[int]:
+        values = true[self.by_cell()]
+        return [int(row.argmax()) if row.any() else -1 for row in values]
+
+    def decisions(self) -> list[int]:
+        return list(range(1, 4 * self.puzzle.cells**2 + 1))
+
+    def describe(self) -> list[str]:
+        return [
+            f"Q(cell, piece, rotation) = 1 + cell*{4 * self.puzzle.cells} + piece*4 + rotation: "
+            "the piece lies on the cell with that many clockwise quarter turns"
+        ]

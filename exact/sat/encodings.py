@@ -1,0 +1,23 @@
+"""The encodings by name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from exact.sat.encoding import Encoding
+from exact.sat.full import Full2, Full4
+from exact.sat.half import Half2, Half3
+from exact.sat.triangles import Triangles
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+
+ENCODINGS: dict[str, type[Encoding]] = {kind.name: kind for kind in (Full4, Full2, Half3, Half2, Triangles)}
+
+
+def encode(name: str, puzzle: Puzzle) -> Encoding:
+    """The encoding called ``name`` of ``puzzle``. Raises InputError for an unknown name."""
+    if name not in ENCODINGS:
+        near = get_close_matches(name, ENCODINGS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(ENCODINGS)
+        raise InputError(f"unknown encoding '{name}': {hint}")
+    return ENCODINGS[name](puzzle)

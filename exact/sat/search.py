@@ -1,0 +1,137 @@
+"""One formula, one solver of python-sat: the first board or all of them. Runs inside a process of its own.
+
+This module is the only one that imports python-sat.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from exact.process import Emit
+from exact.sat.encoding import Encoding
+from exact.sat.encodings import encode
+from exact.told import TELL_SECONDS, Told, require_solution
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+
+
+@dataclass(frozen=True)
+class Job:
+    """``sat_solver``: a name of python-sat. ``restricted``: decide on pieces and orientations only (seed 004)."""
+
+    encoding: str
+    sat_solver: str
+    count_all: bool = False
+    nodes: int | None = None
+    restricted: bool = False
+
+
+def canonical_name(name: str) -> str:
+    """python-sat's full name of a solver, so 'kissat' becomes 'kissat404'. Raises InputError for an unknown one."""
+    from pysat.solvers import SolverNames
+
+    known = {full: names for full, names in vars(SolverNames).items() if not full.startswith("_")}
+    for full, names in known.items():
+        if name.lower() in names or name.lower() == full:
+            return full
+    families = {"cadical": "cadical195", "glucose": "glucose42", "minisat": "minisat22", "mergesat": "mergesat3"}
+    if name.lower() in families:
+        return families[name.lower()]
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(sorted(known))
+    raise InputError(f"unknown SAT solver '{name}': {hint}")
+
+
+def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
+    """Encode, load and solve; emits `Told` after the first board, now and then, and at the end.
+
+    A child's task. Raises InputError for a solver that cannot do what is asked, RuntimeError for a wrong board.
+    """
+    from pysat.solvers import Solver
+
+    name = canonical_name(job.sat_solver)
+    if job.count_all and name == "kissat404":
+        raise InputError("kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose")
+    began = time.perf_counter()
+    encoding = encode(job.encoding, puzzle)
+    with Solver(name=name) as solver:
+        clauses = 0
+        for block in encoding.clauses():
+            clauses += len(block)
+            solver.append_formula(block.tolist(), no_return=True)
+        details = {"variables": float(encoding.variables), "clauses": float(clauses)}
+        if job.count_all:
+            for block in encoding.channel():
+                solver.append_formula(block.tolist(), no_return=True)
+        details["encode_seconds"] = time.perf_counter() - began
+        found, first, exhausted, told = 0, None, False, 0.0
+        for board in _boards(solver, name, encoding, job):
+            if board is None:
+                exhausted = True
+                break
+            require_solution(puzzle, board, name)
+            found += 1
+            first = board if first is None else first
+            if found == 1 or time.perf_counter() - told > TELL_SECONDS:
+                told = time.perf_counter()
+                emit(Told(found, _decisions(solver), first.placements.tolist(), False, details))
+            if not job.count_all:
+                break
+        nodes = _decisions(solver)
+        details["conflicts"] = float(_stats(solver).get("conflicts", 0))
+        emit(Told(found, nodes, None if first is None else first.placements.tolist(), exhausted, details))
+
+
+def _boards(solver: Any, name: str, encoding: Encoding, job: Job) -> Iterator[Board | None]:
+    """Boards with different colours, each excluded before the next; None at the end, nothing when the budget is spent."""
+    if job.restricted:
+        from exact.sat.restricted import restrict
+
+        if name != "cadical195":
+            raise InputError(f"{name} lets nobody else decide; expected cadical195 for restricted decisions")
+        restrict(solver, encoding)
+    while True:
+        answer = _solve(solver, name, job.nodes)
+        if answer is None:
+            return
+        if not answer:
+            yield None
+            return
+        board = encoding.board(solver.get_model())
+        yield board
+        solver.add_clause(encoding.exclude(board))
+
+
+def _solve(solver: Any, name: str, nodes: int | None) -> bool | None:
+    """True, False, or None when ``nodes`` decisions (conflicts, where a solver limits only those) are spent."""
+    if nodes is None:
+        return bool(solver.solve())
+    left = nodes - _decisions(solver)
+    if left <= 0:
+        return None
+    try:
+        try:
+            solver.dec_budget(left)
+        except NotImplementedError:
+            solver.conf_budget(left)
+        answer = solver.solve_limited()
+    except NotImplementedError:
+        raise InputError(f"{name} has no budget of decisions or conflicts; expected a time limit instead") from None
+    return None if answer is None else bool(answer)
+
+
+def _stats(solver: Any) -> dict[str, int]:
+    """Decisions, conflicts and so on; empty where a solver does not tell (kissat)."""
+    try:
+        return dict(solver.accum_stats() or {})
+    except NotImplementedError:
+        return {}
+
+
+def _decisions(solver: Any) -> int:
+    return int(_stats(solver).get("decisions", 0))

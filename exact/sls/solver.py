@@ -1,0 +1,83 @@
+"""The local searches on seed 004's formula, behind the single interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.driver import drive
+from exact.sat.encodings import encode
+from exact.sls.rules import RSAPS, RULES, advance
+from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
+from exact.solvers import Answer, Request
+from exact.told import require_solution
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+
+MAX_CELLS = 144
+FIRST_SMOOTHING = 0.05
+
+
+class LocalSearch:
+    """A paused walk over assignments of a CNF formula given as blocks of clauses (DIMACS literals).
+
+    ``rule``: one of `RULES`. It finds one model or goes on; `exhausted` is always False.
+    """
+
+    def __init__(self, blocks: Iterable[npt.NDArray[np.int32]], variables: int, rule: str, seed: int = 0) -> None:
+        self._rule = RULES.index(rule)
+        self._formula = formula_of(blocks, variables)
+        self._walk = random_walk(self._formula, seed)
+        if self._rule == RSAPS:
+            self._walk.reals[NOISE] = FIRST_SMOOTHING
+
+    @property
+    def nodes(self) -> int:
+        """Steps so far."""
+        return int(self._walk.numbers[STEP])
+
+    @property
+    def solutions(self) -> int:
+        return int(self._walk.numbers[FALSE] == 0)
+
+    @property
+    def exhausted(self) -> bool:
+        return False
+
+    @property
+    def explored(self) -> float:
+        return 0.0
+
+    @property
+    def false_clauses(self) -> int:
+        return int(self._walk.numbers[FALSE])
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Walk for ``budget`` steps or to the first model."""
+        advance(self._formula, self._walk, self._rule, budget)
+
+    def model(self) -> list[int]:
+        """The assignment as DIMACS literals."""
+        return [index + 1 if value else -index - 1 for index, value in enumerate(self._walk.value.tolist())]
+
+
+def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
+    """Local search by ``rule`` on the triangles encoding; nodes are steps. Ends only with a solution or its budget.
+
+    Raises InputError when asked to count, or for more than `MAX_CELLS` cells.
+    """
+    if request.count_all:
+        raise InputError(f"sls:{rule} finds one solution and proves nothing, so it cannot count; expected a tree search")
+    if puzzle.cells > MAX_CELLS:
+        raise InputError(f"local search on a formula of {puzzle.cells} cells; expected at most {MAX_CELLS}")
+    encoding = encode("triangles", puzzle)
+    search = LocalSearch(encoding.clauses(), encoding.variables, rule, request.seed)
+    status, seconds = drive(search, count_all=False, nodes=request.nodes, seconds=request.seconds, report=request.report)
+    board = encoding.board(search.model()) if search.solutions else None
+    if board is not None:
+        require_solution(puzzle, board, f"sls:{rule}")
+    details: dict[str, Any] = {"variables": float(encoding.variables), "false_clauses": float(search.false_clauses)}
+    return Answer(status, search.solutions, search.nodes, seconds, board, details)

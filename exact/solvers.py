@@ -1,0 +1,195 @@
+"""One interface to all exact solvers: `solve(puzzle, solver=...) -> Outcome`.
+
+A solver is a function from (puzzle, `Request`) to `Answer`; counting conventions, pinned corners, and the check of the
+first board are handled here, the same for all. To add one: write the function and name it in `SOLVERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from exact.colorpairs.options import Options
+from exact.comparators import COMPARATORS
+from exact.driver import Progress, Report, drive
+from exact.outcome import Outcome, Status
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import GREY, Clue, Puzzle, rotate
+from instances.verify import verify
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a solver: all solutions or the first, within ``nodes`` and ``seconds`` (None = no limit).
+
+    ``memory``: bytes of address space, for solvers that run in a process of their own. ``sat_solver``: python-sat's name
+    of one. ``seed``: of the local searches.
+    """
+
+    count_all: bool = False
+    nodes: int | None = None
+    seconds: float | None = None
+    options: Options = field(default_factory=Options)
+    report: Report | None = None
+    memory: int | None = None
+    sat_solver: str | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A solver's own result for one puzzle; identical pieces swapped are one solution."""
+
+    status: Status
+    solutions: int
+    nodes: int
+    seconds: float
+    board: Board | None
+    details: dict[str, float] = field(default_factory=dict)
+
+
+def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
+    """Seed 000's ColorPairs with ``request.options``."""
+    from exact.colorpairs.search import ColorPairs
+
+    search = ColorPairs(puzzle, request.options)
+    status, seconds = drive(
+        search, count_all=request.count_all, nodes=request.nodes, seconds=request.seconds, report=request.report
+    )
+    return Answer(status, search.solutions, search.nodes, seconds, search.first_board(), search.details)
+
+
+def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
+    """The plain row scan; it has no options."""
+    from exact.rowscan.search import RowScan
+
+    search = RowScan(puzzle)
+    status, seconds = drive(
+        search, count_all=request.count_all, nodes=request.nodes, seconds=request.seconds, report=request.report
+    )
+    return Answer(status, search.solutions, search.nodes, seconds, search.first_board(), search.details)
+
+
+SOLVERS: dict[str, Callable[[Puzzle, Request], Answer]] = {
+    "colorpairs": run_colorpairs,
+    "rowscan": run_rowscan,
+    **COMPARATORS,
+}
+
+
+def solve(
+    puzzle: Puzzle,
+    *,
+    solver: str = "colorpairs",
+    count_all: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    fix_corner: bool = False,
+    options: Options | None = None,
+    report: Report | None = None,
+    memory: int | None = None,
+    sat_solver: str | None = None,
+    seed: int = 0,
+) -> Outcome:
+    """Search ``puzzle`` for its first solution, or for all of them when ``count_all``.
+
+    Boards are counted by their colours: identical pieces swapped are one solution. ``fix_corner`` leaves out rotated
+    copies (see `corner_fixed`). ``nodes``, ``seconds``: budgets, None = no limit. ``options``: switches of ColorPairs.
+    ``memory``, ``sat_solver``, ``seed``: see `Request`. ``report`` is called every tenth of a second or so. Ctrl-C ends the search with what is known so far.
+    Raises InputError for an unknown solver or a puzzle that it cannot take, and RuntimeError if a solver returns a
+    board that is not a solution.
+    """
+    if solver not in SOLVERS:
+        near = get_close_matches(solver, SOLVERS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(SOLVERS)
+        raise InputError(f"unknown solver '{solver}': {hint}")
+    variants, convention = corner_fixed(puzzle) if fix_corner else ([puzzle], "all rotations counted")
+    total = Answer(Status.INFEASIBLE, 0, 0, 0.0, None)
+    for variant in variants:
+        rest = Request(
+            count_all,
+            None if nodes is None else nodes - total.nodes,
+            None if seconds is None else max(0.0, seconds - total.seconds),
+            Options() if options is None else options,
+            None if report is None else _shifted(report, total),
+            memory,
+            sat_solver,
+            seed,
+        )
+        total = _sum(total, SOLVERS[solver](variant, rest))
+        if total.status in (Status.BUDGET_SPENT, Status.INTERRUPTED) or (total.solutions and not count_all):
+            break
+    if total.board is not None:
+        judged = verify(puzzle, total.board)
+        if not (judged.valid and judged.full and judged.score == puzzle.max_score):
+            raise RuntimeError(f"{solver} returned a board that is not a solution: {judged.problems or judged.mismatches}")
+    return Outcome(
+        total.status, total.solutions, total.nodes, total.seconds, convention, total.board, dict(total.details)
+    )
+
+
+def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
+    """The puzzles that together hold one solution of each set of rotated copies, and the convention in words.
+
+    A corner piece (the first of those with the fewest identical twins) is pinned to the top left corner; on a board that
+    is not square, which has only half turns, to the top left and then to the top right corner. A puzzle with clues has
+    no rotated copies: nothing is fixed.
+    """
+    if puzzle.clues:
+        return [puzzle], "all solutions counted (clues leave no rotated copies)"
+    if puzzle.cells == 1:
+        return [puzzle], "all rotations counted (a single cell)"
+    corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
+    needed = [puzzle.grey_sides(cell) for cell in corners]
+    looks = [min(rotate(quad, turn) for turn in range(4)) for quad in puzzle.pieces.tolist()]
+    pieces = [
+        piece
+        for piece in range(puzzle.cells)
+        if any(tuple(side == GREY for side in rotate(looks[piece], turn)) == needed[0] for turn in range(4))
+    ]
+    piece = min(pieces, key=lambda candidate: (looks.count(looks[candidate]), candidate))
+    variants = []
+    for cell, grey in zip(corners, needed, strict=True):
+        turns = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
+        turn = next(turn for turn in range(4) if tuple(side == GREY for side in turns[turn]) == grey)
+        variants.append(puzzle.with_clues([Clue(cell, piece, turn)]))
+    where = "the top left corner" if len(corners) == 1 else "the top left or top right corner"
+    return variants, f"piece {piece + 1} fixed in {where}"
+
+
+def _sum(before: Answer, after: Answer) -> Answer:
+    solutions = before.solutions + after.solutions
+    status = after.status
+    if status is Status.INFEASIBLE and solutions:
+        status = Status.SOLVED
+    details = {
+        name: max(value, before.details.get(name, 0.0))
+        if name == "deepest"
+        else value + before.details.get(name, 0.0)
+        for name, value in after.details.items()
+    }
+    return replace(
+        after,
+        status=status,
+        solutions=solutions,
+        nodes=before.nodes + after.nodes,
+        seconds=before.seconds + after.seconds,
+        board=before.board if before.board is not None else after.board,
+        details=details,
+    )
+
+
+def _shifted(report: Report, before: Answer) -> Report:
+    def shifted(progress: Progress) -> None:
+        report(
+            Progress(
+                progress.nodes + before.nodes,
+                progress.solutions + before.solutions,
+                progress.seconds + before.seconds,
+                progress.explored,
+            )
+        )
+
+    return shifted

@@ -1,0 +1,40 @@
+"""Counting by colours for solvers that tell identical pieces apart: every board is found once for each way to swap them."""
+
+from __future__ import annotations
+
+from math import factorial, prod
+
+from exact.kinds import merge_equal
+from instances.puzzle import Puzzle, rotate
+
+
+def copies(puzzle: Puzzle) -> int:
+    """How many assignments of pieces show the same colours: the product of the factorials of identical pieces."""
+    return prod(factorial(int(count)) for count in merge_equal(puzzle).counts)
+
+
+def by_colours(found: int, puzzle: Puzzle) -> int:
+    """``found`` assignments as boards that differ in their colours; rounded up where a search was cut short."""
+    return -(-found // copies(puzzle))
+
+
+def rotations(puzzle: Puzzle, piece: int, *, all_four: bool = False) -> list[int]:
+    """The rotations of ``piece`` that look different, or all four (seed 003 counts those of symmetric pieces apart)."""
+    seen = [rotate(puzzle.pieces[piece].tolist(), rotation) for rotation in range(4)]
+    return [rotation for rotation in range(4) if all_four or seen.index(seen[rotation]) == rotation]
+
+
+def choices(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
+    """Oriented pieces that may lie on ``cell`` by rim and clues."""
+    grey = puzzle.grey_sides(cell)
+    for clue in puzzle.clues:
+        if clue.cell == cell:
+            return [clue.piece * 4 + clue.rotation]
+    pinned = {clue.piece for clue in puzzle.clues}
+    return [
+        piece * 4 + rotation
+        for piece in range(puzzle.cells)
+        if piece not in pinned
+        for rotation in rotations(puzzle, piece, all_four=all_four)
+        if tuple(colour == 0 for colour in rotate(puzzle.pieces[piece].tolist(), rotation)) == grey
+    ]

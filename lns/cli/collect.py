@@ -1,0 +1,98 @@
+"""`lns collect`: the good boards of several runs, each once, verified again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from instances.errors import InputError
+from lns.cli.options import positive, whole
+
+if TYPE_CHECKING:
+    from instances.board import Board
+    from instances.puzzle import Puzzle
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directories", type=Path, nargs="+", metavar="DIR", help="run directories")
+    parser.add_argument("--min", type=whole, default=0, metavar="S", help="boards of at least this score (default all)")
+    parser.add_argument("--top", type=positive, metavar="N", help="at most so many, the best")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout: boards, an object each")
+    parser.epilog = (
+        "Prints a line a board: score and viewer URL, the best first. Boards that look the same (equal pieces "
+        "exchanged) count once. Exit status: 0, 1 when there is no such board, 2 when a DIR is no run directory."
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    puzzle: Puzzle
+    board: Board
+    score: int
+    elapsed_s: float
+    path: Path
+
+
+def run(args: argparse.Namespace) -> int:
+    from instances.formats.viewer import viewer_url
+    from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+
+    unique: dict[tuple[str, bytes], _Found] = {}
+    for path in args.directories:
+        for found in _boards(path, args.min):
+            key = found.puzzle.sha256, found.board.colours(found.puzzle).tobytes()
+            unique.setdefault(key, found)
+    boards = sorted(unique.values(), key=lambda found: -found.score)[: args.top]
+    rows: list[dict[str, Any]] = []
+    for found in boards:
+        try:
+            url = viewer_url(found.puzzle, found.board)
+        except InputError:  # more colours than letters
+            url = ""
+        rows.append(
+            {
+                "score": found.score,
+                "max_score": found.puzzle.max_score,
+                "instance_sha256": found.puzzle.sha256,
+                "run_dir": str(found.path),
+                "elapsed_s": found.elapsed_s,
+                "placements": found.board.pairs(),
+                "url": url,
+            }
+        )
+    if args.json:
+        print_json({"boards": rows})
+    else:
+        for row in rows:
+            print(row["score"], row["url"] or "(no viewer URL: more colours than letters; --json has the placements)")
+    return DONE if rows else ANSWER_IS_NO
+
+
+def _boards(path: Path, at_least: int) -> Iterator[_Found]:
+    """Boards of one run that are what they claim; what is damaged is counted on stderr."""
+    from instances.verify import verify
+    from lns.runs.directory import read_best, read_run
+    from lns.runs.journal import Entry, Reader
+
+    _, puzzle = read_run(path)
+    wrong = 0
+    for entry in Reader(path, puzzle).read(at_least):
+        judged = verify(puzzle, entry.board) if isinstance(entry, Entry) else None
+        if not isinstance(entry, Entry) or judged is None or not judged.valid or not judged.full:
+            wrong += 1
+        elif judged.score == entry.score:
+            yield _Found(puzzle, entry.board, judged.score, entry.elapsed_s, path)
+        else:
+            wrong += 1
+    if wrong:
+        print(f"lns: {path / 'boards.jsonl'}: {wrong} damaged lines are passed over", file=sys.stderr)
+    try:
+        best = read_best(path, puzzle)
+        if best is not None and best.score >= at_least:
+            yield _Found(puzzle, best.board, best.score, 0.0, path)
+    except InputError as error:
+        print(f"lns: {error}", file=sys.stderr)

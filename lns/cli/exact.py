@@ -1,0 +1,278 @@
+"""`lns exact`: count or find all perfect solutions by tree search; the experiment of seed 000."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED, print_json
+from lns.cli.options import duration, positive, whole
+
+if TYPE_CHECKING:
+    from exact.colorpairs.options import Options
+    from exact.driver import Progress, Report
+    from exact.outcome import Outcome
+    from instances.puzzle import Puzzle
+
+# option of the command line -> (field of Options, value that it sets, help)
+SWITCHES = {
+    "--no-motifs": ("motifs", False, "special motifs 3 and 4 do not come first (5.1)"),
+    "--no-instantiation": ("instantiation", False, "a pair with one piece and one cell waits (3.1)"),
+    "--no-opposite": ("opposite", False, "consecutive colour pairs only (3.2)"),
+    "--no-preemption": ("preemption", False, "pieces that one pair needs stay on offer for others (4.1)"),
+    "--no-backjumping": ("backjumping", False, "step back one by one (5.2)"),
+    "--shaving": ("shaving", True, "try every piece of every surrounded cell at each node (5.1)"),
+    "--values": ("values", True, "probable pieces first (5.1)"),
+    "--single-colours": ("single_colours", True, "offer and demand of single colours too (3.2)"),
+    "--shared-edges": ("shared_edges", True, "the bound 2 h(N) on edges between free pieces (4.2)"),
+    "--cycles": ("cycles", True, "chains of rim pieces that close too early (4.2)"),
+}
+
+# solvers that compile something of their own
+KERNELS = {
+    "colorpairs": "exact.colorpairs.kernel",
+    "rowscan": "exact.rowscan.kernel",
+    "blocks": "exact.blocks.kernel",
+    "dlx": "exact.cover.kernel",
+    "dlx:binary": "exact.cover.kernel",
+    "xcc:counted": "exact.cover.kernel",
+}
+
+# further jobs: (module, its functions for arguments and for running, help)
+JOBS = {
+    "solvers": ("lns.cli.exact_solvers", "add_arguments", "run", "the methods, and what each needs installed"),
+    "compare": ("lns.cli.exact_compare", "add_arguments", "run", "several methods on several instances, one table"),
+    "cnf": ("lns.cli.exact_cnf", "add_cnf_arguments", "run_cnf", "write a puzzle as a formula for SAT solvers"),
+    "decode": ("lns.cli.exact_cnf", "add_decode_arguments", "run_decode", "read a SAT solver's answer back as a board"),
+    "isomorphic": ("lns.cli.exact_isomorphic", "add_arguments", "run", "are two sets of pieces equal but for colours?"),
+}
+
+_EPILOG = """\
+Solutions are boards that differ in their colours: identical pieces swapped count once. All rotations are counted
+unless --fix-corner; the answer always states its convention.
+Exit status: 0 done or a budget spent, 1 there is no solution (0 when counted), 2 bad input, 130 interrupted."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    jobs = parser.add_subparsers(dest="job", required=True, metavar="count|solve|paper|" + "|".join(JOBS))
+    for job, line in (("count", "count all solutions"), ("solve", "find the first solution, or prove there is none")):
+        _add_search(jobs.add_parser(job, help=line, description=line[0].upper() + line[1:] + ".", epilog=_EPILOG), job)
+    for job, (module, add, run_job, line) in JOBS.items():
+        parser = jobs.add_parser(job, help=line, description=line[0].upper() + line[1:] + ".")
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        _function(module, add)(parser)
+        parser.set_defaults(run_job=_function(module, run_job))
+    paper = jobs.add_parser("paper", help="the experiment of a seed document, on instances made as there")
+    which = paper.add_mutually_exclusive_group(required=True)
+    which.add_argument("--seed-000", action="store_true", help="Benoist & Bourreau 2008: tables 1 to 3")
+    which.add_argument("--seed-002", action="store_true", help="Bailleux 2025: the four encodings, tables 4 to 7")
+    which.add_argument("--seed-003", action="store_true", help="Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6")
+    which.add_argument("--seed-004", action="store_true", help="Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6")
+    paper.add_argument("--full", action="store_true", help="the paper's own scale: 35 instances a size, an hour each")
+    paper.add_argument("--budget", type=duration, metavar="S", help="seconds for a method on an instance (default 8)")
+    paper.add_argument("--per-size", type=positive, metavar="N", help="instances drawn for each size (default 3)")
+    paper.add_argument("--seed", type=whole, default=1, metavar="N", help="seed of the instances (default 1)")
+    paper.add_argument("-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued")
+
+
+def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or a shipped instance's name")
+    parser.add_argument("--solver", default="colorpairs", metavar="NAME", help="colorpairs (default); see `lns exact solvers`")
+    parser.add_argument(
+        "--fix-corner", action="store_true", help="leave out rotated copies: one corner piece is pinned"
+    )
+    parser.add_argument("--nodes", type=positive, metavar="N", help="stop after N placements")
+    parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
+    parser.add_argument("--memory", type=positive, metavar="MB", help="limit for solvers in a process of their own")
+    parser.add_argument("--sat-solver", metavar="NAME", help="for sat:... - kissat, cadical, glucose, minisat, ...")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="for sls:...: seed of the walk (default 0)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    if job == "solve":
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .txt)")
+    parts = parser.add_argument_group("parts of ColorPairs")
+    parts.add_argument(
+        "--heuristic",
+        metavar="NAME",
+        help="min-expected-gap (default), min-offer, min-expected-offer, min-expected-ratio, max-expected-filtering, row-major",
+    )
+    for name, (_, _, line) in SWITCHES.items():
+        parts.add_argument(name, action="store_true", help=line)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.job in JOBS:
+        return int(args.run_job(args))
+    if args.job == "paper":
+        seeds = {"seed_002": args.seed_002, "seed_003": args.seed_003, "seed_004": args.seed_004}
+        chosen = [name for name, given in seeds.items() if given]
+        return int(_function("lns.cli.exact_paper", "run")(chosen[0], args)) if chosen else _run_paper(args)
+    return _run_search(args)
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
+
+
+def _run_search(args: argparse.Namespace) -> int:
+    from exact.jit import is_compiled
+    from exact.outcome import Status
+    from exact.solvers import solve
+    from instances.errors import InputError
+    from instances.formats import load_puzzle, write
+
+    options = _options(args)
+    puzzle = load_puzzle(args.instance)
+    if args.job == "solve" and args.output is not None and not args.output.parent.is_dir():
+        raise InputError("there is no such directory", args.output.parent)
+    kernels = {
+        "colorpairs": "exact.colorpairs.kernel",
+        "rowscan": "exact.rowscan.kernel",
+        "blocks": "exact.blocks.kernel",
+        "dlx": "exact.cover.kernel",
+        "dlx:binary": "exact.cover.kernel",
+        "xcc:counted": "exact.cover.kernel",
+    }
+    if args.solver in KERNELS and not is_compiled(KERNELS[args.solver]) and not args.quiet:
+        print("lns: compiling the search, once for this installation: about half a minute ...", file=sys.stderr)
+    with _reporter(puzzle, quiet=args.quiet) as report:
+        outcome = solve(
+            puzzle,
+            solver=args.solver,
+            count_all=args.job == "count",
+            nodes=args.nodes,
+            seconds=args.time,
+            fix_corner=args.fix_corner,
+            options=options,
+            report=report,
+            memory=None if args.memory is None else args.memory * 1_000_000,
+            sat_solver=args.sat_solver,
+            seed=args.seed,
+        )
+    if args.job == "solve" and args.output is not None and outcome.board is not None:
+        write(args.output, None, puzzle, outcome.board)
+    if args.json:
+        print_json(_as_json(args, puzzle, outcome))
+    else:
+        _print(args, puzzle, outcome)
+    if outcome.status is Status.INTERRUPTED:
+        return INTERRUPTED
+    return ANSWER_IS_NO if outcome.status is Status.INFEASIBLE else DONE
+
+
+def _options(args: argparse.Namespace) -> Options:
+    from exact.colorpairs.options import Heuristic, Options
+    from instances.errors import InputError
+
+    given = {field: value for name, (field, value, _) in SWITCHES.items() if getattr(args, name[2:].replace("-", "_"))}
+    if args.heuristic is not None:
+        given["heuristic"] = Heuristic.of(args.heuristic)
+    if given and args.solver != "colorpairs":
+        raise InputError(f"solver '{args.solver}' has no parts to switch; --heuristic and the like are for colorpairs")
+    return Options(**given)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _reporter(puzzle: Puzzle, *, quiet: bool) -> Iterator[Report | None]:
+    """Progress of long searches on stderr: a live line on a terminal, a plain line every ten seconds otherwise."""
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+        yield _plain_lines()
+        return
+    from tqdm import tqdm
+
+    bar_format = "{desc}: {postfix} [{elapsed}]"
+    with tqdm(desc=puzzle.name, bar_format=bar_format, leave=False, delay=1.0) as bar:
+
+        def report(progress: Progress) -> None:
+            bar.set_postfix_str(_told(progress), refresh=False)
+            bar.update()
+
+        yield report
+
+
+def _plain_lines(every: float = 10.0) -> Report:
+    due = every
+
+    def report(progress: Progress) -> None:
+        nonlocal due
+        if progress.seconds >= due:
+            due = progress.seconds + every
+            print(f"lns: {progress.seconds:.0f} s: {_told(progress)}", file=sys.stderr, flush=True)
+
+    return report
+
+
+def _told(progress: Progress) -> str:
+    share = f", about {progress.explored:.2%} of the tree" if progress.explored > 1e-5 else ""
+    return f"{progress.nodes / 1e6:,.1f}M nodes, {progress.solutions:,} solutions{share}"
+
+
+def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict[str, Any]:
+    from instances.formats import viewer_url
+
+    answer: dict[str, Any] = {
+        "status": str(outcome.status),
+        "solutions": outcome.solutions,
+        "nodes": outcome.nodes,
+        "seconds": round(outcome.seconds, 6),
+        "solver": args.solver,
+        "convention": outcome.convention,
+        "instance": args.instance,
+        "instance_sha256": puzzle.sha256,
+        "details": outcome.details,
+    }
+    if args.job == "solve" and outcome.board is not None:
+        answer["placements"] = outcome.board.pairs()
+        answer["url"] = viewer_url(puzzle, outcome.board)
+    return answer
+
+
+def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
+    from exact.outcome import Status
+    from instances.formats import viewer_url
+
+    at_least = "" if outcome.status in (Status.SOLVED, Status.INFEASIBLE) and args.job == "count" else "at least "
+    print(f"status      {outcome.status}")
+    print(f"solutions   {'' if outcome.status is Status.INFEASIBLE else at_least}{outcome.solutions:,}")
+    print(f"convention  {outcome.convention}; identical pieces swapped count once")
+    rate = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0
+    print(f"nodes       {outcome.nodes:,} ({args.solver})")
+    print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
+    if args.job == "solve" and outcome.board is not None:
+        print(f"url         {viewer_url(puzzle, outcome.board)}")
+        if args.output is not None:
+            print(f"written     {args.output}")
+
+
+def _run_paper(args: argparse.Namespace) -> int:
+    from exact.paper.experiment import FULL, SMALL, Plan, run_experiment
+    from exact.paper.report import tables
+
+    base = FULL if args.full else SMALL
+    plan = Plan(
+        sizes=base.sizes,
+        per_size=base.per_size if args.per_size is None else args.per_size,
+        budget=base.budget if args.budget is None else args.budget,
+        seed=args.seed,
+    )
+    interrupted = False
+    runs = run_experiment(plan, args.output)
+    done = []
+    try:
+        for run_ in runs:
+            done.append(run_)
+            print(f"lns: {run_.told()}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        interrupted = True
+    print(tables(done, plan))
+    return INTERRUPTED if interrupted else DONE

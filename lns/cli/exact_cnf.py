@@ -1,0 +1,120 @@
+"""`lns exact cnf` and `lns exact decode`: a formula for any SAT solver, and its answer as a board."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+
+def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or a shipped instance's name")
+    parser.add_argument("--encoding", required=True, metavar="NAME", help="full-4, full-2, half-3, half-2 or triangles")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there (default: to the screen)")
+    parser.add_argument("--sizes", action="store_true", help="no formula: variables and clauses by family")
+    parser.add_argument("--force", action="store_true", help="overwrite a file that exists")
+    parser.add_argument("--json", action="store_true", help="one JSON object about the formula (with -o or --sizes)")
+    parser.epilog = "The comment block at the head of the file says which variables mean what."
+
+
+def run_cnf(args: argparse.Namespace) -> int:
+    from exact.sat.dimacs import write
+    from exact.sat.encodings import encode
+    from instances.errors import InputError
+    from instances.formats import load_puzzle
+    from lns.cli.main import DONE, print_json
+
+    if args.json and args.output is None and not args.sizes:
+        raise InputError("--json and the formula both go to the screen; expected -o FILE or --sizes")
+    if args.output is not None and os.path.lexists(args.output) and not args.force:
+        raise InputError("the file exists; expected a new name, or --force to overwrite it", args.output)
+    encoding = encode(args.encoding, load_puzzle(args.instance))
+    if args.output is None and not args.sizes:
+        write(encoding, sys.stdout)
+        return DONE
+    sizes = {name: count for name, count in encoding.sizes().items() if count}
+    clauses = sum(sizes.values())
+    if args.output is not None and not args.sizes:
+        unfinished = args.output.with_name(args.output.name + ".part")
+        try:
+            with unfinished.open("w", encoding="ascii") as file:
+                write(encoding, file)
+            unfinished.replace(args.output)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    if args.json:
+        print_json(
+            {
+                "encoding": encoding.name,
+                "instance": args.instance,
+                "instance_sha256": encoding.puzzle.sha256,
+                "variables": encoding.variables,
+                "clauses": clauses,
+                "families": sizes,
+                "output": None if args.sizes else os.fspath(args.output),
+            }
+        )
+        return DONE
+    print(f"{encoding.name} of {encoding.puzzle.name}: {encoding.variables:,} variables, {clauses:,} clauses")
+    for name, count in sizes.items():
+        print(f"  {count:>12,}  {name}")
+    return DONE
+
+
+def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("answer", metavar="ANSWER", help="what the solver printed, or minisat's result file; - for stdin")
+    parser.add_argument("instance", metavar="INSTANCE", help="the puzzle that the formula was made of")
+    parser.add_argument("--encoding", required=True, metavar="NAME", help="the encoding of the formula")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .txt)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.epilog = "Exit status: 0 a perfect board, 1 the solver says there is none, or its board is not perfect."
+
+
+def run_decode(args: argparse.Namespace) -> int:
+    from exact.sat.dimacs import read_answer
+    from exact.sat.encodings import encode
+    from instances.errors import InputError
+    from instances.formats import load_puzzle, viewer_url, write
+    from instances.verify import verify
+    from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+
+    puzzle = load_puzzle(args.instance)
+    encoding = encode(args.encoding, puzzle)
+    raw = sys.stdin.buffer.read() if args.answer == "-" else Path(args.answer).read_bytes()
+    try:
+        text = raw.decode("ascii")
+    except UnicodeDecodeError:
+        raise InputError("not a text of ASCII characters; expected a SAT solver's answer", args.answer) from None
+    model = read_answer(text, args.answer)
+    if model is None:
+        if args.json:
+            print_json({"status": "infeasible", "valid": False, "score": None, "placements": None, "url": None})
+        else:
+            print("the solver says that there is no solution")
+        return ANSWER_IS_NO
+    board = encoding.board(model)
+    judged = verify(puzzle, board)
+    perfect = judged.valid and judged.full and judged.score == puzzle.max_score
+    if args.output is not None and perfect:
+        write(args.output, None, puzzle, board)
+    url = viewer_url(puzzle, board) if perfect else None
+    if args.json:
+        print_json(
+            {
+                "status": "solved" if perfect else "not a solution",
+                "valid": judged.valid,
+                "score": judged.score,
+                "max_score": puzzle.max_score,
+                "problems": list(judged.problems),
+                "placements": board.pairs(),
+                "url": url,
+            }
+        )
+    elif perfect:
+        print(f"a perfect board: {judged.score} of {puzzle.max_score}\n{url}")
+    else:
+        print(f"not a solution of {puzzle.name}: {judged.placed} pieces, score {judged.score} of {puzzle.max_score}")
+        for problem in judged.problems[:5]:
+            print(f"  {problem}")
+    return DONE if perfect else ANSWER_IS_NO

@@ -1,0 +1,55 @@
+"""`lns exact compare`: any solvers on any instances, one table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from lns.cli.options import duration, positive, whole
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("instances", nargs="+", metavar="INSTANCE", help="puzzle files, or names of shipped instances")
+    parser.add_argument(
+        "--solvers", nargs="+", default=["colorpairs", "rowscan"], metavar="NAME", help="see `lns exact solvers`; or all"
+    )
+    parser.add_argument("--count", action="store_true", help="count all solutions (default: the first one)")
+    parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="for each run (default 60 s)")
+    parser.add_argument("--memory", type=positive, metavar="MB", help="limit on the address space of each process")
+    parser.add_argument("--fix-corner", action="store_true", help="leave out rotated copies")
+    parser.add_argument("--sat-solver", metavar="NAME", help="a solver of python-sat: kissat, cadical, glucose, ...")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the local searches")
+    parser.add_argument("-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from exact.compare import Question, Row, compare, table
+    from exact.solvers import SOLVERS
+    from instances.errors import InputError
+    from instances.formats import load_puzzle
+    from lns.cli.main import DONE, INTERRUPTED, print_json
+
+    solvers = list(SOLVERS) if args.solvers == ["all"] else args.solvers
+    for solver in solvers:
+        if solver not in SOLVERS:
+            raise InputError(f"unknown solver '{solver}'; expected some of {', '.join(SOLVERS)}")
+    puzzles = [(name, load_puzzle(name)) for name in args.instances]
+    memory = None if args.memory is None else args.memory * 1_000_000
+    question = Question(args.count, args.time, memory, args.fix_corner, args.sat_solver, args.seed)
+    rows: list[Row] = []
+    status = DONE
+    try:
+        for row in compare(puzzles, solvers, question, args.output):
+            rows.append(row)
+            print(f"lns: {row.instance} {row.solver}: {row.status}, {row.seconds:.2f} s", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    if args.json:
+        print_json({"rows": [asdict(row) for row in rows]})
+    else:
+        print(table(rows))
+    return status

@@ -1,0 +1,37 @@
+"""`lns exact solvers`: the methods, one line each."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    from exact.comparators import COMPARATORS, OWN
+    from exact.extras import installed
+    from lns.cli.main import DONE, print_json
+
+    entries = OWN | COMPARATORS
+    if args.json:
+        rows = [
+            {
+                "name": name,
+                "what": entry.line,
+                "source": entry.source,
+                "counts": entry.counts,
+                "extra": entry.extra,
+                "installed": entry.extra is None or installed(entry.extra),
+            }
+            for name, entry in entries.items()
+        ]
+        print_json({"solvers": rows})
+        return DONE
+    width = max(map(len, entries))
+    for name, entry in entries.items():
+        needs = "" if entry.extra is None else f"; needs lns[{entry.extra}]"
+        missing = "" if entry.extra is None or installed(entry.extra) else ", which is not installed"
+        print(f"{name:<{width}}  {entry.line} ({entry.source}{needs}{missing})")
+    return DONE

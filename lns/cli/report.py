@@ -1,0 +1,47 @@
+"""`lns report`: a page about a run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from instances.errors import InputError
+
+ELITES = 6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory")
+    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="where to write it (default DIR/report.html)")
+    parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
+    parser.add_argument("--open", action="store_true", help="open it in the browser")
+    parser.epilog = "One HTML file that needs nothing else; made again over the last one in DIR."
+
+
+def run(args: argparse.Namespace) -> int:
+    from importlib.metadata import version
+
+    from instances.formats.files import atomic_write, read_text
+    from lns.cli.main import DONE
+    from lns.runs.elites import Elites
+    from lns.runs.files import PARAMETERS, REPORT, now
+    from lns.runs.overview import look
+    from lns.runs.page import render
+
+    if args.output is not None and os.path.lexists(args.output) and not args.force:
+        raise InputError("this exists already; expected a new name, or --force to write over it", args.output)
+    one = look(args.directory)
+    try:
+        parameters = read_text(args.directory / PARAMETERS)
+    except InputError as error:
+        parameters = str(error)
+    elites = Elites(args.directory, one.puzzle, ELITES).update()
+    target = args.output or args.directory / REPORT
+    atomic_write(target, render(one, elites, parameters, f"lns {version('lns')}, {now()}"))
+    print(target)
+    if args.open:
+        import webbrowser
+
+        webbrowser.open(target.resolve().as_uri())
+    return DONE

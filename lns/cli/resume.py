@@ -1,0 +1,67 @@
+"""`lns resume`: go on with a run where it was."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+
+from instances.errors import InputError
+from lns.cli.options import duration, most_workers, positive, workers
+
+log = logging.getLogger("lns")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory; it may have been moved")
+    parser.add_argument("--time", type=duration, metavar="S", help="so much longer (default: what is left of the time)")
+    parser.add_argument(
+        "--workers", type=workers, metavar="N", help="islands, a process each (default: as many as last time)"
+    )
+    parser.add_argument("--steps", type=positive, metavar="N", help="stop each island after N steps more")
+    parser.add_argument(
+        "--json", action="store_true", help="print the fields of best.json, and nothing else, to stdout"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.epilog = (
+        "Instance, seed, engine, target and parameters are those of the run; they are kept in DIR. "
+        "With fewer workers the islands without one wait for a later call."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from lns.cli.job import Job, logged
+    from lns.islands import Archipelago
+    from lns.runs.directory import RunDirectory
+    from lns.runs.files import clock
+    from lns.runs.keeper import Keeper
+    from lns.runs.recover import recover
+
+    with RunDirectory.open(args.directory) as directory, logged(directory.path, quiet=args.quiet):
+        found = recover(directory)
+        account, settings = found.account, directory.settings
+        seconds = account.left_s if args.time is None else args.time
+        if seconds <= 0:
+            used = clock(account.elapsed_s)
+            raise InputError(f"its time is used up ({used}); say how much longer with --time", args.directory)
+        account.budget_s = account.elapsed_s + seconds
+        last = account.sessions[-1].workers if account.sessions else 1
+        count = args.workers or min(last, most_workers())
+        log.info("going on at %s of search", clock(account.elapsed_s))
+        search = Archipelago(
+            directory.puzzle,
+            directory.params,
+            settings.seed,
+            count,
+            engine=settings.engine,
+            start=found.best.board if found.best else None,
+            start_score=found.best.score if found.best else -1,
+            islands=found.islands,
+        )
+        keeper = Keeper(directory, account, found.journal, found.recent)
+        job = Job(search, keeper, quiet=args.quiet, seconds=seconds)
+        if found.best is not None:
+            keeper.adopt(found.best.board, found.best.score, found.origin)
+        job.run(settings.target, steps=args.steps)
+    target = settings.target if settings.target < directory.puzzle.max_score else None
+    return job.finish(as_json=args.json, target=target)

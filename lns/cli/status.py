@@ -1,0 +1,100 @@
+"""`lns status`: one line a run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from instances.errors import InputError
+from lns.cli.options import whole
+
+if TYPE_CHECKING:
+    from lns.runs.overview import Overview
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directories", type=Path, nargs="+", metavar="DIR", help="run directories")
+    parser.add_argument(
+        "--at", type=whole, metavar="S", help="count boards of at least this score (default: from the best less one)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout: runs, an object each")
+    parser.epilog = (
+        "Reads only; works while a run goes on and after it died. "
+        "Exit status: 0, or 2 when a DIR is no run directory (the others are still shown)."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    import sys
+
+    from lns.cli.main import BAD_INPUT, DONE, print_json
+    from lns.runs.overview import look
+
+    found, status = [], DONE
+    for path in args.directories:
+        try:
+            found.append(look(path))
+        except InputError as error:
+            print(f"lns: {error}", file=sys.stderr)
+            status = BAD_INPUT
+    if args.json:
+        print_json({"runs": [facts(one, args.at) for one in found]})
+        return status
+    rows = [_row(one, args.at) for one in found]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    for row, one in zip(rows, found, strict=True):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        for note in (*one.notes, *(f"{name} cannot be written at present" for name in one.beat.troubles)):
+            print(f"    {note}")
+    return status
+
+
+def facts(one: Overview, at: int | None) -> dict[str, Any]:
+    """The object of a run."""
+    account = one.account
+    score = _level(one, at)
+    return {
+        "run_dir": str(one.path),
+        "instance": one.settings.instance,
+        "instance_sha256": one.settings.instance_sha256,
+        "state": one.state,
+        "ended": one.why,
+        "score": one.score,
+        "max_score": one.puzzle.max_score,
+        "best_at": one.best_at,
+        "boards_from": score,
+        "boards": account.at_least(score),
+        "boards_per_hour": round(one.boards_per_hour(score), 3),
+        "unit": one.beat.unit,
+        "rate": one.beat.rate if one.state == "running" else 0.0,
+        "workers": one.workers,
+        "sessions": len(account.sessions),
+        "elapsed_s": account.elapsed_s,
+        "left_s": account.left_s,
+        "notes": list(one.notes),
+        "troubles": list(one.beat.troubles),
+    }
+
+
+def _level(one: Overview, at: int | None) -> int:
+    return max(0, one.score - 1) if at is None else at
+
+
+def _row(one: Overview, at: int | None) -> list[str]:
+    from lns.runs.files import clock
+
+    account, score = one.account, _level(one, at)
+    running = one.state == "running"
+    state = one.state if running or not one.why else f"{one.state}: {one.why}"
+    workers = "? workers" if one.workers is None else f"{one.workers} workers"
+    return [
+        one.name,
+        state,
+        f"{one.score if one.best else '-'} of {one.puzzle.max_score}",
+        f"since {one.best_at}" if one.best_at else "",
+        f"{one.boards_per_hour(score):.1f} boards/h at {score}",
+        f"{one.beat.rate / 1e6:.1f} M {one.beat.unit}/s" if running else "",
+        workers if running else "",
+        f"{clock(account.elapsed_s)} used, {clock(account.left_s)} left",
+    ]

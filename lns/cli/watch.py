@@ -1,0 +1,100 @@
+"""`lns watch`: look at a run while it goes on."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from lns.cli.options import duration
+
+ELITES = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory")
+    parser.add_argument(
+        "--every", type=duration, metavar="S", help="look so often (default 2; without a terminal a line every 30)"
+    )
+    parser.epilog = (
+        "q or Ctrl-C leaves; the run is not touched. "
+        "Without a terminal: a line now and then, until the run is over. Exit status 0."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from lns.cli.main import DONE
+
+    with contextlib.suppress(KeyboardInterrupt):
+        if sys.stdout.isatty() and sys.stdin.isatty():
+            _live(args.directory, args.every or 2.0)
+        else:
+            _plain(args.directory, args.every or 30.0)
+    return DONE
+
+
+def _live(path: Path, every: float) -> None:
+    from instances.draw.terminal import capability, encodes
+    from lns.runs.elites import Elites
+    from lns.runs.overview import look
+    from lns.runs.screen import frame
+
+    elites = Elites(path, look(path).puzzle, ELITES)
+    with _Terminal() as screen:
+        while True:
+            width, height = shutil.get_terminal_size((80, 24))
+            lines = frame(look(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout))
+            screen.draw([*lines, *[""] * (height - 1 - len(lines)), "q leaves; the run goes on"[:width]])
+            if screen.key(every) in ("q", "Q"):
+                return
+
+
+def _plain(path: Path, every: float) -> None:
+    from lns.runs.overview import look
+    from lns.runs.screen import headline
+
+    while True:
+        one = look(path)
+        print("; ".join(headline(one)), flush=True)
+        if one.state != "running":
+            return
+        time.sleep(every)
+
+
+class _Terminal:
+    """The alternate screen, keys without Enter; everything as before at the end."""
+
+    def __enter__(self) -> _Terminal:
+        self._before: Any = None
+        with contextlib.suppress(ImportError):
+            import termios
+            import tty
+
+            self._before = termios.tcgetattr(sys.stdin)
+            tty.setcbreak(sys.stdin)
+        sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen, no cursor, no wrapping
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        sys.stdout.write("\x1b[?7h\x1b[?25h\x1b[?1049l")
+        sys.stdout.flush()
+        if self._before is not None:
+            import termios
+
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
+
+    def draw(self, lines: list[str]) -> None:
+        sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
+        sys.stdout.flush()
+
+    def key(self, seconds: float) -> str:
+        """The key pressed within ``seconds``, "" if none."""
+        import select
+
+        ready, _, _ = select.select([sys.stdin], [], [], seconds)
+        return sys.stdin.read(1) if ready else ""

@@ -1,0 +1,162 @@
+"""From an instance to a schedule: measure how pieces fit, forecast what schedules are worth, take the best.
+
+1. For several heights of the quota curve a population of prefixes is grown (``probe``): mean exact and slipping children
+   by depth.
+2. For each, the highest score is found whose best slip schedule promises one board in ``horizon`` nodes (``forecast``).
+3. The height with the highest score, then the highest rate, wins; its slips unlock where that schedule says.
+
+Nothing here knows Eternity II; on its pieces the rule finds, within a few cells, the schedule of the record holders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.puzzle import IntArray, Puzzle
+from lns.construct import forecast, probe, tables
+from lns.construct.order import comb
+from lns.construct.schedule import QUOTA_END, Schedule, favoured_colours, quota_floor
+from lns.params import Construct
+from lns.rng import RandomState, generator
+
+HEIGHTS = (0.0, 0.8, 0.9, 0.95, 1.0)
+SAMPLES = 4
+WINDOW = 3  # cells of one kind, before and behind, that a measurement is averaged over
+LEAST = 0.02  # what no population has met is rare, not impossible
+MOST_SLIPS = 40
+TAIL_COST = 1000.0  # nodes that the exact tail of a prefix takes, about (tuning/bench prints it)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Mean children of a prefix by depth under one quota: float64 (cells,) exact and slipping ones."""
+
+    exact: npt.NDArray[np.float64]
+    slipping: npt.NDArray[np.float64]
+    favoured: tuple[int, ...]
+    height: float
+    first_unlock: int  # quotas and slips do not mix: no slip before the quota ends
+
+
+@dataclass(frozen=True)
+class Aim:
+    """The best schedule for one score: ``unlock`` depths, and the full boards of that score it promises per node."""
+
+    mismatches: int
+    unlock: npt.NDArray[np.int64]
+    rate: float
+
+
+def order_of(puzzle: Puzzle, params: Construct) -> IntArray:
+    """The comb order of ``params``."""
+    return comb(puzzle.width, puzzle.height, params.band, params.lead, params.corner)
+
+
+def cut_of(puzzle: Puzzle, params: Construct) -> int:
+    """Depth where the exact tail begins."""
+    return max(0, puzzle.cells - params.tail)
+
+
+def best_fit(puzzle: Puzzle, params: Construct, random: RandomState) -> tuple[Fit, Aim]:
+    """The quota height that promises the highest score, and that promise."""
+    favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
+    best: tuple[Fit, Aim] | None = None
+    for height in HEIGHTS:
+        fit = measure(puzzle, params, favoured, height * params.quota, random)
+        if fit is None:
+            continue
+        aim = highest_aim(fit, puzzle, params)
+        if best is None or (-aim.mismatches, aim.rate) > (-best[1].mismatches, best[1].rate):
+            best = fit, aim
+        if params.quota == 0:
+            break
+    assert best is not None, "without a quota some population always lives"
+    return best
+
+
+def measure(
+    puzzle: Puzzle, params: Construct, favoured: tuple[int, ...], height: float, random: RandomState
+) -> Fit | None:
+    """Mean children by depth from a few populations; None when every one of them starves under this quota."""
+    order = order_of(puzzle, params)
+    floor = quota_floor(puzzle, favoured, height)
+    cells, size = puzzle.cells, params.population
+    everywhere = np.ones(cells, dtype=bool)
+    parent = np.zeros((probe.MOST_SLIPS + 1, size), dtype=np.int64)
+    words = np.zeros_like(parent)
+    tallies = []
+    for _ in range(SAMPLES):
+        made = tables.build(puzzle, order, everywhere, favoured if height > 0 else (), generator(random))
+        now, after = (probe.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
+        tally = probe.Tally(*(np.zeros(cells) for _ in range(2)))
+        reached = probe.grow(made, order, floor, now, after, tally, parent, words, random)
+        if reached == cells or height == 0:
+            tallies.append(tally)
+    if not tallies:
+        return None
+    return Fit(
+        _smooth(np.mean([tally.exact for tally in tallies], axis=0), made.base),
+        _smooth(np.mean([tally.slipping for tally in tallies], axis=0), made.base),
+        favoured if height > 0 else (),
+        height,
+        round(cells * QUOTA_END) if height > 0 else 1,
+    )
+
+
+def _smooth(children: npt.NDArray[np.float64], kind: IntArray) -> npt.NDArray[np.float64]:
+    """Moving means over cells of the same kind (inner, left edge, ...).
+
+    The prefixes of one population share most of their pieces: whether a rare cell finds one is luck of the whole.
+    """
+    smooth = children.copy()
+    for one in np.unique(kind):
+        depths = np.flatnonzero(kind == one)
+        for i, depth in enumerate(depths):
+            smooth[depth] = max(LEAST, children[depths[max(0, i - WINDOW) : i + WINDOW + 1]].mean())
+    return smooth
+
+
+def highest_aim(fit: Fit, puzzle: Puzzle, params: Construct) -> Aim:
+    """The fewest mismatches that some schedule reaches once in ``horizon`` nodes; by bisection, as rates only grow."""
+
+    def reached(mismatches: int) -> Aim | None:
+        aim = best_schedule(fit, puzzle, params, mismatches)
+        return aim if aim.rate * params.horizon >= 1 or mismatches == puzzle.max_score else None
+
+    low, high = -1, 0
+    while (aim := reached(high)) is None:
+        low, high = high, min(2 * high + 1, puzzle.max_score)
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = reached(middle)
+        if found is None:
+            low = middle
+        else:
+            high, aim = middle, found
+    return aim
+
+
+def best_schedule(fit: Fit, puzzle: Puzzle, params: Construct, mismatches: int) -> Aim:
+    """The slip schedule with the most full boards of at most ``mismatches`` per node."""
+    cut = cut_of(puzzle, params)
+    slips = min(mismatches, MOST_SLIPS)
+    first = min(fit.first_unlock, cut)
+    slipping = np.where(np.arange(puzzle.cells) < first, 0.0, fit.slipping)
+    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)
+    start = np.minimum(start, cut)
+    unlock, rate = forecast.best_unlocks(fit.exact, slipping, start, cut, mismatches, TAIL_COST)
+    return Aim(mismatches, unlock[unlock < cut], rate)
+
+
+def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Schedule:
+    """The schedule that the constructor runs."""
+    return Schedule(
+        order_of(puzzle, params),
+        np.maximum(aim.unlock - params.slip_shift, 1),
+        quota_floor(puzzle, fit.favoured, fit.height),
+        fit.favoured,
+        cut_of(puzzle, params),
+    )

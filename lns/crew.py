@@ -1,0 +1,146 @@
+"""Worker processes on this machine behind the ``concurrent.futures.Executor`` interface.
+
+Unlike the pool of the standard library a process that dies costs only the task it had: its future fails with
+`WorkerLost` and the next task gets a new process. There are only pipes between parent and workers, no locks and no
+semaphores that a killed process could take with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+_Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+_stop_flag: Any = None  # in a worker: memory shared with the parent
+
+
+class WorkerLost(RuntimeError):
+    """A worker process ended in the middle of a task. ``exitcode``: of the process, -9 = killed by signal 9."""
+
+    def __init__(self, pid: int, exitcode: int | None) -> None:
+        self.pid, self.exitcode = pid, exitcode
+        super().__init__(f"worker {pid} ended with exit code {exitcode}")
+
+
+def stop_requested() -> bool:
+    """In a worker: whether the parent wants the task to end at its next step. False in any other process."""
+    return _stop_flag is not None and bool(_stop_flag.value)
+
+
+class Crew(Executor):
+    """``workers`` spawned processes, one task at a time each; started when first needed, replaced when they die."""
+
+    def __init__(self, workers: int) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._flag = self._context.RawValue(ctypes.c_bool, False)
+        self._tasks: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._processes: dict[int, SpawnProcess] = {}
+        self._closed = False
+        resource_tracker.ensure_running()  # starts here, or it would undo the blocked signals of the threads below
+        self._threads = [threading.Thread(target=self._serve, args=(slot,), daemon=True) for slot in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+        self._tasks.put((future, fn, args, kwargs))
+        return future
+
+    def ask_to_stop(self) -> None:
+        """Tasks under way end at their next step (`stop_requested` in the workers turns True)."""
+        self._flag.value = True
+
+    def kill(self) -> None:
+        """End every worker now; tasks under way fail."""
+        self._closed = True
+        for process in list(self._processes.values()):
+            process.kill()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """No more tasks; idle workers leave. With ``wait`` until they have, half a second at most, then by force."""
+        self.ask_to_stop()
+        for _ in self._threads:
+            self._tasks.put(None)
+        if wait:
+            end = time.monotonic() + 0.5
+            for thread in self._threads:
+                thread.join(max(0.0, end - time.monotonic()))
+        self.kill()
+
+    def _serve(self, slot: int) -> None:
+        """The thread of one worker: hands it tasks and keeps it alive."""
+        if hasattr(signal, "pthread_sigmask"):  # inherited by the worker: Ctrl-C on the terminal is for the parent
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        pipe: Connection | None = None
+        while (job := self._tasks.get()) is not None:
+            future, function, args, kwargs = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                if pipe is None:
+                    pipe = self._start(slot)
+                pipe.send((function, args, kwargs))
+                done, result = pipe.recv()
+            except (EOFError, OSError):
+                process = self._processes[slot]
+                process.join(1.0)
+                pipe = None
+                future.set_exception(WorkerLost(process.pid or 0, process.exitcode))
+            except BaseException as error:  # a task that cannot be pickled, an answer that cannot be read
+                future.set_exception(error)
+            else:
+                future.set_result(result) if done else future.set_exception(result)
+        if pipe is not None:
+            pipe.close()
+            self._processes[slot].join()
+
+    def _start(self, slot: int) -> Connection:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, self._flag), daemon=True, name=f"island-{slot}")
+        process.start()
+        self._processes[slot] = process
+        theirs.close()  # so that the end of the worker is the end of the pipe
+        if self._closed:
+            process.kill()
+        return ours
+
+
+def _work(pipe: Connection, flag: Any) -> None:
+    """A worker's life: tasks from the pipe until it ends. Never outlives the parent."""
+    global _stop_flag
+    _stop_flag = flag
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent decides what a lost terminal means
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            function, args, kwargs = pipe.recv()
+            try:
+                answer = True, function(*args, **kwargs)
+            except Exception as error:
+                answer = False, error
+            pipe.send(answer)
+
+
+def _follow(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

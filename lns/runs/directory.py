@@ -1,0 +1,205 @@
+"""A run directory that is being worked in: made or opened, locked, and the only one who writes its results."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats import best_json, load_board, load_puzzle, write
+from instances.formats.files import atomic_write, read_text
+from instances.formats.text import printable
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns import params as parameters
+from lns.params import Params
+from lns.runs.files import BEST, INSTANCE, PARAMETERS, PICTURE, SETTINGS, STOP, now
+from lns.runs.lock import Lock
+from lns.runs.settings import Settings, digest
+
+log = logging.getLogger("lns")
+
+FREE_BYTES = 16 * 2**20  # a run that begins with less would soon be in trouble
+
+
+class RunDirectory:
+    """One run's files in ``path``, held by this process until `close`."""
+
+    def __init__(self, path: Path, settings: Settings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
+        self.path, self.settings, self.puzzle, self.params = path, settings, puzzle, params
+        self._lock = lock
+        self.ended_badly = lock.stale
+        self.clear_stop()
+
+    @classmethod
+    def create(
+        cls,
+        path: Path | None,
+        puzzle: Puzzle,
+        params: Params,
+        *,
+        instance: str,
+        seed: int,
+        engine: str,
+        target: int,
+        log_from: int = -1,
+        checkpoint_s: float = 60.0,
+    ) -> RunDirectory:
+        """Make the directory (default: runs/NAME-DATE-TIME) and its first files.
+
+        Raises InputError when it holds something already or cannot be written, before any search.
+        """
+        if path is None:
+            path = _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
+        text = parameters.to_toml(params)
+        settings = Settings(
+            run=os.urandom(16).hex(),
+            instance=instance,
+            instance_sha256=puzzle.sha256,
+            seed=seed,
+            engine=engine,
+            target=target,
+            log_from=log_from,
+            checkpoint_s=checkpoint_s,
+            params_sha256=digest(text),
+            created_at=now(),
+        )
+        try:
+            if path.exists() and not path.is_dir():
+                raise InputError("is a file; expected the name of a new run directory", path)
+            if path.is_dir() and any(path.iterdir()):
+                hint = "go on there with `lns resume`, or name" if (path / SETTINGS).exists() else "name"
+                raise InputError(f"is not empty; {hint} a new directory", path)
+            path.mkdir(parents=True, exist_ok=True)
+            free = shutil.disk_usage(path).free
+            if free < FREE_BYTES:
+                raise InputError(f"only {free // 1024} KiB are free on this disk; expected {FREE_BYTES // 1024}", path)
+            lock = Lock(path)
+            write(path / INSTANCE, "json", puzzle, None)
+            atomic_write(path / PARAMETERS, text)
+            settings.write(path)
+        except (OSError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise InputError(f"cannot write a run directory here: {why}", printable(str(path))) from None
+        return cls(path, settings, puzzle, params, lock)
+
+    @classmethod
+    def open(cls, path: Path) -> RunDirectory:
+        """Take over a directory that `create` made. Raises InputError when that is not safe to do."""
+        settings, puzzle = read_run(path)
+        text = read_text(path / PARAMETERS)
+        if digest(text) != settings.params_sha256:
+            raise InputError("changed since the run began; expected the same text", path / PARAMETERS)
+        params = parameters.load(path / PARAMETERS)
+        try:
+            lock = Lock(path)
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", path) from None
+        return cls(path, settings, puzzle, params, lock)
+
+    def __enter__(self) -> RunDirectory:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.clear_stop()
+        try:
+            self._lock.release()
+        except OSError as error:
+            log.warning("the lock could not be released: %s", error.strerror)
+
+    def save_best(self, board: Board, elapsed_s: float) -> dict[str, Any]:
+        """Verify ``board`` and write it as the best; returns the fields of best.json. Raises OSError."""
+        best = self.describe(board, elapsed_s)
+        atomic_write(self.path / BEST, json.dumps(best) + "\n")
+        return best
+
+    def describe(self, board: Board, elapsed_s: float) -> dict[str, Any]:
+        """The fields of best.json. Raises AssertionError for a board that breaks a rule: nothing wrong is written."""
+        judged = verify(self.puzzle, board)
+        if not judged.valid or not judged.full:
+            raise AssertionError("the search returned an illegal board: " + "; ".join(judged.problems or ["not full"]))
+        settings = self.settings
+        return best_json(
+            self.puzzle, board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3)
+        )
+
+    def draw(self, board: Board) -> None:
+        """best.svg. Raises OSError."""
+        from instances.draw import svg
+
+        atomic_write(self.path / PICTURE, svg.render(self.puzzle, board))
+
+    def set_aside_best(self) -> str:
+        """Keep a best.json that cannot be used under another name; returns that name."""
+        target = _unused(self.path / "best.unusable.json")
+        (self.path / BEST).replace(target)
+        return target.name
+
+    @property
+    def stop_wanted(self) -> bool:
+        """Whether somebody called `lns stop`."""
+        return os.path.lexists(self.path / STOP)
+
+    def clear_stop(self) -> None:
+        try:
+            (self.path / STOP).unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("%s could not be removed: %s", STOP, error.strerror)
+
+
+@dataclass(frozen=True)
+class Best:
+    """best.json, judged again."""
+
+    board: Board
+    score: int
+
+
+def read_run(path: Path) -> tuple[Settings, Puzzle]:
+    """What was asked for, and the copy of the puzzle. Raises InputError when one is damaged or they do not match."""
+    if not path.is_dir():
+        raise InputError("no such directory; expected one that `lns solve` made", printable(str(path)))
+    settings = Settings.read(path)
+    puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
+    if puzzle.sha256 != settings.instance_sha256:
+        raise InputError("another puzzle than the run's; expected the copy that was made at its start", path / INSTANCE)
+    return settings, puzzle
+
+
+def read_best(path: Path, puzzle: Puzzle) -> Best | None:
+    """The best board on file, None where there is none yet. Raises InputError for one that cannot be trusted."""
+    file = path / BEST
+    if not os.path.lexists(file):
+        return None
+    _, board = load_board(os.path.join(path, BEST), puzzle, "best")  # noqa: PTH118
+    judged = verify(puzzle, board)
+    if not judged.valid or not judged.full:
+        raise InputError(f"not a full legal board: {(judged.problems or ('cells are empty',))[0]}", file)
+    return Best(board, judged.score)
+
+
+def _safe(name: str) -> str:
+    """A puzzle's name (it may come from a pasted URL) as the name of a folder."""
+    kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in Path(name).stem)[:60].strip(".-")
+    return kept or "puzzle"
+
+
+def _unused(path: Path) -> Path:
+    candidate, number = path, 1
+    while os.path.lexists(candidate):
+        number += 1
+        candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return candidate

@@ -1,0 +1,44 @@
+"""The best different boards of a log, kept up to date while it grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from instances.board import Board
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns.runs.journal import Entry, Reader
+
+
+@dataclass
+class Elites:
+    """``top``: the ``size`` best boards, verified, the best first, the earlier first among equals."""
+
+    directory: Path
+    puzzle: Puzzle
+    size: int
+
+    def __post_init__(self) -> None:
+        self.top: list[Entry] = []
+        self._reader = Reader(self.directory, self.puzzle)
+        self._boards: set[Board] = set()
+
+    def update(self) -> list[Entry]:
+        """Read what is new in the log."""
+        for entry in self._reader.read(self._floor()):
+            if not isinstance(entry, Entry) or entry.score < self._floor() or entry.board in self._boards:
+                continue
+            judged = verify(self.puzzle, entry.board)
+            if judged.valid and judged.full and judged.score == entry.score:
+                self.top = sorted([*self.top, entry], key=lambda one: -one.score)[: self.size]
+                self._boards = {one.board for one in self.top}
+        return self.top
+
+    def _floor(self) -> int:
+        return self.top[-1].score + 1 if len(self.top) == self.size else 0
+
+
+def cells_apart(a: Board, b: Board) -> int:
+    """Cells that hold different pieces, or the same piece turned."""
+    return int((a.placements != b.placements).sum())

@@ -1,0 +1,99 @@
+"""Files of a run directory: their names, sealed JSON, and opening that follows no link and waits for no pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from instances.errors import InputError
+from instances.formats.files import read_text
+from instances.formats.json_values import Fields, json_object
+
+SETTINGS, INSTANCE, PARAMETERS = "run.json", "instance.json", "params.toml"
+BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
+CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
+STATUS, LOCK, STOP = "status.json", "lock", "stop"
+
+_SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
+_SEAL_LENGTH = len(', "sum": "01234567"}')
+
+
+def open_regular(path: Path, flags: int) -> IO[bytes]:
+    """Open a regular file, unbuffered, made if need be; never through a symbolic link, never waiting for a pipe.
+
+    Raises OSError, InputError when something else has that name.
+    """
+    if path.is_symlink():
+        raise InputError("is a symbolic link; expected a regular file", path)
+    if path.is_dir():
+        raise InputError("is a directory; expected a regular file", path)
+    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags | os.O_CREAT | extra, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InputError("is no regular file; expected one", path)
+    mode = "ab" if flags & os.O_APPEND else "r+b"
+    return open(descriptor, mode, buffering=0)  # noqa: PTH123
+
+
+def seal(values: dict[str, Any]) -> str:
+    """One line of JSON whose last field is a checksum (CRC-32) over the text of the others."""
+    text = json.dumps(values)
+    return f'{text[:-1]}, "sum": "{checksum(text):08x}"}}'
+
+
+def checksum(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+def is_sealed(line: str) -> bool:
+    """Whether ``line`` is as `seal` wrote it."""
+    seal_found = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
+    return seal_found is not None and int(seal_found[1], 16) == checksum(line[:-_SEAL_LENGTH] + "}")
+
+
+def unseal(text: str) -> Fields:
+    """The fields of a sealed object. Raises InputError when a single character was changed."""
+    line = text.rstrip("\n")
+    if not is_sealed(line):
+        raise InputError("damaged, or changed by hand: its checksum does not fit")
+    return Fields(json_object(line))
+
+
+def read_sealed(path: Path) -> Fields:
+    """The fields of a sealed file. Raises InputError naming it."""
+    try:
+        return unseal(read_text(path))
+    except InputError as error:
+        raise error.at(path) from None
+
+
+def now() -> str:
+    """The time of day for people (UTC); never used to measure."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def moment(text: str) -> datetime | None:
+    """What `now` wrote, None for anything else."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def clock(seconds: float) -> str:
+    """'8 s', '3:20', '2:03:20', '6 d 2 h'."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d}"
+    if whole < 86400:
+        return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
+    return f"{whole // 86400} d {whole % 86400 // 3600} h"

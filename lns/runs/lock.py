@@ -1,0 +1,164 @@
+"""One run at a time in a directory: a lock that the system releases with the process, and says who holds it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from instances.errors import InputError
+from instances.formats.files import read_text
+from instances.formats.json_values import Fields, json_object
+from instances.formats.text import printable
+from lns.runs.files import LOCK, STATUS, now, open_regular
+
+SIGNS_OF_LIFE_S = 12.0  # longer than two beats of status.json
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The process that holds a lock. ``boot``, ``started``: so that a pid used again is told apart; "" if unknown."""
+
+    pid: int
+    host: str
+    boot: str
+    started: str
+    since: str
+
+    @classmethod
+    def me(cls) -> Holder:
+        return cls(os.getpid(), socket.gethostname(), _boot(), _started(os.getpid()), now())
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the process is, or was, of this machine since it was last started."""
+        return self.host == socket.gethostname() and self.boot == _boot()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs; only known where `is_here`."""
+        return self.is_here and alive(self.pid) and (not self.started or _started(self.pid) == self.started)
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {printable(self.host, 60)} since {printable(self.since, 30)}"
+
+
+def read_holder(directory: Path) -> Holder | None:
+    """Who holds the lock, or held it when the machine went down; None when it is free. Never raises."""
+    try:
+        text = read_text(directory / LOCK)
+        if not text.strip():
+            return None
+        fields = Fields(json_object(text))
+        pid = fields.integer("pid", 1, 2**31 - 1)
+        return Holder(pid, *(fields.text(name, 200) for name in ("host", "boot", "started", "since")))
+    except InputError:
+        return None
+
+
+class Lock:
+    """Holds a run directory while open. Raises InputError when another process holds it."""
+
+    def __init__(self, directory: Path) -> None:
+        self._file = open_regular(directory / LOCK, os.O_RDWR)
+        holder = read_holder(directory)
+        if not _grasp(self._file) or (holder is not None and holder.is_alive):
+            self._file.close()
+            who = str(holder) if holder is not None else "another process"
+            raise InputError(f"a run is under way here ({who}); watch it, or stop it with `lns stop`", directory)
+        if holder is not None and holder.host != socket.gethostname() and _shows_life(directory):
+            self._file.close()
+            raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
+        self.stale = holder  # of a run that did not end in order
+        self._write(json.dumps(Holder.me().__dict__))
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """The file stays, empty: removing it would let two processes hold locks on two files of that name."""
+        if not self._file.closed:
+            try:
+                self._write("")
+            finally:
+                self._file.close()
+
+    def _write(self, text: str) -> None:
+        self._file.seek(0)
+        self._file.write(text.encode())
+        self._file.truncate()
+        os.fsync(self._file.fileno())
+
+
+def _grasp(file: IO[bytes]) -> bool:
+    """Lock the file itself, where the system can; False when somebody else has."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+    return True
+
+
+def _shows_life(directory: Path) -> bool:
+    """Whether a run on another machine still writes here: its beat is watched, since clocks may differ."""
+    beat = directory / STATUS
+    end = time.monotonic() + SIGNS_OF_LIFE_S
+    first = _stamp(beat)
+    while time.monotonic() < end:
+        time.sleep(0.2)
+        if _stamp(beat) != first:
+            return True
+    return False
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_ino
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of this machine runs; the dead that nobody has buried do not."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return _stat(pid)[:1] != ["Z"]
+
+
+def _started(pid: int) -> str:
+    """When a process started, in ticks since the machine did; "" where the system does not say."""
+    fields = _stat(pid)
+    return fields[19] if len(fields) > 19 else ""
+
+
+def _stat(pid: int) -> list[str]:
+    """/proc/PID/stat after the name (which may hold spaces): state first."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""

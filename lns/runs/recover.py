@@ -1,0 +1,162 @@
+"""Where a run can go on: the newest whole checkpoint, the log behind it, and the best board of all of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns.engine import Find, make_engine
+from lns.islands import Island
+from lns.runs import checkpoint as checkpoints
+from lns.runs.account import Account, from_json
+from lns.runs.checkpoint import Checkpoint
+from lns.runs.directory import Best, RunDirectory, read_best
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS, read_sealed
+from lns.runs.journal import Entry, Journal, Reader
+
+log = logging.getLogger("lns")
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """``best``: the best board on file; ``recent``: the boards logged after the checkpoint."""
+
+    account: Account
+    islands: dict[int, Island]
+    journal: Journal
+    recent: list[Board]
+    best: Best | None
+    origin: str
+
+
+def recover(directory: RunDirectory) -> Recovered:
+    """Read what the last session left, and say what was lost.
+
+    Raises InputError when there are checkpoints and none of them can be used.
+    """
+    if directory.ended_badly is not None:
+        log.warning("the last session did not end in order (%s)", directory.ended_badly)
+    checkpoint, candidates = _checkpoint(directory)
+    account = checkpoint.account
+    journal = Journal(directory.path)
+    if journal.torn:
+        log.warning("%s: the last line was cut short and is dropped (%d bytes)", BOARDS, journal.torn)
+    recent = _read_log(directory, account, checkpoint.journal_size, journal.size, candidates)
+    try:
+        on_file = read_best(directory.path, directory.puzzle)
+        if on_file is not None:
+            candidates[BEST] = on_file
+    except InputError as error:
+        log.warning("%s; kept as %s", error, directory.set_aside_best())
+    origin = max(candidates, key=lambda name: candidates[name].score, default="")
+    best = candidates.get(origin)
+    _trim(account, best)
+    account.elapsed_s = max(account.elapsed_s, _last_beat(directory))
+    return Recovered(account, checkpoint.islands, journal, recent, best, origin)
+
+
+def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, Best]]:
+    """The newest checkpoint that an engine takes, and the best board of its islands."""
+    settings = directory.settings
+    engine = make_engine(settings.engine, directory.puzzle, directory.params, settings.seed, 0)
+    complaints = []
+    for name in (CHECKPOINT, PREVIOUS):
+        path = directory.path / name
+        if not os.path.lexists(path):
+            continue
+        try:
+            found = checkpoints.load(path, settings.run, directory.puzzle, engine.state())
+            bests = _bests(directory, path, found)
+        except InputError as error:
+            complaints.append(str(error))
+            continue
+        if complaints:
+            log.warning("%s; going on from %s", complaints[0], name)
+        elif name == PREVIOUS:
+            log.warning("the last session ended while it wrote %s; going on from %s", CHECKPOINT, PREVIOUS)
+        return found, bests
+    if complaints:
+        raise InputError(
+            "; ".join(complaints) + f"; the boards are still there: begin a new run with `--start .../{BEST}`"
+        )
+    log.warning("no checkpoint was written yet; the search begins anew")
+    return Checkpoint(Account(0.0), {}, 0), {}
+
+
+def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, Best]:
+    """The best board of the islands, by the name of the file. Raises InputError for a state no engine would have."""
+    settings = directory.settings
+    bests: dict[str, Best] = {}
+    for island in found.islands.values():
+        engine = make_engine(settings.engine, directory.puzzle, directory.params, settings.seed, island.number)
+        try:
+            engine.restore(island.state)
+            if engine.best is None:
+                continue
+            judged = verify(directory.puzzle, engine.best)
+        except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
+            why = error.message if isinstance(error, InputError) else str(error)
+            raise InputError(f"island {island.number} cannot be restored: {why}"[:300], path) from None
+        if not judged.valid or not judged.full or judged.score != island.best_score:
+            raise InputError(f"island {island.number} holds a board that is not what it says", path)
+        if path.name not in bests or judged.score > bests[path.name].score:
+            bests[path.name] = Best(engine.best, judged.score)
+    return bests
+
+
+def _read_log(
+    directory: RunDirectory, account: Account, counted: int, size: int, candidates: dict[str, Best]
+) -> list[Board]:
+    """Count the boards that were logged after the checkpoint."""
+    if counted > size:
+        log.warning("%s is shorter than it was (%d of %d bytes); counted again", BOARDS, size, counted)
+        account.counts, counted = {}, 0
+        for operator in account.operators.values():
+            operator.boards = 0
+    boards: list[Board] = []
+    damaged = 0
+    for entry in Reader(directory.path, directory.puzzle, counted).read():
+        if not isinstance(entry, Entry) or not _true(entry, directory.puzzle):
+            damaged += 1
+            continue
+        find = Find(entry.board, entry.score, entry.origin)
+        account.elapsed_s = max(account.elapsed_s, entry.elapsed_s)
+        if entry.score > account.best_score:
+            account.improve(find, entry.at)
+        account.log(find)
+        boards.append(entry.board)
+        if BOARDS not in candidates or entry.score > candidates[BOARDS].score:
+            candidates[BOARDS] = Best(entry.board, entry.score)
+    if damaged:
+        log.warning("%s: %d damaged lines are passed over", BOARDS, damaged)
+    return boards
+
+
+def _true(entry: Entry, puzzle: Puzzle) -> bool:
+    judged = verify(puzzle, entry.board)
+    return judged.valid and judged.full and judged.score == entry.score
+
+
+def _trim(account: Account, best: Best | None) -> None:
+    """No claim without a board."""
+    score = -1 if best is None else best.score
+    if account.best_score > score:
+        log.warning("the best board (score %d) is on no file any more; the best left has %d", account.best_score, score)
+        account.improvements = [entry for entry in account.improvements if entry.score <= score]
+
+
+def _last_beat(directory: RunDirectory) -> float:
+    """Seconds of search by status.json, which may be newer than the checkpoint; 0 when it cannot be used."""
+    try:
+        fields = read_sealed(directory.path / STATUS)
+        if fields.text("run", 64) != directory.settings.run:
+            return 0.0
+        return from_json(checkpoints.inner(fields, "account"), directory.puzzle).elapsed_s
+    except InputError:
+        return 0.0

@@ -1,0 +1,78 @@
+"""run.json: what a run was asked to do. Written once, sealed, and read by everything that comes later."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from instances.errors import InputError
+from instances.formats.files import atomic_write
+from instances.puzzle import MAX_CELLS
+from lns.runs.files import SETTINGS, read_sealed, seal
+
+SCHEMA = 1
+ENGINES = ("auto", "tabu")
+_HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``run``: random id of the run. ``instance``: how the user named the puzzle; never used as a path.
+
+    ``log_from``: boards of at least this score are kept in boards.jsonl; -1: of the best score so far less one.
+    ``params_sha256``: of params.toml.
+    """
+
+    run: str
+    instance: str
+    instance_sha256: str
+    seed: int
+    engine: str
+    target: int
+    log_from: int
+    checkpoint_s: float
+    params_sha256: str
+    created_at: str
+    schema: int = SCHEMA
+
+    def write(self, directory: Path) -> None:
+        atomic_write(directory / SETTINGS, seal(asdict(self)) + "\n")
+
+    @classmethod
+    def read(cls, directory: Path) -> Settings:
+        """Raises InputError, naming the file, when there is none, or it is damaged or of another version."""
+        path = directory / SETTINGS
+        if not path.is_file():
+            raise InputError(f"no run directory; expected one that `lns solve` made, with {SETTINGS} in it", directory)
+        fields = read_sealed(path)
+        try:
+            schema = fields.integer("schema", 0, 10**6)
+            if schema != SCHEMA:
+                raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
+            most = 2 * MAX_CELLS
+            settings = cls(
+                fields.text("run", 32),
+                fields.text("instance", 2**20),
+                fields.text("instance_sha256", 64),
+                fields.integer("seed", 0, 2**64),
+                fields.text("engine", 20),
+                fields.integer("target", 0, most),
+                fields.integer("log_from", -1, most),
+                fields.number("checkpoint_s", 0.1, 1e9),
+                fields.text("params_sha256", 64),
+                fields.text("created_at", 40),
+            )
+            if settings.engine not in ENGINES:
+                raise InputError(f"'engine' is none of {', '.join(ENGINES)}")
+            for text in (settings.run, settings.instance_sha256, settings.params_sha256):
+                if not _HEX.fullmatch(text):
+                    raise InputError("expected hexadecimal digits as 'run', 'instance_sha256' and 'params_sha256'")
+        except InputError as error:
+            raise error.at(path) from None
+        return settings
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,131 @@
+"""`lns exact`: counts, first solutions, statuses, exit codes, the experiment."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from instances.formats import load_board, write
+from instances.generate import corner_cells, uniform
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns.cli.main import main
+
+PUZZLE = uniform(4, 4, 4, 7).puzzle
+HARD = uniform(10, 10, 8, 1).with_clues(corner_cells(10, 10)).puzzle
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("p.json", None, PUZZLE, None)
+    write("hard.json", None, HARD, None)
+    # two pieces of a 2x2 with colours that meet nowhere else
+    write("none.json", None, Puzzle([[0, 1, 1, 0], [0, 1, 1, 0], [0, 2, 1, 0], [0, 1, 3, 0]], 2, 2), None)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    answer = json.loads(capsys.readouterr().out)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def test_both_solvers_count_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = set()
+    for solver in ("colorpairs", "rowscan"):
+        assert main(["exact", "count", "p.json", "--solver", solver, "--json", "--quiet"]) == 0
+        answer = said(capsys)
+        assert answer["status"] == "solved" and answer["convention"] == "all rotations counted"
+        counts.add(answer["solutions"])
+    assert len(counts) == 1
+    assert main(["exact", "count", "p.json", "--fix-corner", "--json", "--quiet"]) == 0
+    fixed = said(capsys)
+    assert fixed["solutions"] == int(str(counts.pop())) // 4 and "top left corner" in str(fixed["convention"])
+
+
+def test_every_switch_is_accepted(capsys: pytest.CaptureFixture[str]) -> None:
+    switches = "--no-motifs --no-instantiation --no-opposite --no-preemption --no-backjumping --shaving --values"
+    more = "--single-colours --shared-edges --cycles --heuristic max-expected-filtering"
+    assert main(["exact", "count", "p.json"]) == 0
+    plain = capsys.readouterr().out.splitlines()[:3]
+    assert main(["exact", "count", "p.json", *switches.split(), *more.split()]) == 0
+    assert capsys.readouterr().out.splitlines()[:3] == plain
+
+
+def test_the_first_solution_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "solve", "p.json", "--json", "-o", "board.json", "--quiet"]) == 0
+    answer = said(capsys)
+    puzzle, board = load_board("board.json", PUZZLE)
+    assert verify(puzzle, board).score == PUZZLE.max_score
+    assert board.pairs() == answer["placements"]
+    assert load_board(str(answer["url"]), PUZZLE)[1] is not None
+
+
+@pytest.mark.parametrize("solver", ["colorpairs", "rowscan"])
+@pytest.mark.parametrize("job", ["count", "solve"])
+def test_no_solution_is_exit_1(solver: str, job: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", job, "none.json", "--solver", solver, "--json"]) == 1
+    answer = said(capsys)
+    assert (answer["status"], answer["solutions"]) == ("infeasible", 0)
+
+
+def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "count", "hard.json", "--nodes", "5000", "--json", "--quiet"]) == 0
+    answer = said(capsys)
+    assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
+    for solver in ("colorpairs", "rowscan"):
+        began = time.monotonic()
+        assert main(["exact", "count", "hard.json", "--time", "0.5", "--solver", solver, "--quiet"]) == 0
+        assert time.monotonic() - began < 2.0
+        assert "at least" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["count", "p.json", "--solver", "colorpair"], "did you mean 'colorpairs'"),
+        (["count", "p.json", "--heuristic", "min-ofer"], "did you mean 'min-offer'"),
+        (["count", "p.json", "--solver", "rowscan", "--shaving"], "has no parts to switch"),
+        (["solve", "missing.txt"], "missing.txt"),
+        (["count", "p.json", "--time", "0"], "no duration"),
+        (["count", "p.json", "--nodes", "-3"], "whole number"),
+        (["solve", "p.json", "-o", "nowhere/board.json"], "no such directory"),
+        (["guess", "p.json"], "invalid choice"),
+        (["paper"], "--seed-000"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error and error.startswith("lns: ") and error.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_ctrl_c_tells_what_is_known() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lns", "exact", "count", "hard.json", "--solver", "rowscan", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)},
+    )
+    time.sleep(4.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=10)
+    assert process.returncode == 130
+    answer = json.loads(out)
+    assert answer["status"] == "interrupted" and answer["nodes"] > 1000
+
+
+@pytest.mark.slow
+def test_the_experiment_prints_its_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "paper", "--seed-000", "--budget", "0.3", "--per-size", "1", "-o", "runs.csv"]) == 0
+    said_ = capsys.readouterr()
+    assert "**Table 2." in said_.out and "**Table 3." in said_.out
+    assert "7x7-c6-s1 ColorPairs" in said_.err and Path("runs.csv").read_text().startswith("size,colours,seed")

@@ -1,0 +1,275 @@
+"""`lns solve` and `lns resume` as their user meets them: results, refusals, signals, faults."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instances.formats import load_board, load_puzzle, viewer_url
+from instances.verify import verify
+from lns.cli.main import main
+from lns.runs import keeper
+from lns.runs.files import now
+from lns.runs.lock import Lock
+from lns.runs.overview import look
+from tests.cli.run_program import ROOT, is_alive, program, wait_for
+from tests.lns.run_parts import best_of, finished_run, log_of
+from tests.torture import torture_kills
+
+QUICK = """
+[construct]
+tail = 8
+tail_nodes = 2000
+[tabu]
+steps = 50
+patience = 400
+[engine]
+step_nodes = 20000
+"""
+FIELDS = ["schema", "instance", "instance_sha256", "width", "height", "score", "max_score", "placements", "seed",
+          "elapsed_s", "url"]  # fmt: skip
+
+
+@pytest.fixture
+def params(tmp_path: Path) -> str:
+    path = tmp_path / "quick.toml"
+    path.write_text(QUICK)
+    return str(path)
+
+
+def test_a_run_leaves_a_verified_board_and_goes_on(
+    tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    common = ["--params", params, "--quiet", "--json"]
+    assert main(["solve", "like-e2-6x6", "--run-dir", str(run), "--steps", "4", *common]) == 0
+    best = json.loads(capsys.readouterr().out)
+    assert list(best) == FIELDS
+    assert best == json.loads((run / "best.json").read_text())
+    puzzle, board = load_board(str(run / "best.json"))
+    assert verify(puzzle, board).score == best["score"] > 30
+    assert {path.name for path in run.iterdir()} == {
+        "best.json", "best.svg", "boards.jsonl", "checkpoint.npz", "checkpoint.previous.npz", "instance.json", "lock",
+        "params.toml", "run.json", "run.log", "status.json",
+    }  # fmt: skip
+    moved = tmp_path / "elsewhere"
+    shutil.move(run, moved)
+    assert main(["resume", str(moved), "--steps", "3", "--quiet", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert list(again) == FIELDS and again["score"] >= best["score"]
+    one = look(moved)
+    assert one.state == "ended" and one.why == "steps made" and len(one.account.sessions) == 2
+
+
+def test_steps_in_parts_are_the_same_run(tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--seed", "11", "--quiet"]
+    assert main([*common, "--run-dir", str(tmp_path / "whole"), "--steps", "10"]) == 0
+    assert main([*common, "--run-dir", str(tmp_path / "parts"), "--steps", "4"]) == 0
+    assert main(["resume", str(tmp_path / "parts"), "--steps", "6", "--quiet"]) == 0
+    assert log_of(tmp_path / "whole") == log_of(tmp_path / "parts")
+    whole, parts = (json.loads((tmp_path / name / "best.json").read_text()) for name in ("whole", "parts"))
+    assert whole["placements"] == parts["placements"] and whole["score"] == parts["score"]
+    assert look(tmp_path / "whole").beat.statistics == look(tmp_path / "parts").beat.statistics
+    assert "best score" in capsys.readouterr().out
+
+
+def test_a_start_board_is_never_made_worse(tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle = load_puzzle("like-e2-6x6")
+    path = next(iter(Path(ROOT / "instances" / "data").glob("like-e2-6x6.solution.txt")))
+    board = load_board(str(path), puzzle)[1]
+    arguments = ["solve", "like-e2-6x6", "--start", viewer_url(puzzle, board), "--params", params, "--json", "--quiet"]
+    assert main([*arguments, "--run-dir", str(tmp_path / "run")]) == 0
+    assert json.loads(capsys.readouterr().out)["score"] == puzzle.max_score
+    assert log_of(tmp_path / "run") == [(puzzle.max_score, board.placements.tobytes())]
+
+
+def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
+    arguments = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", "--steps", "1"]
+    assert main([*arguments, "--target", "112", "--run-dir", str(tmp_path / "no")]) == 1
+    assert main([*arguments, "--target", "20", "--run-dir", str(tmp_path / "yes")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--time", "0"], "'0' is no duration"),
+        (["--time", "1e400"], "is no duration"),
+        (["--workers", "0"], "0 is too few"),
+        (["--workers", "100000"], "100000 workers are too many for"),
+        (["--workers", "-1"], "expected"),
+        (["--target", "481"], "--target 481 cannot be reached: like-e2-16x16 has 480 inner edges"),
+        (["--seed", "x"], "'x' is no whole number"),
+        (["--steps", "0"], "0 is too few"),
+        (["--engine", "magic"], "invalid choice"),
+        (["--params", "/does/not/exist.toml"], "/does/not/exist.toml: No such file"),
+        (["--start", "like-e2-4x4"], "expected"),
+    ],
+)
+def test_bad_options_are_one_sentence_and_leave_nothing(
+    options: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["solve", "like-e2-16x16", "--run-dir", str(tmp_path / "run"), *options]) == 2
+    captured = capsys.readouterr()
+    assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
+    assert not (tmp_path / "run").exists()
+
+
+def test_directories_that_cannot_be_used(
+    tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(path: Path, *command: str) -> str:
+        assert main([*(command or ("solve", "like-e2-4x4", "--run-dir")), str(path)]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        return error
+
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "thesis.tex").write_text("precious")
+    assert "is not empty" in refused(full)
+    assert [path.name for path in full.iterdir()] == ["thesis.tex"]
+    assert "is a file" in refused(full / "thesis.tex")
+    assert "no run directory" in refused(full, "resume")
+    assert "no such directory" in refused(tmp_path / "nowhere", "resume")
+    assert "cannot write a run directory here" in refused(Path("/proc/run"))
+    assert "cannot write a run directory here" in refused(tmp_path / ("x" * 300))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 20_000))
+    assert "only 19 KiB are free on this disk" in refused(tmp_path / "small")
+
+
+def test_a_second_run_is_refused_and_a_stale_lock_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = finished_run(tmp_path / "run")
+    (path / "lock").write_text(
+        json.dumps({"pid": os.getpid(), "host": os.uname().nodename, "boot": "old", "started": "1", "since": now()})
+    )
+    assert main(["resume", str(path), "--time", "1h", "--steps", "1", "--quiet"]) == 0
+    assert "did not end in order" in caplog.text
+    capsys.readouterr()
+    with Lock(path):
+        assert look(path).state == "running"
+        assert main(["resume", str(path), "--time", "1h"]) == 2
+        assert f"a run is under way here (process {os.getpid()} on" in capsys.readouterr().err
+    assert look(path).state == "ended"
+
+
+def test_time_that_is_used_up_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
+    assert main(["resume", str(path), "--time", "0.3", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["resume", str(path), "--quiet"]) == 2
+    assert "its time is used up" in capsys.readouterr().err
+
+
+def test_a_full_disk_does_not_end_a_run(
+    tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The disk is full while the first boards are found, and has room again at the end."""
+    fsync, write, run = os.fsync, os.write, tmp_path / "run"
+    began: list[float] = []
+
+    def refuse(*_: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    begin, end = keeper.Keeper.begin, keeper.Keeper.end
+
+    def begin_full(self: keeper.Keeper, *args: Any) -> None:
+        begin(self, *args)
+        began.append(time.monotonic())
+        monkeypatch.setattr(os, "fsync", refuse)
+
+    def end_with_room(self: keeper.Keeper, *args: Any) -> None:
+        assert self.best and not (run / "best.json").exists() and self.journal.pending > 0
+        monkeypatch.setattr(os, "fsync", fsync)
+        end(self, *args)
+
+    monkeypatch.setattr(keeper.Keeper, "begin", begin_full)
+    monkeypatch.setattr(keeper.Keeper, "end", end_with_room)
+    assert main(["solve", "like-e2-6x6", "--params", params, "--steps", "3", "--quiet", "--run-dir", str(run)]) == 0
+    assert began and os.write is write
+    for name in ("boards.jsonl", "best.json", "the checkpoint"):
+        assert f"{name} could not be written (No space left on device)" in caplog.text
+        assert f"{name} is written again" in caplog.text
+    assert max(score for score, _ in log_of(run)) == best_of(run)
+    assert not list(run.glob(".*tmp"))
+
+
+def started(run: Path) -> bool:
+    """Whether a worker has reported."""
+    try:
+        return bool(look(run).beat.pids)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
+        wait_for(lambda: started(run), "the first report")
+        pids = look(run).beat.pids
+        os.kill(process.pid, number)
+        began = time.monotonic()
+        output, errors = process.communicate(timeout=20)
+        assert time.monotonic() - began < 4.0  # two seconds on a machine that has nothing else to do
+        assert process.returncode == status, errors
+    assert "Traceback" not in errors and "best score" in output
+    one = look(run)
+    assert one.state == "ended" and one.why == number.name and one.best is not None
+    wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 5.0)
+
+
+def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
+        wait_for(lambda: len(look(run).beat.pids) == 2 if started(run) else False, "two workers")
+        first = look(run).beat.pids
+        os.kill(first[0], signal.SIGKILL)
+        wait_for(lambda: "takes island" in (run / "run.log").read_text(), "the word on it")
+        wait_for(lambda: first[0] not in look(run).beat.pids and len(look(run).beat.pids) == 2, "the new worker")
+        pids = look(run).beat.pids
+        assert first[1] in pids and look(run).workers == 2
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 10.0)
+    one = look(run)
+    assert one.state == "died" and one.workers == 0 and one.best is not None
+
+
+def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with program("solve", "like-e2-10x10", "--time", "1h", "--run-dir", str(run)) as process:
+        wait_for(lambda: started(run), "the first report")
+        os.kill(look(run).beat.pids[0], signal.SIGSTOP)  # a worker that does not answer
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.3)
+        os.kill(process.pid, signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(20) == 130
+        assert time.monotonic() - began < 0.7
+    assert look(run).best is not None
+
+
+def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    with program("solve", "like-e2-10x10", "--time", "1h", "--run-dir", str(run)) as process:
+        wait_for(lambda: started(run), "the first report")
+        assert main(["stop", str(run)]) == 0
+        assert process.wait(20) == 0
+    assert "stopped with" in capsys.readouterr().out
+    assert look(run).why == "stopped" and not (run / "stop").exists()
+    assert main(["stop", str(run)]) == 1
+
+
+def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
+    outcome = torture_kills(tmp_path, 8, 7)
+    assert outcome["at a moment, at work"] + outcome["at a call, at work"] >= 4

@@ -1,0 +1,33 @@
+"""Small random puzzles for the oracles: solvable and not, rectangles, identical and symmetric pieces, clues."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from instances.errors import InputError
+from instances.generate import uniform
+from instances.puzzle import Clue, Puzzle
+
+
+def small_puzzle(seed: int, largest: int = 16) -> Puzzle:
+    """A puzzle of at most ``largest`` cells made from ``seed``: few colours, so that twins and symmetry are common."""
+    random = np.random.default_rng(seed)
+    shapes = [(w, h) for w in range(1, 7) for h in range(1, 7) if 2 <= w * h <= largest]
+    width, height = shapes[int(random.integers(len(shapes)))]
+    planted = uniform(width, height, int(random.integers(1 if width * height <= 6 else 2, 5)), int(random.integers(1 << 30)))
+    puzzle = planted.puzzle
+    if random.random() < 0.4:  # one joint repainted: often no solution is left
+        pieces = puzzle.pieces.copy()
+        inner = np.argwhere(pieces > 0)
+        row, side = inner[int(random.integers(len(inner)))]
+        pieces[row, side] = int(random.integers(1, 5))
+        return Puzzle(pieces, width, height)
+    clues = [
+        Clue(cell, *divmod(int(planted.solution.placements[cell]), 4))
+        for cell in range(puzzle.cells)
+        if random.random() < 0.12
+    ]
+    try:
+        return puzzle.with_clues(clues)
+    except InputError:
+        return puzzle

@@ -1,0 +1,73 @@
+"""2x2 grouping and the plain zig-zag that it becomes with blocks of one piece, against brute force and ground truth."""
+
+from __future__ import annotations
+
+import pytest
+
+from exact.blocks.search import Blocks
+from exact.twins import by_colours
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.generate import uniform
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from tests.exact.brute import count_solutions
+from tests.exact.puzzles import small_puzzle
+from tests.shared_data import shared
+
+
+def finished(puzzle: Puzzle, size: int, step: int = 1 << 20) -> Blocks:
+    search = Blocks(puzzle, size)
+    while not search.exhausted:
+        search.advance(step, False)
+    return search
+
+
+def test_counts_of_brute_force() -> None:
+    grouped = 0
+    for seed in range(150):
+        puzzle = small_puzzle(seed, largest=16 if seed < 60 else 12)
+        expected = count_solutions(puzzle)
+        for size in (1, 2):
+            if puzzle.width % size or puzzle.height % size:
+                continue
+            grouped += size - 1
+            search = finished(puzzle, size)
+            assert by_colours(search.solutions, puzzle) == expected, (seed, size)
+            board = search.first_board()
+            assert (board is not None) == (expected > 0)
+            if board is not None:
+                assert verify(puzzle, board).valid
+                assert verify(puzzle, board).score == puzzle.max_score
+    assert grouped > 20
+
+
+def test_steps_do_not_change_the_tree() -> None:
+    puzzle = uniform(4, 4, 3, seed=4).puzzle
+    whole, steps = finished(puzzle, 2), finished(puzzle, 2, step=3)
+    assert whole.state.per_level.tolist() == steps.state.per_level.tolist()
+    assert whole.nodes == whole.state.per_level.sum()
+    assert whole.state.per_level[-1] == whole.solutions
+
+
+def test_clues_narrow_the_blocks() -> None:
+    planted = uniform(6, 4, 4, seed=1)
+    pinned = planted.with_clues([8, 15, 3]).puzzle
+    assert finished(pinned, 2).solutions == finished(pinned, 1).solutions >= 1
+    assert finished(pinned, 2).nodes < finished(planted.puzzle, 2).nodes
+
+
+def test_odd_sides_are_refused() -> None:
+    with pytest.raises(InputError, match="even width and height"):
+        Blocks(uniform(5, 4, 4).puzzle)
+
+
+def test_blocks_of_eternity_2() -> None:
+    """The counts that a correct loader reproduces: 5,248 at corners, 292,012 on edges, 4,059,952 inside."""
+    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
+    search = Blocks(puzzle)
+    by_grey: dict[int, int] = {}
+    for grey, count in search.by_class.items():
+        rim = sum(side for cell in grey for side in cell)
+        by_grey[rim] = by_grey.get(rim, 0) + count
+    assert by_grey == {4: 5_248, 2: 292_012, 0: 4_059_952}

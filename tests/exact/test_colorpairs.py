@@ -1,0 +1,177 @@
+"""ColorPairs with every switch against row scan, brute force and the counts of the field."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exact.colorpairs.colours import most_shared_edges
+from exact.colorpairs.options import Heuristic, Options
+from exact.colorpairs.search import ColorPairs
+from exact.outcome import Status
+from exact.solvers import solve
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.generate import corner_cells, like_e2, uniform
+from instances.verify import verify
+from tests.exact.brute import count_solutions
+from tests.exact.puzzles import small_puzzle
+from tests.shared_data import shared
+
+SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+options = st.builds(
+    Options, heuristic=st.sampled_from(Heuristic), **{name: st.booleans() for name in SWITCHES}
+)
+
+
+@given(st.integers(0, 1 << 30), options)
+@settings(max_examples=150, deadline=None)
+def test_every_configuration_counts_what_brute_force_counts(seed: int, chosen: Options) -> None:
+    puzzle = small_puzzle(seed, largest=12)
+    outcome = solve(puzzle, count_all=True, options=chosen)
+    assert outcome.solutions == count_solutions(puzzle)
+    assert outcome.status is (Status.SOLVED if outcome.solutions else Status.INFEASIBLE)
+
+
+@given(st.integers(0, 1 << 30), st.integers(4, 6), st.integers(3, 6), st.integers(4, 7), options)
+@settings(max_examples=40, deadline=None)
+def test_every_configuration_counts_what_the_row_scan_counts(
+    seed: int, width: int, height: int, colours: int, chosen: Options
+) -> None:
+    puzzle = uniform(width, height, colours, seed).with_clues(corner_cells(width, height)).puzzle
+    scanned = solve(puzzle, solver="rowscan", count_all=True, nodes=1_000_000)
+    if scanned.status is Status.SOLVED:
+        assert solve(puzzle, count_all=True, options=chosen).solutions == scanned.solutions
+
+
+@given(st.integers(0, 1 << 30), options)
+@settings(max_examples=40, deadline=None)
+def test_the_first_solution_is_perfect(seed: int, chosen: Options) -> None:
+    planted = uniform(5, 4, 5, seed)
+    outcome = solve(planted.puzzle, options=chosen)
+    assert outcome.board is not None and outcome.status is Status.SOLVED
+    judged = verify(planted.puzzle, outcome.board)
+    assert judged.valid and judged.full and judged.score == planted.puzzle.max_score
+
+
+@pytest.mark.parametrize(("size", "solutions"), [(3, 16), (4, 36), (5, 16)])
+def test_counts_of_the_field(size: int, solutions: int) -> None:
+    puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
+    for heuristic in Heuristic:
+        outcome = solve(puzzle, count_all=True, options=Options(heuristic=heuristic))
+        assert (outcome.solutions, outcome.status) == (solutions, Status.SOLVED)
+
+
+@pytest.mark.slow
+def test_owen6_with_a_corner_fixed() -> None:
+    puzzle = load_puzzle(str(shared("instances", "owen6.txt")))
+    row_major = Options(heuristic=Heuristic.ROW_MAJOR)
+    assert solve(puzzle, count_all=True, fix_corner=True, options=row_major).solutions == 65
+
+
+def test_each_part_changes_the_tree_and_never_the_count() -> None:
+    puzzle = uniform(7, 7, 6, 1).with_clues(corner_cells(7, 7)).puzzle
+    reference = solve(puzzle, count_all=True)
+    saved = {}
+    for name in SWITCHES:
+        flipped = replace(Options(), **{name: not getattr(Options(), name)})
+        outcome = solve(puzzle, count_all=True, options=flipped)
+        assert outcome.solutions == reference.solutions
+        saved[name] = outcome.nodes / reference.nodes
+    assert saved["backjumping"] > 1.05  # taken away: more nodes
+    assert saved["preemption"] > 1.0 and saved["instantiation"] > 1.0
+    assert max(saved["shaving"], 1 / saved["shaving"]) > 1.3
+    assert saved["shared_edges"] < 1.0 and saved["single_colours"] < 1.0  # added: fewer
+    assert saved["opposite"] != 1.0 and saved["motifs"] != 1.0
+
+
+def test_cycles_and_values_change_the_tree() -> None:
+    puzzle = like_e2(4, 4, 3, 3, seed=1).puzzle
+    plain = solve(puzzle, count_all=True, fix_corner=True, options=Options(shaving=False))
+    with_cycles = solve(puzzle, count_all=True, fix_corner=True, options=Options(shaving=False, cycles=True))
+    assert with_cycles.nodes < plain.nodes and with_cycles.solutions == plain.solutions
+    clued = uniform(6, 6, 6, 2).with_clues(corner_cells(6, 6)).puzzle
+    assert solve(clued, options=Options(values=True)).nodes != solve(clued).nodes
+
+
+def test_pauses_change_nothing_and_the_search_is_deterministic() -> None:
+    puzzle = uniform(6, 6, 5, 2).with_clues(corner_cells(6, 6)).puzzle
+    whole, pieces = ColorPairs(puzzle), ColorPairs(puzzle)
+    whole.advance(1 << 40, False)
+    shares = []
+    while not pieces.exhausted:
+        shares.append(pieces.explored)
+        pieces.advance(97, False)
+    assert (whole.nodes, whole.solutions, whole.details) == (pieces.nodes, pieces.solutions, pieces.details)
+    assert all(a <= b + 1e-9 for a, b in pairwise(shares)) and 0.0 < shares[-1] < 1.0
+
+
+def test_budgets() -> None:
+    puzzle = uniform(9, 9, 8, 1).with_clues(corner_cells(9, 9)).puzzle
+    cut = solve(puzzle, count_all=True, nodes=12_345)
+    assert (cut.nodes, cut.status) == (12_345, Status.BUDGET_SPENT)
+    timed = solve(puzzle, count_all=True, seconds=0.2)
+    assert timed.status is Status.BUDGET_SPENT and 0.2 <= timed.seconds < 0.7
+
+
+def test_ctrl_c_gives_what_is_known() -> None:
+    puzzle = uniform(9, 9, 8, 1).with_clues(corner_cells(9, 9)).puzzle
+
+    def press(progress: object) -> None:
+        raise KeyboardInterrupt
+
+    outcome = solve(puzzle, count_all=True, report=press)
+    assert outcome.status is Status.INTERRUPTED and outcome.nodes > 0
+
+
+def test_h_of_the_paper() -> None:
+    # the most edges that n unit squares share: 2n - ceil(2 sqrt(n))
+    for n in range(1, 200):
+        assert most_shared_edges(n) == 2 * n - int(np.ceil(2 * np.sqrt(n)))
+    assert most_shared_edges(0) == 0
+
+
+def test_an_unknown_heuristic_is_refused() -> None:
+    with pytest.raises(InputError, match="did you mean 'min-offer'"):
+        Heuristic.of("min-ofer")
+
+
+_TINY = """
+from exact.colorpairs.options import Heuristic, Options
+from exact.solvers import solve
+from tests.exact.brute import count_solutions
+from tests.exact.puzzles import small_puzzle
+every = Options(shaving=True, values=True, single_colours=True, shared_edges=True, cycles=True)
+for seed in range({seeds}):
+    puzzle = small_puzzle(seed, largest=9)
+    expected = count_solutions(puzzle)
+    for options in (Options(), every, Options(heuristic=Heuristic.MIN_OFFER, backjumping=False)):
+        assert solve(puzzle, count_all=True, options=options).solutions == expected, seed
+    assert solve(puzzle, solver="rowscan", count_all=True).solutions == expected, seed
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("variable", "seeds"), [("NUMBA_DISABLE_JIT", 8), ("NUMBA_BOUNDSCHECK", 60)])
+def test_kernels_without_jit_and_with_bounds_checks(variable: str, seeds: int, tmp_path: Path) -> None:
+    environment = {**os.environ, variable: "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error::IndexError", "-c", _TINY.format(seeds=seeds)],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]

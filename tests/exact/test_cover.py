@@ -1,0 +1,80 @@
+"""Exact cover: the kernel, seed 003's codes and xcover, against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from exact.cover.model import CODES
+from exact.cover.search import Cover, cover_by_library
+from exact.told import Told
+from exact.twins import by_colours, copies
+from instances.generate import uniform
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from tests.exact.brute import all_boards, count_solutions
+from tests.exact.puzzles import small_puzzle
+
+
+def finished(puzzle: Puzzle, code: str) -> Cover:
+    search = Cover(puzzle, code)
+    while not search.exhausted:
+        search.advance(1000, False)
+    return search
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_counts_of_brute_force(code: str) -> None:
+    for seed in range(60):
+        puzzle = small_puzzle(seed, largest=12)
+        search = finished(puzzle, code)
+        assert by_colours(search.solutions, puzzle) == count_solutions(puzzle), seed
+        assert search.solutions % copies(puzzle) == 0
+        board = search.first_board()
+        if board is not None:
+            assert verify(puzzle, board).valid
+            assert verify(puzzle, board).score == puzzle.max_score
+
+
+def test_a_single_cell() -> None:
+    search = finished(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), "unary")
+    assert search.solutions == 1
+
+
+def test_nodes_by_level_add_up_and_do_not_depend_on_the_steps() -> None:
+    puzzle = uniform(4, 4, 3, seed=2).puzzle
+    whole, steps = finished(puzzle, "unary"), Cover(puzzle, "unary")
+    while not steps.exhausted:
+        steps.advance(7, True)
+    assert whole.nodes == steps.nodes == whole.state.per_level.sum()
+    assert whole.solutions == steps.solutions == whole.state.per_level[-1]
+    assert whole.state.per_level.tolist() == steps.state.per_level.tolist()
+
+
+def test_a_budget_is_kept_to_the_node() -> None:
+    search = Cover(uniform(5, 5, 3, seed=1).puzzle)
+    search.advance(500, False)
+    assert search.nodes == 501
+    assert not search.exhausted
+
+
+def test_symmetric_pieces_turn_when_all_four_are_asked_for() -> None:
+    """Seed 003 counts equivalent orientations of one tile apart."""
+    corner, edge, centre = [0, 1, 1, 0], [0, 1, 1, 1], [1, 1, 1, 1]
+    puzzle = Puzzle(np.array([corner] * 4 + [edge] * 4 + [centre], dtype=np.int32), 3, 3)
+    apart = Cover(puzzle, all_four=True)
+    while not apart.exhausted:
+        apart.advance(10_000, False)
+    assert apart.solutions == 24 * 24 * 4
+    assert by_colours(finished(puzzle, "unary").solutions, puzzle) == 1
+
+
+def test_xcover_counts_the_same() -> None:
+    pytest.importorskip("xcover")
+    for seed in range(40):
+        puzzle = small_puzzle(seed, largest=12)
+        told: list[Told] = []
+        cover_by_library(told.append, puzzle, True)
+        boards = all_boards(puzzle)
+        assert told[-1].exhausted
+        assert told[-1].solutions == len(boards), seed

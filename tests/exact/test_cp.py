@@ -1,0 +1,38 @@
+"""The CP model against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from exact.told import Told
+from instances.generate import uniform
+from instances.puzzle import Puzzle
+from tests.exact.brute import count_solutions
+from tests.exact.puzzles import small_puzzle
+
+pytest.importorskip("ortools")
+from exact.cp.model import solve_by_cp_sat  # noqa: E402
+
+
+def last(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> Told:
+    told: list[Told] = []
+    solve_by_cp_sat(told.append, puzzle, count_all, conflicts)
+    return told[-1]
+
+
+def test_counts_of_brute_force() -> None:
+    for seed in range(25):
+        puzzle = small_puzzle(seed, largest=9)
+        told = last(puzzle, True)
+        assert told.exhausted
+        assert told.solutions == count_solutions(puzzle), seed
+
+
+def test_a_single_cell() -> None:
+    assert last(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), True).solutions == 1
+
+
+def test_spent_conflicts_prove_nothing() -> None:
+    told = last(uniform(7, 7, 5, seed=3).puzzle, True, conflicts=5)
+    assert not told.exhausted

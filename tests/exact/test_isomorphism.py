@@ -1,0 +1,78 @@
+"""Sets of pieces up to a renaming of colours (seed 003, 5.1)."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from exact.isomorphism import canonical, pieces_of, renaming
+from instances.generate import like_e2, uniform
+from instances.puzzle import rotate
+
+networkx = pytest.importorskip("networkx")
+
+
+def disguised(quads: list[list[int]], seed: int) -> list[list[int]]:
+    """Colours renamed (grey kept), pieces shuffled and turned."""
+    random = np.random.default_rng(seed)
+    colours = sorted({c for quad in quads for c in quad} - {0})
+    names = dict(zip(colours, (random.permutation(len(colours)) + 1).tolist(), strict=True)) | {0: 0}
+    turned = [list(rotate([names[c] for c in quad], int(random.integers(4)))) for quad in quads]
+    return [turned[i] for i in random.permutation(len(turned))]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_disguise_is_seen_through(seed: int) -> None:
+    quads = uniform(5, 4, 4, seed).puzzle.pieces.tolist()
+    other = disguised(quads, seed)
+    found = renaming(quads, other)
+    assert found is not None
+    assert found[0] == 0
+    assert Counter(canonical([found[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
+
+
+def test_against_all_renamings() -> None:
+    """Small sets of pieces, equal and nearly equal, against trying every renaming."""
+    random = np.random.default_rng(1)
+    yes = 0
+    for seed in range(80):
+        quads = random.integers(1, 5, (4, 4)).tolist()
+        other = disguised(quads, seed)
+        if seed % 2:
+            other[0][0] = int(random.integers(1, 5))
+        wanted = Counter(map(canonical, other))
+        ours = sorted({c for quad in quads for c in quad})
+        theirs = sorted({c for quad in other for c in quad})
+        exists = len(ours) == len(theirs) and any(
+            Counter(canonical([dict(zip(ours, names, strict=True))[c] for c in quad]) for quad in quads) == wanted
+            for names in itertools.permutations(theirs)
+        )
+        yes += exists
+        assert (renaming(quads, other) is not None) == exists, seed
+    assert 40 <= yes < 80
+
+
+def test_mirrored_pieces_are_other_pieces() -> None:
+    """Pieces cannot be turned over."""
+    quads = [[1, 1, 2, 3], [2, 2, 2, 2]]
+    mirrored = [[a, d, c, b] for a, b, c, d in quads]
+    assert renaming(quads, mirrored) is None
+    assert renaming(quads[:1], mirrored[:1]) == {1: 1, 2: 3, 3: 2}
+
+
+def test_puzzles_like_eternity_2() -> None:
+    quads = like_e2(10, 10, seed=3).puzzle.pieces.tolist()
+    assert renaming(quads, disguised(quads, 5)) is not None
+    assert renaming(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
+
+
+def test_graphs_as_pieces() -> None:
+    """Two graphs are isomorphic just when their pieces are."""
+    graphs = [networkx.gnp_random_graph(6, 0.5, seed=seed) for seed in range(8)]
+    graphs += [networkx.relabel_nodes(graph, dict(enumerate([3, 1, 5, 0, 2, 4]))) for graph in graphs[:3]]
+    pieces = [pieces_of({node: list(graph[node]) for node in sorted(graph)}) for graph in graphs]
+    for a, b in itertools.combinations(range(len(graphs)), 2):
+        assert (renaming(pieces[a], pieces[b]) is not None) == networkx.is_isomorphic(graphs[a], graphs[b])

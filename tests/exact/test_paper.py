@@ -1,0 +1,68 @@
+"""The experiment of seed 000: its instances, its log, its tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from exact.outcome import Status
+from exact.paper.experiment import METHODS, REFERENCE, ROW_SCAN, Plan, Run, instance, run_experiment
+from exact.paper.report import ratio, tables
+from instances.errors import InputError
+
+TINY = Plan(sizes=(7,), per_size=1, budget=5.0)
+
+
+def a_run(method: str, nodes: int, seconds: float, status: Status = Status.SOLVED, seed: int = 1) -> Run:
+    return Run(8, 8, seed, method, 10.0, str(status), 1, nodes, seconds)
+
+
+def test_instances_are_the_papers() -> None:
+    puzzle = instance(8, 7, 3)
+    assert [clue.cell for clue in puzzle.clues] == [0, 7, 56, 63]
+    assert puzzle.colours <= 7
+
+
+@pytest.mark.slow
+def test_a_log_is_continued_and_not_repeated(tmp_path: Path) -> None:
+    log = tmp_path / "runs.csv"
+    first = list(run_experiment(TINY, log))
+    assert [run.method for run in first] == list(METHODS)
+    assert all(run.finished for run in first) and len({run.solutions for run in first}) == 1
+    assert list(run_experiment(TINY, log)) == first  # the same seconds: read, not measured again
+    lines = log.read_text().splitlines()
+    log.write_text("\n".join(lines[:4]) + "\n")
+    again = list(run_experiment(TINY, log))
+    assert again[:3] == first[:3] and [run.nodes for run in again] == [run.nodes for run in first]
+    assert len(log.read_text().splitlines()) == len(lines)
+
+
+def test_a_strange_log_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "runs.csv"
+    log.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match=r"runs\.csv:1: .*expected its CSV header"):
+        next(run_experiment(TINY, log))
+
+
+def test_ratios_and_classes() -> None:
+    pairs = [(a_run(ROW_SCAN, 100, 1.0), a_run(REFERENCE, 1, 1.0)), (a_run(ROW_SCAN, 1, 1.0), a_run(REFERENCE, 1, 4.0))]
+    assert ratio(pairs, "nodes") == pytest.approx(10.0)
+    assert ratio(pairs, "seconds") == pytest.approx(0.5)
+    assert ratio([], "nodes") is None
+    text = tables(
+        [
+            a_run(REFERENCE, 1_000, 2.0),
+            a_run(ROW_SCAN, 50_000, 30.0, Status.BUDGET_SPENT),
+            a_run("without backjumping", 1_500, 3.0),
+            a_run("MinOffer", 2_000, 4.0),
+            a_run(REFERENCE, 9, 10.0, Status.BUDGET_SPENT, seed=2),
+            a_run(ROW_SCAN, 9, 30.0, Status.BUDGET_SPENT, seed=2),
+        ],
+        Plan(),
+    )
+    assert "2 instances, 1 finished by some method" in text
+    assert "| nodes divided by | - | ≥ 50 (1) | - | - |" in text
+    assert "| without backjumping | +50% | +51% | +50% | +30% | 1 |" in text
+    assert "| MinExpectedGap, nodes saved | - (paper 28%) | 50% (paper 33%) |" in text
+    assert ">30.00 / 0.050" in text

@@ -1,0 +1,102 @@
+"""The row scan against brute force, against the counts of the field, and against itself when paused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exact.outcome import Status
+from exact.rowscan.bench import placements_per_second
+from exact.rowscan.search import RowScan
+from exact.rowscan.tables import MAX_LISTS
+from exact.solvers import corner_fixed, solve
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.generate import uniform
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from tests.exact.brute import all_boards, count_solutions
+from tests.exact.puzzles import small_puzzle
+from tests.shared_data import shared
+
+
+@given(st.integers(0, 1 << 30))
+@settings(max_examples=60, deadline=None)
+def test_counts_what_brute_force_counts(seed: int) -> None:
+    puzzle = small_puzzle(seed, largest=12)
+    outcome = solve(puzzle, solver="rowscan", count_all=True)
+    assert outcome.solutions == count_solutions(puzzle)
+    assert outcome.status is (Status.SOLVED if outcome.solutions else Status.INFEASIBLE)
+
+
+# field.md: solutions with all rotations counted, nodes of a plain row scan
+@pytest.mark.parametrize(
+    ("size", "solutions", "nodes"), [(3, 16, 132), (4, 36, 4470), (5, 16, 113_211), (6, 260, 69_284_103)]
+)
+def test_counts_and_nodes_of_the_field(size: int, solutions: int, nodes: int) -> None:
+    puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
+    outcome = solve(puzzle, solver="rowscan", count_all=True)
+    assert (outcome.solutions, outcome.nodes, outcome.status) == (solutions, nodes, Status.SOLVED)
+
+
+def test_pauses_change_nothing() -> None:
+    puzzle = uniform(5, 5, 4, 3).puzzle
+    whole, pieces = RowScan(puzzle), RowScan(puzzle)
+    whole.advance(200_000, False)
+    shares = []
+    while not pieces.exhausted:
+        shares.append(pieces.explored)
+        pieces.advance(1000, False)
+    assert shares == sorted(shares) and 0.0 < shares[-1] < 1.0
+    assert (whole.nodes, whole.solutions) == (pieces.nodes, pieces.solutions)
+    assert whole.exhausted and whole.explored == 1.0
+
+
+def test_first_solution_is_perfect_and_node_budget_is_exact() -> None:
+    puzzle = uniform(6, 4, 6, 5).puzzle
+    found = solve(puzzle, solver="rowscan")
+    assert found.board is not None and verify(puzzle, found.board).score == puzzle.max_score
+    cut = solve(puzzle, solver="rowscan", count_all=True, nodes=777)
+    assert (cut.nodes, cut.status) == (777, Status.BUDGET_SPENT)
+
+
+@pytest.mark.parametrize(("width", "height", "colours"), [(4, 4, 4), (5, 3, 3), (3, 5, 3), (6, 1, 2), (3, 3, 1), (2, 2, 2)])
+def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, colours: int) -> None:
+    for seed in range(6):
+        puzzle = uniform(width, height, colours, seed).puzzle
+        boards = all_boards(puzzle)
+        variants, convention = corner_fixed(puzzle)
+        piece = variants[0].clues[0].piece
+        looks = [sorted(quad) for quad in puzzle.pieces.tolist()]
+        outcome = solve(puzzle, solver="rowscan", count_all=True, fix_corner=True)
+        assert outcome.convention == convention and f"piece {piece + 1} fixed" in convention
+        if looks.count(looks[piece]) == 1:  # no twin: each solution has 4 (square) or 2 rotated copies
+            assert outcome.solutions * (4 if width == height else 2) == len(boards)
+        else:
+            assert 0 < outcome.solutions <= len(boards)
+
+
+def test_clues_leave_no_rotated_copies() -> None:
+    planted = uniform(4, 4, 4, 1).with_clues([5])
+    outcome = solve(planted.puzzle, solver="rowscan", count_all=True, fix_corner=True)
+    assert outcome.solutions == count_solutions(planted.puzzle)
+    assert "clues" in outcome.convention
+
+
+def test_one_cell_and_too_many_colours() -> None:
+    assert solve(Puzzle([[0, 0, 0, 0]], 1, 1), solver="rowscan", count_all=True, fix_corner=True).solutions == 1
+    wide = uniform(64, 64, 4096, 1)
+    assert 5 * 4096**2 < MAX_LISTS
+    clued = wide.with_clues(range(0, 4096, 97)).puzzle
+    with pytest.raises(InputError, match="the row scan takes at most"):
+        RowScan(clued)
+
+
+def test_the_benchmark_counts_placements() -> None:
+    assert placements_per_second(uniform(4, 4, 4, 1).puzzle, 10_000) > 0
+
+
+def test_an_unknown_solver_is_refused() -> None:
+    with pytest.raises(InputError, match="did you mean 'rowscan'"):
+        solve(uniform(2, 2, 1, 1).puzzle, solver="rowscann")

@@ -1,0 +1,138 @@
+"""Libraries in a process of their own: limits hold, and a dead child is never an answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from exact.outcome import Status
+from exact.process import Emit, Ending, run
+from exact.sat.search import Job, canonical_name, search
+from exact.solvers import SOLVERS, solve
+from exact.told import Told
+from instances.errors import InputError
+from instances.generate import uniform
+from instances.puzzle import Puzzle
+
+
+def speak_and_crash(emit: Emit) -> None:
+    emit("here")
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def fail(emit: Emit) -> None:
+    raise ValueError("wrong")
+
+
+def refuse(emit: Emit) -> None:
+    raise InputError("no such thing")
+
+
+def sleep(emit: Emit) -> None:
+    emit("asleep")
+    time.sleep(60)
+
+
+def eat(emit: Emit) -> None:
+    emit("hungry")
+    np.ones(10**9)
+
+
+def test_a_crash_raises_and_keeps_what_was_said() -> None:
+    heard: list[str] = []
+    with pytest.raises(ChildProcessError, match="SIGSEGV.*nothing is known"):
+        run(speak_and_crash, receive=heard.append)
+    assert heard == ["here"]
+
+
+def test_errors_of_the_task() -> None:
+    with pytest.raises(ChildProcessError, match="ValueError.*wrong"):
+        run(fail, receive=print)
+    with pytest.raises(InputError, match="no such thing"):
+        run(refuse, receive=print)
+
+
+def test_time_and_memory_limits() -> None:
+    heard: list[str] = []
+    began = time.perf_counter()
+    assert run(sleep, receive=heard.append, seconds=1.0).how is Ending.TIME
+    assert time.perf_counter() - began < 3.0
+    assert run(eat, receive=heard.append, memory=3_000_000_000).how is Ending.MEMORY
+    assert "hungry" in heard
+
+
+@pytest.mark.parametrize("solver", ["sat:half-3", "cp", "xcc"])
+def test_a_library_call_stops_in_time(solver: str) -> None:
+    for module in ("pysat", "ortools", "xcover"):
+        pytest.importorskip(module)
+    began = time.perf_counter()
+    outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver=solver, seconds=1.5)
+    assert time.perf_counter() - began < 3.5
+    assert outcome.status is Status.BUDGET_SPENT
+    assert outcome.solutions == 0
+
+
+def test_spent_memory_is_not_infeasible() -> None:
+    pytest.importorskip("pysat")
+    outcome = solve(uniform(9, 9, 7, seed=1).puzzle, solver="sat:full-4", memory=1_200_000_000, seconds=60)
+    assert outcome.status is Status.BUDGET_SPENT
+    assert outcome.details["memory_spent"] == 1.0
+
+
+def test_unsolvable_and_solved_through_the_interface() -> None:
+    pytest.importorskip("pysat")
+    row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 1]], dtype=np.int32), 3, 1)
+    assert solve(row, solver="sat:half-3").status is Status.INFEASIBLE
+    outcome = solve(uniform(4, 4, 4, seed=2).puzzle, solver="sat:half-2", count_all=True)
+    assert outcome.status is Status.SOLVED
+    assert outcome.solutions == solve(uniform(4, 4, 4, seed=2).puzzle, count_all=True).solutions
+    assert outcome.board is not None
+
+
+def test_node_budgets_prove_nothing() -> None:
+    pytest.importorskip("pysat")
+    for sat_solver in ("kissat", "cadical", "minisat"):
+        told: list[Told] = []
+        search(told.append, uniform(8, 8, 6, seed=1).puzzle, Job("half-3", sat_solver, nodes=20))
+        assert not told[-1].exhausted
+        assert told[-1].solutions == 0
+
+
+@pytest.mark.parametrize("name", ["cadical103", "cadical153", "cadical195", "glucose3", "glucose42", "kissat", "lingeling",
+                                  "maplechrono", "maplesat", "mergesat", "minisat", "minicard"])
+def test_solvers_of_python_sat(name: str) -> None:
+    pytest.importorskip("pysat")
+    told: list[Told] = []
+    search(told.append, uniform(4, 4, 4, seed=3).puzzle, Job("half-3", name))
+    assert told[-1].solutions == 1
+
+
+def test_refusals() -> None:
+    pytest.importorskip("pysat")
+    with pytest.raises(InputError, match="cannot count"):
+        solve(uniform(3, 3, 3).puzzle, solver="sat:half-3", count_all=True, sat_solver="kissat")
+    with pytest.raises(InputError, match="did you mean 'glucose4'"):
+        canonical_name("glucos4")
+    with pytest.raises(InputError, match="counts no nodes"):
+        solve(uniform(3, 3, 3).puzzle, solver="xcc", nodes=100)
+
+
+@pytest.mark.parametrize(
+    ("solver", "module", "extra"),
+    [("sat:half-3", "pysat", "sat"), ("cp", "ortools", "cp"), ("xcc", "xcover", "cover")],
+)
+def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch, solver: str, module: str, extra: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=rf"pip install 'lns\[{extra}\]'"):
+        solve(uniform(3, 3, 3).puzzle, solver=solver)
+
+
+def test_every_solver_is_listed_once() -> None:
+    from exact.comparators import COMPARATORS, OWN
+
+    assert list(SOLVERS) == [*OWN, *COMPARATORS]

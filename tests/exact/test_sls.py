@@ -1,0 +1,85 @@
+"""The local searches: scores against recounting, random 3-SAT of known behaviour, small puzzles."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from exact.outcome import Status
+from exact.sls.rules import RULES, advance
+from exact.sls.solver import LocalSearch
+from exact.sls.state import FALSE, formula_of, random_walk, recount
+from exact.solvers import solve
+from instances.errors import InputError
+from instances.generate import uniform
+
+
+def random_3sat(variables: int, clauses: int, seed: int) -> npt.NDArray[np.int32]:
+    random = np.random.default_rng(seed)
+    rows = np.array([random.choice(variables, 3, replace=False) for _ in range(clauses)]) + 1
+    return (rows * random.choice([-1, 1], rows.shape)).astype(np.int32)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_scores_stay_right(rule: str) -> None:
+    """After a thousand steps the incremental scores equal those of a recount, weights included."""
+    clauses = random_3sat(60, 250, 1)
+    formula = formula_of([clauses, np.array([[1], [-2]], dtype=np.int32)], 60)
+    walk = random_walk(formula, 3)
+    walk.reals[0] = 0.05
+    advance(formula, walk, RULES.index(rule), 1000)
+    fresh = random_walk(formula, 3)
+    fresh.value[:] = walk.value
+    fresh.weight[:] = walk.weight
+    recount(formula, fresh)
+    assert fresh.numbers[FALSE] == walk.numbers[FALSE]
+    assert fresh.score.tolist() == walk.score.tolist()
+    assert np.allclose(fresh.weighted, walk.weighted)
+    assert set(fresh.broken[: fresh.numbers[FALSE]]) == set(walk.broken[: walk.numbers[FALSE]])
+
+
+# median steps on random 3-SAT at 3.5 clauses a variable are far below these; the walk without any choice needs more
+@pytest.mark.parametrize(("rule", "steps"), [(rule, 2_000_000 if rule == "dcrwalk" else 100_000) for rule in RULES])
+def test_random_3sat_below_the_threshold_is_solved(rule: str, steps: int) -> None:
+    ratio = 2.4 if rule == "dcrwalk" else 3.8  # random walk is linear only below 2.7 (Alekhnovich & Ben-Sasson)
+    solved = 0
+    for seed in range(10):
+        clauses = random_3sat(150, int(150 * ratio), seed)
+        search = LocalSearch([clauses], 150, rule, seed)
+        search.advance(steps, True)
+        if search.solutions:
+            model = np.array(search.model())
+            assert (np.sign(clauses) == np.sign(model[np.abs(clauses) - 1])).any(axis=1).all()
+            solved += 1
+    assert solved == 10
+
+
+def test_unsatisfiable_is_never_solved() -> None:
+    clauses = np.array([[1, 2], [-1, 2], [1, -2], [-1, -2]], dtype=np.int32)
+    for rule in RULES:
+        search = LocalSearch([clauses], 2, rule)
+        search.advance(10_000, True)
+        assert search.nodes == 10_000
+        assert search.solutions == 0
+
+
+@pytest.mark.parametrize("rule", ["adaptnovelty+", "adaptg2wsat", "rsaps"])
+def test_puzzles(rule: str) -> None:
+    for seed in range(3):
+        outcome = solve(uniform(3, 3, 3, seed).puzzle, solver=f"sls:{rule}", nodes=2_000_000, seed=seed)
+        assert outcome.status is Status.SOLVED
+        assert outcome.board is not None
+
+
+def test_same_seed_same_walk() -> None:
+    puzzle = uniform(4, 4, 4, seed=1).puzzle
+    runs = [solve(puzzle, solver="sls:adaptg2wsat", nodes=5_000, seed=seed) for seed in (1, 1, 2)]
+    assert runs[0].details == runs[1].details
+    assert runs[0].nodes == runs[1].nodes
+    assert runs[0].status in (Status.SOLVED, Status.BUDGET_SPENT)
+
+
+def test_counting_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot count"):
+        solve(uniform(3, 3, 3).puzzle, solver="sls:rsaps", count_all=True)

@@ -1,0 +1,119 @@
+"""Small parts that the tests of runs share."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from instances.formats import load_puzzle
+from instances.puzzle import Puzzle
+from lns.islands import Archipelago
+from lns.params import Construct, Engine, Params, Tabu
+from lns.runs.account import Account
+from lns.runs.directory import RunDirectory, read_best, read_run
+from lns.runs.journal import Entry, Journal, Reader
+from lns.runs.keeper import Keeper
+from lns.runs.recover import Recovered, recover
+
+_T = TypeVar("_T")
+
+QUICK = Params(
+    construct=Construct(tail=8, tail_nodes=2000, reshuffle_nodes=200_000, patience_nodes=100_000),
+    tabu=Tabu(steps=50, patience=400),
+    engine=Engine(step_nodes=20_000),
+)
+
+
+class Inline(Executor):
+    """Does every task at once, in this process."""
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def small_puzzle(name: str = "like-e2-6x6") -> Puzzle:
+    return load_puzzle(name)
+
+
+def new_directory(path: Path, puzzle: Puzzle, *, engine: str = "auto", **options: Any) -> RunDirectory:
+    return RunDirectory.create(
+        path, puzzle, QUICK, instance=puzzle.name, seed=3, engine=engine, target=puzzle.max_score, **options
+    )
+
+
+def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: float = 60.0) -> Archipelago:
+    """A first session of ``steps`` steps an island; the directory is closed then."""
+    search = Archipelago(
+        directory.puzzle,
+        directory.params,
+        directory.settings.seed,
+        workers,
+        engine=directory.settings.engine,
+        executor=Inline(),
+    )
+    keeper = Keeper(directory, Account(seconds), Journal(directory.path), [])
+    keep(search, keeper, steps)
+    return search
+
+
+def keep(search: Archipelago, keeper: Keeper, steps: int) -> None:
+    """One session, saved as `lns solve` saves it."""
+    keeper.begin(search.workers, "test")
+    keeper.save(search)
+    search.run(60.0, keeper.directory.settings.target, keeper.note, steps=steps)
+    keeper.end(search, "steps made")
+    keeper.directory.close()
+
+
+def finished_run(path: Path, *, steps: int = 6, engine: str = "auto", name: str = "like-e2-6x6") -> Path:
+    """A run directory with a few boards in it."""
+    run_for(new_directory(path, small_puzzle(name), engine=engine), steps)
+    return path
+
+
+def copied(source: Path, target: Path) -> Path:
+    shutil.copytree(source, target)
+    return target
+
+
+def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, Recovered]:
+    """A later session, as `lns resume` holds it."""
+    with RunDirectory.open(path) as directory:
+        found = recover(directory)
+        search = Archipelago(
+            directory.puzzle,
+            directory.params,
+            directory.settings.seed,
+            workers,
+            engine=directory.settings.engine,
+            start=found.best.board if found.best else None,
+            start_score=found.best.score if found.best else -1,
+            executor=Inline(),
+            islands=found.islands,
+        )
+        keeper = Keeper(directory, found.account, found.journal, found.recent)
+        if found.best is not None:
+            keeper.adopt(found.best.board, found.best.score, found.origin)
+        keep(search, keeper, steps)
+    return search, found
+
+
+def log_of(path: Path) -> list[tuple[int, bytes]]:
+    _, puzzle = read_run(path)
+    entries = list(Reader(path, puzzle).read())
+    assert all(isinstance(entry, Entry) for entry in entries)
+    return [(e.score, e.board.placements.tobytes()) for e in entries if isinstance(e, Entry)]
+
+
+def best_of(path: Path) -> int:
+    best = read_best(path, read_run(path)[1])
+    assert best is not None
+    return best.score

@@ -1,0 +1,212 @@
+"""Checkpoints and the whole loop: what is saved is what goes on."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from instances.errors import InputError
+from instances.verify import verify
+from lns.engine import State, make_engine
+from lns.runs import checkpoint as checkpoints
+from lns.runs.directory import RunDirectory, read_best, read_run
+from lns.runs.files import BOARDS, CHECKPOINT, PREVIOUS
+from tests.lns.run_parts import (
+    QUICK,
+    best_of,
+    copied,
+    finished_run,
+    log_of,
+    new_directory,
+    resumed,
+    run_for,
+    small_puzzle,
+)
+from tests.lns.test_islands import ENGINES, same
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_ten_steps_are_four_saved_loaded_and_six(engine: str, tmp_path: Path) -> None:
+    puzzle = small_puzzle("like-e2-8x8")
+    through = run_for(new_directory(tmp_path / "through", puzzle, engine=engine), 10)
+    run_for(new_directory(tmp_path / "parts", puzzle, engine=engine), 4)
+    parts, _ = resumed(copied(tmp_path / "parts", tmp_path / "moved"), 6)
+    assert same(through.islands[0].state, parts.islands[0].state)
+    assert through.statistics == parts.statistics
+    assert (through.best, through.best_score) == (parts.best, parts.best_score)
+    assert log_of(tmp_path / "through") == log_of(tmp_path / "moved")
+    one, other = (read_best(tmp_path / name, puzzle) for name in ("through", "moved"))
+    assert one is not None and other is not None and one.board == other.board == through.best
+
+
+def test_fewer_and_more_workers(tmp_path: Path) -> None:
+    puzzle = small_puzzle()
+    first = run_for(new_directory(tmp_path / "run", puzzle), 3, workers=3)
+    fewer, _ = resumed(tmp_path / "run", 2, workers=1)
+    assert fewer.islands.keys() == {0, 1, 2}
+    assert same(fewer.islands[2].state, first.islands[2].state)  # waits
+    assert fewer.best_score >= first.best_score
+    assert fewer.statistics.work > first.statistics.work
+    more, found = resumed(tmp_path / "run", 2, workers=5)
+    assert more.islands.keys() == {0, 1, 2, 3, 4}
+    assert [session.workers for session in found.account.sessions] == [3, 1, 5]
+    assert found.account.elapsed_s >= sum(session.seconds for session in found.account.sessions[:2])
+
+
+def test_a_crash_after_the_checkpoint_loses_no_board_and_logs_none_twice(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    whole = run_for(new_directory(path, small_puzzle("like-e2-8x8"), engine="tabu"), 12)
+    early = tmp_path / "early"
+    run_for(new_directory(early, small_puzzle("like-e2-8x8"), engine="tabu"), 2)
+    # the state of an earlier moment, the log and best.json of a later one: as after kill -9 between two checkpoints
+    settings, puzzle = read_run(path)
+    template = make_engine("tabu", puzzle, QUICK, 3, 0).state()
+    settings_of_early, _ = read_run(early)
+    old = checkpoints.load(early / CHECKPOINT, settings_of_early.run, puzzle, template)
+    checkpoints.save(path, settings.run, puzzle, old)
+    logged = log_of(path)
+    assert len(logged) > len(log_of(early))
+    search, found = resumed(path, 10)
+    assert found.best is not None and found.best.score == whole.best_score
+    assert search.best_score >= whole.best_score
+    assert log_of(path)[: len(logged)] == logged
+    assert len(set(log_of(path))) == len(log_of(path))
+
+
+def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = finished_run(tmp_path / "run")
+    logged = log_of(path)
+    with (path / BOARDS).open("ab") as file:
+        file.write(b'{"score": 61, "elapsed_s": 0.')
+    resumed(path, 1)
+    assert "the last line was cut short and is dropped (29 bytes)" in caplog.text
+    assert log_of(path)[: len(logged)] == logged
+
+
+def test_the_previous_checkpoint_serves_when_the_last_is_damaged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = finished_run(tmp_path / "run")
+    score = best_of(path)
+    content = (path / CHECKPOINT).read_bytes()
+    (path / CHECKPOINT).write_bytes(content[: len(content) // 2])
+    search, _ = resumed(path, 1)
+    assert f"going on from {PREVIOUS}" in caplog.text
+    assert search.best_score >= score
+
+
+def test_no_checkpoint_that_can_be_used_is_one_sentence(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    (path / CHECKPOINT).write_bytes(b"")
+    (path / PREVIOUS).write_bytes(b"PK")
+    with pytest.raises(InputError, match="begin a new run with `--start"):
+        resumed(path, 1)
+    RunDirectory.open(path).close()  # the lock is free again
+
+
+def test_the_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    mine, other = finished_run(tmp_path / "mine"), finished_run(tmp_path / "other")
+    for name in (CHECKPOINT, PREVIOUS):
+        (mine / name).write_bytes((other / name).read_bytes())
+    with pytest.raises(InputError, match="of another run"):
+        resumed(mine, 1)
+
+
+def rewritten(path: Path, change: Any) -> None:
+    """The checkpoint with its members changed by ``change``: (name, bytes) -> bytes."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, change(name, data))
+
+
+def npy(array: Any) -> bytes:
+    data = BytesIO()
+    np.lib.format.write_array(data, np.asarray(array), version=(1, 0), allow_pickle=True)
+    return data.getvalue()
+
+
+class Bomb:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("executed",)
+
+
+def hostile(kind: str, name: str, data: bytes) -> bytes:
+    if name == "meta.npy":
+        meta = bytes(np.lib.format.read_array(BytesIO(data)))
+        changed = {
+            "schema": meta.replace(b'"schema": 1', b'"schema": 2'),
+            "steps": meta.replace(b'"steps": ', b'"steps": -'),
+            "nested": b"[" * 100_000,
+            "digits": b'{"schema": ' + b"9" * 10_000 + b"}",
+        }.get(kind, meta)
+        return npy(np.frombuffer(changed, dtype=np.uint8))
+    if kind == "pickle" and name == "0/best.npy":
+        return npy(np.array([Bomb()], dtype=object))
+    if kind == "huge" and name == "0/best.npy":
+        return data.replace(b"(36,)", b"(9999999999999,)")[: len(data)]
+    if kind == "negative" and name == "0/best.npy":
+        return npy(-np.ones(36, dtype=np.int32))
+    if kind == "pieces" and name == "0/best.npy":
+        return npy(np.full(36, 2**30, dtype=np.int32))
+    if kind == "cursor" and name.endswith("cursor.npy"):
+        return npy(np.full(37, 2**40, dtype=np.int64))
+    return data
+
+
+@pytest.mark.parametrize(
+    "kind", ["schema", "steps", "nested", "digits", "pickle", "huge", "negative", "pieces", "cursor"]
+)
+def test_a_hostile_checkpoint_executes_nothing(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = finished_run(tmp_path / "run")
+    monkeypatch.chdir(tmp_path)
+    for name in (CHECKPOINT, PREVIOUS):
+        rewritten(path / name, lambda member, data: hostile(kind, member, data))
+    with pytest.raises(InputError) as error:
+        resumed(path, 1)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 1500
+    assert not (tmp_path / "executed").exists()
+
+
+def test_compressed_members_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    with zipfile.ZipFile(path / CHECKPOINT, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("meta.npy", b"\0" * 50_000_000)
+    settings, puzzle = read_run(path)
+    with pytest.raises(InputError, match="not compressed"):
+        checkpoints.load(path / CHECKPOINT, settings.run, puzzle, {})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, tmp_path: Path) -> None:
+    """Well-formed arrays with values that no engine wrote: refused, or they lead to legal boards all the same."""
+    puzzle = small_puzzle()
+    through = make_engine(engine, puzzle, QUICK, 3, 0)
+    for _ in range(4):
+        through.step(puzzle.max_score)
+    state = through.state()
+    chance = np.random.default_rng(1)
+    refused = 0
+    for round_number in range(60):
+        changed: State = {name: array.copy() for name, array in state.items()}
+        name = sorted(name for name in changed if changed[name].size)[round_number % len(changed) % 10]
+        array = changed[name].reshape(-1)
+        at = chance.integers(array.size)
+        array[at] = chance.integers(-(2**31), 2**31) if array.dtype != np.uint8 else chance.integers(256)
+        engine_again = make_engine(engine, puzzle, QUICK, 3, 0)
+        try:
+            engine_again.restore(changed)
+        except (InputError, OverflowError):
+            refused += 1
+            continue
+        for _ in range(2):
+            engine_again.step(puzzle.max_score)
+        assert all(verify(puzzle, find.board).valid for find in engine_again.drain())
+    assert refused > 5

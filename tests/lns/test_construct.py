@@ -1,0 +1,334 @@
+"""The constructor: its tables, its two rules (slips, quotas), its exact tail, and its state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instances import Board, InputError, Puzzle, verify
+from instances.formats import load_puzzle
+from instances.generate import like_e2
+from lns.construct import tables
+from lns.construct.constructor import Constructor
+from lns.construct.order import check, comb, row_scan
+from lns.construct.derive import best_fit, schedule_for
+from lns.construct.schedule import Schedule, colour_classes, favoured_colours, quota_floor
+from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
+from lns.params import Construct
+from lns.rng import random_state
+from tests.instances.small_puzzles import planted
+from tests.shared_data import shared
+
+
+@given(st.integers(1, 24), st.integers(1, 24), st.integers(1, 9), st.integers(0, 9), st.integers(1, 9))
+def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, height, band, lead, corner):
+    check(comb(width, height, band, lead, corner), width, height)
+
+
+def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
+    order = [divmod(int(cell), 16) for cell in comb(16, 16)]
+    assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
+    assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
+    assert order[201:206] == [(row, 5) for row in range(11, 16)]
+    assert order[236:240] == [(11, column) for column in range(12, 16)]
+    assert order[240:244] == [(row, 12) for row in range(12, 16)]
+
+
+def test_an_order_that_is_no_staircase_is_refused():
+    with pytest.raises(InputError, match="once"):
+        check(np.zeros(4, dtype=np.int32), 2, 2)
+    with pytest.raises(InputError, match="after its upper and its left"):
+        check(row_scan(2, 2)[::-1].copy(), 2, 2)
+
+
+def plain(puzzle: Puzzle, unlock: list[int], tail: int = 8) -> Schedule:
+    """A schedule without quotas: row scan, slips unlocking at these depths."""
+    cells = puzzle.cells
+    none = np.zeros(cells, dtype=np.int32)
+    return Schedule(row_scan(puzzle.width, puzzle.height), np.array(unlock, dtype=np.int64), none, (), cells - tail)
+
+
+def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
+    """Eternity II's own is 201 206 211 216 221 225 229 233 237 239; an instance like it gets one close to that."""
+    puzzle = like_e2(16, 16, seed=5).puzzle
+    fit, aim = best_fit(puzzle, Construct(), random_state(1))
+    schedule = schedule_for(fit, aim, puzzle, Construct())
+    assert 8 <= len(schedule.unlock) <= 14
+    assert 185 <= schedule.unlock[0] <= 210 and 230 <= schedule.unlock[-1] <= 243
+    assert fit.height >= 0.8 and len(fit.favoured) == 3
+    assert not (schedule.floor[schedule.allowed > 0] > 0).any(), "quotas and slips never mix"
+    assert 12 <= aim.mismatches <= 20
+
+
+def test_the_quota_curve_uses_nearly_all_favoured_half_edges_by_its_end():
+    puzzle = like_e2(16, 16, seed=5).puzzle
+    favoured = favoured_colours(puzzle, 1, 2)
+    total = int(np.isin(puzzle.pieces, favoured).sum())
+    floor = quota_floor(puzzle, favoured, 1.0)
+    assert 0.95 * total <= floor[160] <= total and (floor[161:] == 0).all()
+    assert (quota_floor(puzzle, favoured, 0.0) == 0).all()
+
+
+def test_favoured_colours_are_carried_by_the_fewest_pieces():
+    puzzle = like_e2(8, 8, seed=3).puzzle
+    outer, inner = colour_classes(puzzle)
+
+    def carriers(colours: tuple[int, ...]) -> int:
+        return int(np.isin(puzzle.pieces, colours).any(axis=1).sum())
+
+    chosen = favoured_colours(puzzle, 1, 2)
+    others = [(a, b, c) for a in outer for b in inner for c in inner if b < c]
+    assert carriers(chosen) == min(carriers(triple) for triple in others)
+
+
+def _list_of(puzzle: Puzzle, made: tables.Tables, depth: int, left: int, up: int) -> list[tuple[int, int]]:
+    """(oriented piece, gain) of a candidate list, read as the kernel reads it."""
+    at = made.index[made.base[depth] + left * made.colours1 + up]
+    found = []
+    while (made.words[at] >> tables.GAIN_AT) != tables.NEVER:
+        word = int(made.words[at])
+        piece, rotation = word & ((1 << tables.PIECE_BITS) - 1), (word >> tables.ROTATION_AT) & 3
+        quad = puzzle.oriented[piece * 4 + rotation]
+        assert (word >> tables.DOWN_AT) & 0xFFF == quad[2]
+        assert (word >> tables.RIGHT_AT) & 0x1FFFFF == quad[1] * made.colours1
+        found.append((piece * 4 + rotation, word >> tables.GAIN_AT))
+        at += 1
+    return found
+
+
+@pytest.mark.parametrize("clues", [0, 3])
+def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
+    puzzle, _ = planted(7, 5, 4, 4, clues)
+    order = row_scan(5, 4)
+    slips = np.arange(20) >= 10
+    favoured = (1, 2)
+    made = tables.build(puzzle, order, slips, favoured, np.random.default_rng(1))
+    clue_at = {clue.cell: clue for clue in puzzle.clues}
+    bound = {clue.piece for clue in puzzle.clues}
+    for depth, cell in enumerate(order.tolist()):
+        grey = puzzle.grey_sides(cell)
+        for left in range(1 if grey[3] else 5):
+            for up in range(1 if grey[0] else 5):
+                if (left == 0) != grey[3] or (up == 0) != grey[0]:
+                    continue
+                listed = _list_of(puzzle, made, depth, left, up)
+                if cell in clue_at:
+                    gain = int(np.isin(puzzle.pieces[clue_at[cell].piece], favoured).sum())
+                    assert listed == [(clue_at[cell].piece * 4 + clue_at[cell].rotation, gain)]
+                    continue
+                wanted = {}
+                for oriented, quad in enumerate(puzzle.oriented.tolist()):
+                    if oriented >> 2 in bound or tuple(colour == 0 for colour in quad) != grey:
+                        continue
+                    if any(puzzle.oriented[oriented - turn].tolist() == quad for turn in range(1, oriented % 4 + 1)):
+                        continue  # a symmetric piece is tried once
+                    spent = []
+                    for side, asked in ((3, left), (0, up)):
+                        if quad[side] != asked:
+                            spent.append(side)
+                    for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
+                        if not grey[side] and other in clue_at:
+                            clue = clue_at[other]
+                            if quad[side] != puzzle.oriented[clue.piece * 4 + clue.rotation][(side + 2) % 4]:
+                                spent.append(side)
+                    if len(spent) > 1 or any(not slips[depth] or not tables.may_slip(puzzle, cell, s) for s in spent):
+                        continue
+                    wanted[oriented] = sum(colour in favoured for colour in quad) - tables.SLIP * len(spent)
+                assert dict(listed) == wanted
+                order_of_slips = [gain < -tables.SLIP // 2 for _, gain in listed]
+                assert order_of_slips == sorted(order_of_slips)
+                for part in (False, True):
+                    gains = [gain for _, gain in listed if (gain < -tables.SLIP // 2) == part]
+                    assert gains == sorted(gains, reverse=True)
+
+
+def test_nodes_of_a_slipless_row_scan_match_plain_recursion():
+    """Every placement that plain recursion makes in the same order of cells, counted."""
+    puzzle, _ = planted(3, 4, 4, 3, 1)
+    params = Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    search = Constructor(puzzle, params, plain(puzzle, [], tail=1), random_state(1))
+    while not search.exhausted:
+        search.run(10**7, puzzle.max_score + 1)  # a target that no board reaches: the whole tree
+    order = search.schedule.order.tolist()
+    clue_at = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
+    quads = puzzle.oriented.tolist()
+    distinct = [o for o in range(64) if all(quads[o] != quads[o - t] for t in range(1, o % 4 + 1))]
+
+    def count(depth: int, placed: dict[int, int]) -> int:
+        if depth == 15:
+            return 0
+        cell = order[depth]
+        total = 0
+        for oriented in [clue_at[cell]] if cell in clue_at else distinct:
+            if any(oriented >> 2 == other >> 2 for other in placed.values()):
+                continue
+            if cell not in clue_at and oriented >> 2 in {clue >> 2 for clue in clue_at.values()}:
+                continue
+            trial = {**placed, cell: oriented}
+            if tuple(c == 0 for c in quads[oriented]) != puzzle.grey_sides(cell):
+                continue
+            if any(not _fits(puzzle, trial, clue_at, cell, side) for side in range(4)):
+                continue
+            total += 1 + count(depth + 1, trial)
+        return total
+
+    assert search.nodes == count(0, {})
+
+
+def _fits(puzzle: Puzzle, placed: dict[int, int], clue_at: dict[int, int], cell: int, side: int) -> bool:
+    if puzzle.grey_sides(cell)[side]:
+        return True
+    other = cell + (-puzzle.width, 1, puzzle.width, -1)[side]
+    oriented = placed.get(other, clue_at.get(other))
+    return oriented is None or puzzle.oriented[placed[cell]][side] == puzzle.oriented[oriented][(side + 2) % 4]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_exact_tail_is_optimal(seed):
+    """Against plain recursion over all refills, with and without clues, from prefixes that do not fit at all."""
+    chance = np.random.default_rng(seed)
+    width, height = [(4, 4), (5, 3), (3, 5), (6, 2)][seed % 4]
+    puzzle, board = planted(seed, width, height, 2 + seed % 4, seed % 3)
+    tail = 5
+    order = row_scan(width, height)
+    cut = puzzle.cells - tail
+    placements = board.placements.copy()
+    free_cells = [cell for cell in range(puzzle.cells) if cell not in {clue.cell for clue in puzzle.clues}]
+    for _ in range(6):  # exchange pieces of the same rim class, so that the tail has mismatches to find
+        a, b = chance.choice(free_cells, 2, replace=False)
+        swapped = placements.copy()
+        swapped[a], swapped[b] = placements[b], placements[a]
+        if verify(puzzle, Board(swapped, width, height)).valid:
+            placements = swapped
+    plan, work = plan_tail(puzzle, order, cut)
+    used = np.zeros(puzzle.cells + 1, dtype=np.uint8)
+    right = np.zeros((height + 1) * (width + 1), dtype=np.int64)
+    down = np.zeros_like(right)
+    bound = {clue.piece for clue in puzzle.clues}
+    for cell in range(cut):
+        if placements[cell] >> 2 not in bound:
+            used[placements[cell] >> 2] = 1
+        row, column = divmod(cell, width)
+        quad = puzzle.oriented[placements[cell]]
+        position = (row + 1) * (width + 1) + column + 1
+        right[position], down[position] = quad[1] * (puzzle.colours + 1), quad[2]
+    got, nodes = solve_tail(plan, work, used, right, down, 2 * tail, 10**7)
+
+    best = _best_refill(puzzle, placements, cut)
+    assert nodes < 10**7
+    assert got == best
+    refilled = placements.copy()
+    refilled[cut:] = work.found
+    judged = verify(puzzle, Board(refilled, width, height))
+    assert judged.valid and judged.full
+    assert sum(max(pair) >= cut for pair in judged.mismatches) == best
+    tighter, _ = solve_tail(plan, work, used, right, down, best - 1, 10**7)
+    assert tighter == -1
+
+
+def _best_refill(puzzle: Puzzle, placements: np.ndarray, cut: int) -> int:
+    clue_at = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
+    pieces = sorted({int(o) >> 2 for o in placements[cut:]})
+    best = [10**6]
+
+    def place(cell: int, placed: list[int], spent: int) -> None:
+        if spent >= best[0]:
+            return
+        if cell == puzzle.cells:
+            best[0] = spent
+            return
+        for piece in pieces:
+            if any(o >> 2 == piece for o in placed[cut:]):
+                continue
+            for oriented in range(piece * 4, piece * 4 + 4):
+                if cell in clue_at and oriented != clue_at[cell]:
+                    continue
+                if cell not in clue_at and piece in {o >> 2 for o in clue_at.values()}:
+                    continue
+                quad = puzzle.oriented[oriented]
+                if tuple(c == 0 for c in quad.tolist()) != puzzle.grey_sides(cell):
+                    continue
+                misses = 0
+                if cell % puzzle.width:
+                    misses += quad[3] != puzzle.oriented[placed[cell - 1]][1]
+                if cell >= puzzle.width:
+                    misses += quad[0] != puzzle.oriented[placed[cell - puzzle.width]][2]
+                place(cell + 1, [*placed, oriented], spent + misses)
+
+    place(cut, placements[:cut].tolist(), 0)
+    return best[0]
+
+
+@pytest.mark.parametrize("name", ["like-e2-8x5", "like-e2-10x10", "like-e2-16x16-clue5", "like-e2-12x20"])
+def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
+    puzzle = load_puzzle(name)
+    params = Construct(population=300, horizon=1e6, quota=0.0)
+    fit, aim = best_fit(puzzle, params, random_state(1))
+    search = Constructor(puzzle, params, schedule_for(fit, aim, puzzle, params), random_state(2))
+    target = puzzle.max_score * 85 // 100
+    board = search.run(200_000_000, target)
+    assert board is not None
+    judged = verify(puzzle, board)
+    assert judged.valid and judged.full and judged.score >= target
+
+
+def test_small_boards_are_searched_whole():
+    puzzle = load_puzzle("like-e2-3x3")
+    search = Constructor(puzzle, Construct(), plain(puzzle, [], tail=9), random_state(1))
+    board = search.run(1000, puzzle.max_score)
+    assert board is not None and verify(puzzle, board).score == puzzle.max_score
+
+
+def test_the_state_is_all_of_it():
+    """run(400k) + save + load + run(600k) = run(1M), with a reshuffle on the way."""
+    puzzle = load_puzzle("like-e2-16x16-clue1")
+    params = Construct(reshuffle_nodes=300_000, patience_nodes=300_000)
+    schedule = plain(puzzle, list(range(100, 250, 10)))
+    whole = Constructor(puzzle, params, schedule, random_state(5))
+    whole.run(1_000_000, 480)
+    for part in (1, 400_000, 777_777):
+        first = Constructor(puzzle, params, schedule, random_state(5))
+        first.run(part, 480)
+        second = Constructor(puzzle, params, schedule, random_state(99))
+        second.restore(first.state())
+        second.run(1_000_000 - first.nodes, 480)
+        for name, value in whole.state().items():
+            if name == "cursor":  # behind the prefix there is only what was left there
+                depth = int(whole.prefix.scalars[0])
+                assert np.array_equal(value[:depth], second.state()[name][:depth])
+            else:
+                assert np.array_equal(value, second.state()[name]), name
+        assert np.array_equal(whole.placements(), second.placements())
+
+
+def test_a_state_that_leads_nowhere_is_refused():
+    puzzle = load_puzzle("like-e2-8x8")
+    params = Construct()
+    search = Constructor(puzzle, params, plain(puzzle, [20, 30, 40]), random_state(5))
+    search.run(5_000, 112)
+    good = search.state()
+    chance = np.random.default_rng(1)
+    depth = int(search.prefix.scalars[0])
+    refused = 0
+    for _ in range(200):
+        bad = {name: value.copy() for name, value in good.items()}
+        name = ["cursor", "scalars", "shuffle"][int(chance.integers(3))]
+        at = int(chance.integers(depth if name == "cursor" else 1))
+        bad[name][at] = int(chance.integers(-(2**62), 2**62)) >> int(chance.integers(62))
+        trial = Constructor(puzzle, params, plain(puzzle, [20, 30, 40]), random_state(6))
+        try:
+            trial.restore(bad)
+        except InputError:
+            refused += 1
+            continue
+        board = trial.run(20_000, 60)  # whatever was accepted leads to legal boards
+        assert board is None or verify(puzzle, board).valid
+    assert refused > 100
+    with pytest.raises(InputError):
+        search.restore({**good, "cursor": good["cursor"][:5]})
+
+
+def test_a_tail_fits_one_machine_word():
+    assert Construct.__dataclass_fields__["tail"].metadata["high"] <= MAX_TAIL

@@ -1,0 +1,175 @@
+"""Run directories that were damaged, mixed up, or sent by somebody else."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from numpy.random import default_rng
+
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from lns.runs.directory import RunDirectory, read_best
+from lns.runs.files import (
+    BEST,
+    BOARDS,
+    CHECKPOINT,
+    INSTANCE,
+    LOCK,
+    LOG,
+    PARAMETERS,
+    PICTURE,
+    PREVIOUS,
+    SETTINGS,
+    STATUS,
+)
+from lns.runs.overview import look
+from lns.tabu.search import random_board
+from tests.lns.run_parts import best_of, copied, finished_run, log_of, new_directory, resumed, small_puzzle
+
+FILES = (SETTINGS, INSTANCE, PARAMETERS, BEST, PICTURE, BOARDS, CHECKPOINT, PREVIOUS, STATUS, LOCK)
+NEEDED = {SETTINGS, INSTANCE, PARAMETERS}
+
+
+def damage(path: Path, other: Path, chance: random.Random) -> str:
+    """Damage one file (or exchange two); returns what was done."""
+    name = chance.choice(FILES)
+    file = path / name
+    data = bytearray(file.read_bytes())
+    kind = chance.choice(["cut", "flip", "flips", "swap", "foreign", "empty", "noise", "zeros", "gone", "folder"])
+    if kind == "cut":
+        file.write_bytes(data[: chance.randrange(len(data) + 1)])
+    elif kind in ("flip", "flips") and data:
+        for _ in range(1 if kind == "flip" else 20):
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        file.write_bytes(data)
+    elif kind == "swap":
+        second = path / chance.choice([one for one in FILES if one != name])
+        file.rename(path / "x")
+        second.rename(file)
+        (path / "x").rename(second)
+        name = f"{name} and {second.name}"
+    elif kind == "foreign":
+        shutil.copy(other / name, file)
+    elif kind == "empty":
+        file.write_bytes(b"")
+    elif kind == "noise":
+        file.write_bytes(chance.randbytes(chance.randrange(1, 5000)))
+    elif kind == "zeros":
+        start = chance.randrange(len(data) + 1)
+        file.write_bytes(data[:start] + bytes(len(data) - start))
+    else:
+        file.unlink()
+        if kind == "folder":
+            file.mkdir()
+    return f"{kind} {name}"
+
+
+def check_damaged(path: Path, what: str, score: int, boards: int) -> str:
+    """Look at a damaged directory and go on in it: 'resumed' or 'refused', and never a wrong board."""
+    try:
+        assert look(path).score <= score, what
+    except InputError as error:
+        assert "\n" not in str(error), what
+    try:
+        search, _ = resumed(path, 1)
+    except InputError as error:
+        assert "\n" not in str(error) and str(path) in str(error), what
+        return "refused"
+    assert search.best_score >= score, what
+    assert best_of(path) == search.best_score, what
+    if BOARDS not in what:
+        assert len(log_of(path)) >= boards, what
+    return "resumed"
+
+
+def torture_files(folder: Path, count: int, seed: int) -> Counter[str]:
+    """Damage ``count`` copies of a run; how many could be resumed, how many were refused with a sentence."""
+    run, other = finished_run(folder / "run"), finished_run(folder / "other", name="like-e2-5x5")
+    score, boards = best_of(run), len(log_of(run))
+    chance, outcome = random.Random(seed), Counter[str]()
+    for number in range(count):
+        path = copied(run, folder / str(number))
+        what = damage(path, other, chance)
+        outcome[check_damaged(path, what, score, boards)] += 1
+        shutil.rmtree(path)
+    return outcome
+
+
+def test_three_hundred_damages(tmp_path: Path) -> None:
+    outcome = torture_files(tmp_path, 300, 1)
+    assert sum(outcome.values()) == 300
+    assert outcome["resumed"] > 150 and outcome["refused"] > 30
+
+
+@pytest.mark.parametrize("name", [BEST, BOARDS, CHECKPOINT, PICTURE, STATUS, LOG, LOCK, "stop", ".checkpoint.npz.tmp"])
+def test_nothing_is_written_through_a_link(name: str, tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    outside = tmp_path / "outside"
+    outside.write_text("precious")
+    (path / name).unlink(missing_ok=True)
+    (path / name).symlink_to(outside)
+    try:
+        resumed(path, 1)
+    except InputError as error:
+        assert "symbolic link" in str(error)
+    assert outside.read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", [BOARDS, LOCK, STATUS, BEST, SETTINGS, CHECKPOINT])
+def test_a_pipe_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    (path / name).unlink()
+    os.mkfifo(path / name)
+    began = time.monotonic()
+    try:
+        look(path)
+        resumed(path, 1)
+    except InputError as error:
+        assert name in str(error)
+    assert time.monotonic() - began < 10
+
+
+def test_a_board_that_is_not_what_it_claims_is_never_taken(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    score = best_of(path)
+    text = (path / BEST).read_text()
+    (path / BEST).write_text(text.replace(f'"score": {score}', f'"score": {score + 1}'))
+    assert look(path).score == score
+    search, _ = resumed(path, 1)
+    assert search.best_score == best_of(path) >= score
+
+
+def test_an_illegal_best_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = finished_run(tmp_path / "run")
+    score = best_of(path)
+    (path / BEST).write_text((path / BEST).read_text().replace("[[", "[[0, 0], [", 1))
+    resumed(path, 1)
+    assert "kept as best.unusable.json" in caplog.text
+    assert (path / "best.unusable.json").exists() and best_of(path) >= score
+
+
+def test_a_lower_board_in_place_of_the_best_is_overruled(tmp_path: Path) -> None:
+    path, weak = finished_run(tmp_path / "run"), new_directory(tmp_path / "weak", small_puzzle())
+    score = best_of(path)
+    puzzle: Puzzle = weak.puzzle
+    (path / BEST).unlink()
+    weak.save_best(random_board(puzzle, default_rng(1)), 0.0)
+    shutil.copy(weak.path / BEST, path / BEST)
+    weak.close()
+    lower = read_best(path, puzzle)
+    assert lower is not None and lower.score < score
+    resumed(path, 1)
+    assert best_of(path) >= score
+
+
+def test_parameters_changed_by_hand_are_said(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    (path / PARAMETERS).write_text((path / PARAMETERS).read_text().replace("tail = 8", "tail = 9"))
+    with pytest.raises(InputError, match="changed since the run began"):
+        RunDirectory.open(path)

@@ -1,0 +1,167 @@
+"""Rounds, workers and the loop around them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from concurrent.futures import BrokenExecutor, Future
+from typing import Any
+
+import numpy as np
+import pytest
+
+from instances.errors import InputError
+from instances.verify import verify
+from lns.crew import Crew, WorkerLost
+from lns.engine import State, make_engine
+from lns.islands import LOST_ROUNDS, Archipelago, Report, Task, run_round
+from tests.lns.run_parts import QUICK, Inline, small_puzzle
+
+ENGINES = ("auto", "tabu")
+
+
+def same(a: State, b: State) -> bool:
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
+    puzzle = small_puzzle("like-e2-8x8")
+    through = make_engine(engine, puzzle, QUICK, 5, 0)
+    for _ in range(10):
+        through.step(puzzle.max_score)
+    first = make_engine(engine, puzzle, QUICK, 5, 0)
+    for _ in range(4):
+        first.step(puzzle.max_score)
+    second = make_engine(engine, puzzle, QUICK, 5, 0)
+    second.restore({name: array.copy() for name, array in first.state().items()})
+    assert second.statistics == first.statistics
+    for _ in range(6):
+        second.step(puzzle.max_score)
+    assert same(through.state(), second.state())
+    assert through.best == second.best and through.best_score == second.best_score
+    assert through.statistics.work > first.statistics.work
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_where_rounds_end_changes_nothing(engine: str) -> None:
+    puzzle = small_puzzle("like-e2-8x8")
+
+    def rounds(*steps: int) -> tuple[Report, list[int]]:
+        report, scores = None, []
+        for count in steps:
+            island = None if report is None else report.island
+            task = Task(puzzle, QUICK, engine, 7, 0, island, None, -1, puzzle.max_score, 60.0, count)
+            report = run_round(task)
+            scores += [find.score for find in report.finds]
+        assert report is not None
+        return report, scores
+
+    (one, found_by_one), (three, found_by_three) = rounds(9), rounds(2, 3, 4)
+    assert same(one.island.state, three.island.state)
+    assert one.best == three.best and one.island.steps == three.island.steps == 9
+    assert found_by_one == found_by_three and found_by_one
+    assert one.island.statistics == three.island.statistics
+
+
+def test_two_islands_share_the_best_and_search_apart() -> None:
+    puzzle = small_puzzle("like-e2-8x8")
+    search = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
+    scores: list[int] = []
+    search.run(60.0, puzzle.max_score, lambda search: scores.append(search.best_score), steps=8)
+    assert scores == sorted(scores)
+    assert search.best is not None and verify(puzzle, search.best).score == search.best_score
+    first, second = (search.islands[number] for number in (0, 1))
+    assert not same(first.state, second.state)
+    assert search.statistics == first.statistics + second.statistics
+    assert all(number in (0, 1) for number, _ in search.drain())
+
+
+def test_a_target_ends_the_search() -> None:
+    puzzle = small_puzzle("like-e2-4x4")
+    search = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
+    search.run(60.0, 10, lambda _: None)
+    assert search.best_score >= 10 and search.elapsed < 30
+
+
+class Dying(Inline):
+    """Every second task is lost."""
+
+    def __init__(self, lives: int) -> None:
+        self.lives, self.calls = lives, 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.calls += 1
+        if self.calls % 2 and self.calls < 2 * self.lives:
+            future: Future[Any] = Future()
+            future.set_exception(BrokenExecutor("gone"))
+            return future
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_lost_round_is_done_again(caplog: pytest.LogCaptureFixture) -> None:
+    puzzle = small_puzzle()
+    whole, torn = (
+        Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=executor) for executor in (Inline(), Dying(3))
+    )
+    whole.run(60.0, puzzle.max_score, lambda _: None, steps=6)
+    torn.run(60.0, puzzle.max_score, lambda _: None, steps=6)
+    assert same(whole.islands[0].state, torn.islands[0].state)
+    assert "takes island 0 over from its last round" in caplog.text
+
+
+def test_workers_that_never_live_are_said(caplog: pytest.LogCaptureFixture) -> None:
+    class Dead(Inline):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_exception(BrokenExecutor("gone"))
+            return future
+
+    search = Archipelago(small_puzzle(), QUICK, 1, 2, executor=Dead())
+    with pytest.raises(InputError, match="no worker stays alive"):
+        search.run(60.0, 100, lambda _: None)
+    assert caplog.text.count("takes island 0 over") == LOST_ROUNDS - 1
+
+
+def kill_me_once(flag: str) -> int:
+    if not os.path.exists(flag):  # noqa: PTH110
+        open(flag, "w").close()  # noqa: PTH123
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+def nap(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def complain() -> None:
+    raise InputError("no", "file", 3)
+
+
+def test_a_killed_worker_costs_its_task_and_is_replaced(tmp_path: Any) -> None:
+    with Crew(1) as crew:
+        with pytest.raises(WorkerLost) as lost:
+            crew.submit(kill_me_once, str(tmp_path / "flag")).result(30)
+        assert lost.value.exitcode == -signal.SIGKILL
+        pid = crew.submit(kill_me_once, str(tmp_path / "flag")).result(30)
+        assert pid not in (lost.value.pid, os.getpid())
+        with pytest.raises(InputError, match="no") as error:
+            crew.submit(complain).result(30)
+        assert "no" in str(error.value)
+        with pytest.raises(AttributeError):
+            crew.submit(lambda: 1).result(30)  # cannot be pickled
+        assert crew.submit(os.getpid).result(30) == pid
+    assert not [child for child in multiprocessing.active_children() if child.pid == pid]
+
+
+def test_a_busy_worker_does_not_hold_up_the_end() -> None:
+    crew = Crew(1)
+    crew.submit(os.getpid).result(30)
+    busy = crew.submit(nap, 60.0)
+    time.sleep(0.1)
+    began = time.monotonic()
+    crew.shutdown()
+    assert time.monotonic() - began < 2.0
+    assert isinstance(busy.exception(5), WorkerLost)

@@ -1,0 +1,63 @@
+"""Parameters: ranges, types, unknown names, and the way through TOML and back."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from instances import InputError
+from lns.params import Params, from_dict, load, to_dict, to_toml
+
+
+def test_defaults_survive_toml(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_text(to_toml(Params()))
+    assert load(path) == Params()
+
+
+def test_every_parameter_has_a_meaning_and_a_default_within_its_range():
+    for section in dataclasses.fields(Params()):
+        component = getattr(Params(), section.name)
+        for spec in dataclasses.fields(component):
+            assert len(spec.metadata["doc"]) > 10, spec.name
+            if spec.metadata["low"] is not None:
+                assert spec.metadata["low"] <= spec.default <= spec.metadata["high"], spec.name
+
+
+def test_changed_values_survive_toml(tmp_path):
+    changed = from_dict({"construct": {"tail": 14, "quota": 0.9}, "tabu": {"kick": 3}})
+    path = tmp_path / "p.toml"
+    path.write_text(to_toml(changed))
+    assert load(path) == changed
+    assert to_dict(changed)["construct"]["tail"] == 14
+
+
+@pytest.mark.parametrize(
+    "text,sentence",
+    [
+        ("[construct]\ntial = 3", "did you mean 'tail'"),
+        ("[constrct]\ntail = 3", "did you mean 'construct'"),
+        ("[construct]\ntail = 'three'", "expected a whole number"),
+        ("[construct]\ntail = 3.5", "expected a whole number"),
+        ("[construct]\nquota = 99", "expected 0.0 to 1.2"),
+        ("[construct]\ntail = -1", "expected 1 to"),
+        ("construct = 3", "section"),
+        ("[construct", "not TOML"),
+        ("[zzz]\na = 1", "expected one of"),
+        ("[construct]\ntail = true", "expected a whole number"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_file(tmp_path, text, sentence):
+    path = tmp_path / "p.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_binary_file_is_refused(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="UTF-8"):
+        load(path)

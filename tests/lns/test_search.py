@@ -1,0 +1,85 @@
+"""The main engine: any instance gets a legal full board, quickly a good one; its state is all of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from instances import verify
+from instances.formats import load_puzzle
+from lns.engine import make_engine
+from lns.params import Params, from_dict
+from lns.search import Search
+from tests.instances.small_puzzles import planted
+from tests.shared_data import shared
+
+QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
+
+
+@pytest.mark.parametrize("width,height", [(1, 1), (1, 2), (1, 7), (6, 1), (2, 2), (3, 2), (3, 3), (2, 9), (4, 4), (5, 4)])
+@pytest.mark.parametrize("clues", [0, 1])
+def test_small_boards_are_solved(width, height, clues):
+    puzzle, _ = planted(width * 10 + height, width, height, 3, clues)
+    search = Search(puzzle, QUICK, 1, 0)
+    for _ in range(200):
+        search.step(puzzle.max_score)
+        if search.best_score == puzzle.max_score:
+            break
+    assert search.best is not None
+    judged = verify(puzzle, search.best)
+    assert judged.valid and judged.full and judged.score == search.best_score == puzzle.max_score
+
+
+@pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-16x16-clue5", "uniform-10x10"])
+def test_there_is_a_full_legal_board_after_one_step(name):
+    puzzle = load_puzzle(name)
+    search = Search(puzzle, QUICK, 1, 0)
+    search.step(puzzle.max_score)
+    assert search.best is not None
+    judged = verify(puzzle, search.best)
+    assert judged.valid and judged.full and judged.score == search.best_score
+
+
+def test_the_real_puzzle_reaches_460_quickly():
+    """The heart: 460 of 480 on Eternity II with the starter clue, within half a billion nodes."""
+    puzzle = load_puzzle(str(shared("instances", "eternity2_clue1.txt")))
+    search = Search(puzzle, Params(), 3, 0)
+    while search.best_score < 460 and search.statistics.nodes < 500_000_000:
+        search.step(460)
+    assert search.best is not None
+    assert verify(puzzle, search.best).score >= 460
+    assert verify(puzzle, search.best).valid
+
+
+@pytest.mark.parametrize("split", [0, 1, 7])
+def test_the_engine_resumes_bit_for_bit(split):
+    puzzle = load_puzzle("like-e2-10x10")
+    whole, first, second = (make_engine("auto", puzzle, QUICK, seed, 0) for seed in (1, 1, 2))
+    for _ in range(12):
+        whole.step(180)
+    for _ in range(split):
+        first.step(180)
+    second.restore(first.state())
+    for _ in range(12 - split):
+        second.step(180)
+    assert second.best_score == whole.best_score > 140
+    assert second.best == whole.best
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, second.state()[name]), name
+
+
+def test_two_islands_search_differently():
+    puzzle = load_puzzle("like-e2-10x10")
+    islands = [Search(puzzle, QUICK, 1, island) for island in (0, 1)]
+    for island in islands:
+        island.step(180)
+    assert islands[0].best != islands[1].best
+
+
+def test_a_better_board_from_elsewhere_raises_the_bar():
+    puzzle, solution = planted(3, 5, 5, 4)
+    search = Search(puzzle, QUICK, 1, 0)
+    search.meet(solution, puzzle.max_score)
+    search.step(puzzle.max_score)
+    assert search.best == solution and search.drain() == []

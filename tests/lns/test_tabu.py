@@ -1,0 +1,111 @@
+"""Tabu: what is kept incrementally is what a recount says; clues and rim hold; state is all of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from instances import verify
+from instances.formats import load_puzzle
+from lns.engine import make_engine
+from lns.params import Params, from_dict
+from lns.rng import random_state
+from lns.tabu import kernel
+from lns.tabu.search import Tabu, random_board
+from tests.instances.small_puzzles import planted
+
+CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3)]
+
+
+@pytest.mark.parametrize("width,height,colours,clues", CASES)
+def test_random_boards_keep_rim_and_clues(width, height, colours, clues):
+    puzzle, _ = planted(1, width, height, colours, clues)
+    for seed in range(20):
+        judged = verify(puzzle, random_board(puzzle, np.random.default_rng(seed)))
+        assert judged.valid and judged.full
+
+
+@pytest.mark.parametrize("width,height,colours,clues", CASES)
+def test_what_is_kept_up_to_date_equals_a_recount(width, height, colours, clues):
+    puzzle, _ = planted(2, width, height, colours, clues)
+    tabu = Tabu(puzzle, random_state(4), tenure=2)
+    tabu.start()
+    for _ in range(30):
+        tabu.run(3)
+        tabu.kick(1)
+        now = tabu.board
+        judged = verify(puzzle, now)
+        assert judged.valid and judged.full
+        assert judged.score == tabu.score
+        assert verify(puzzle, tabu.best).score == tabu.best_score >= tabu.score
+        fresh = Tabu(puzzle, random_state(4))
+        fresh.start(now)
+        assert np.array_equal(fresh.walk.fit, tabu.walk.fit)
+        assert np.array_equal(fresh.walk.best, tabu.walk.best)
+        assert fresh.walk.scalars[kernel.HASH] == tabu.walk.scalars[kernel.HASH]
+
+
+def test_each_step_takes_the_best_move_there_is():
+    """Without any tabu yet, the first step reaches the best score that one swap or rotation can."""
+    puzzle, _ = planted(5, 4, 4, 3)
+    for seed in range(15):
+        tabu = Tabu(puzzle, random_state(seed))
+        tabu.start()
+        before = tabu.board
+        tabu.run(1, target=10**6)
+        best = max(
+            verify(puzzle, trial).score for trial in _one_move_away(puzzle, before) if verify(puzzle, trial).valid
+        )
+        assert tabu.score == best
+
+
+def _one_move_away(puzzle, board):
+    from instances import Board
+
+    placed = board.placements
+    for a in range(puzzle.cells):
+        for turn in range(1, 4):
+            trial = placed.copy()
+            trial[a] = (placed[a] >> 2) * 4 + ((placed[a] + turn) & 3)
+            yield Board(trial, puzzle.width, puzzle.height)
+        for b in range(a + 1, puzzle.cells):
+            if b - a == puzzle.width or (b - a == 1 and b % puzzle.width):
+                continue
+            for turn_a in range(4):
+                for turn_b in range(4):
+                    trial = placed.copy()
+                    trial[a] = (placed[b] >> 2) * 4 + turn_a
+                    trial[b] = (placed[a] >> 2) * 4 + turn_b
+                    yield Board(trial, puzzle.width, puzzle.height)
+
+
+def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
+    small = make_engine("tabu", planted(1, 4, 4, 3)[0], Params(), 1, 0)
+    for _ in range(300):
+        small.step(24)
+        if small.best_score == 24:
+            break
+    assert small.best_score == 24
+    puzzle = load_puzzle("like-e2-16x16-clue5")
+    large = make_engine("tabu", puzzle, Params(), 1, 0)
+    large.step(480)
+    assert large.best is not None
+    judged = verify(puzzle, large.best)
+    assert judged.valid and judged.score == large.best_score > 350
+
+
+def test_the_engine_resumes_bit_for_bit():
+    puzzle = load_puzzle("like-e2-8x8")
+    params = from_dict({"tabu": {"steps": 50, "patience": 2}})
+    whole = make_engine("tabu", puzzle, params, 3, 0)
+    first = make_engine("tabu", puzzle, params, 3, 0)
+    second = make_engine("tabu", puzzle, params, 77, 1)
+    for _ in range(50):
+        whole.step(10**6)
+    for _ in range(20):
+        first.step(10**6)
+    second.restore(first.state())
+    for _ in range(30):
+        second.step(10**6)
+    for name, value in whole.state().items():
+        assert np.array_equal(value, second.state()[name]), name

@@ -1,0 +1,64 @@
+"""A run directory of a week, made up: `python -m tests.long_run DIR [--boards 1000000]` writes one for measurements."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from instances.formats import load_puzzle
+from instances.verify import verify
+from lns.engine import Find, make_engine
+from lns.islands import Island
+from lns.params import Params
+from lns.runs import checkpoint as checkpoints
+from lns.runs.account import Account, Session
+from lns.runs.checkpoint import Checkpoint
+from lns.runs.directory import RunDirectory
+from lns.runs.files import STATUS, now, seal
+from lns.runs.journal import Entry
+from lns.tabu.search import random_board
+
+WEEK_S = 7 * 86400.0
+DIFFERENT = 200  # boards; the lines differ in time
+
+
+def write_long_run(path: Path, boards: int) -> Path:
+    """A run of ``boards`` logged boards of a 16x16, ended in order."""
+    puzzle, params = load_puzzle("like-e2-16x16"), Params()
+    with RunDirectory.create(
+        path, puzzle, params, instance="like-e2-16x16", seed=1, engine="auto", target=puzzle.max_score, log_from=0
+    ) as directory:
+        chance = np.random.default_rng(1)
+        finds = [(board := random_board(puzzle, chance), verify(puzzle, board).score) for _ in range(DIFFERENT)]
+        account = Account(WEEK_S, WEEK_S)
+        account.begin(Session(now(), "host", "machine", "test", 2, WEEK_S, "time over"))
+        with (path / "boards.jsonl").open("w") as log:
+            for number in range(boards):
+                board, score = finds[number % DIFFERENT]
+                find = Find(board, score, "construct")
+                account.elapsed_s = WEEK_S * (number + 1) / boards
+                if score > account.best_score:
+                    account.improve(find, now())
+                    directory.save_best(board, account.elapsed_s)
+                account.log(find)
+                log.write(Entry(score, account.elapsed_s, now(), 0, "construct", board).line() + "\n")
+            size = log.tell()
+        engine = make_engine("auto", puzzle, params, 1, 0)
+        islands = {0: Island(0, engine.state(), -1, engine.statistics, 0)}
+        checkpoints.save(path, directory.settings.run, puzzle, Checkpoint(account, islands, size))
+        status = {
+            "schema": 1, "run": directory.settings.run, "at": now(), "account": account.to_json(), "statistics": {},
+            "efforts": {}, "unit": "nodes", "rate": 0.0, "pids": [], "threshold": 0, "troubles": [],
+        }  # fmt: skip
+        (path / STATUS).write_text(seal(status))
+    return path
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="a run directory of a week, made up", prog="python -m tests.long_run")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--boards", type=int, default=1_000_000)
+    args = parser.parse_args()
+    write_long_run(args.directory, args.boards)

@@ -1,0 +1,163 @@
+"""Faults on purpose: `python -m tests.torture [--kills 100] [--damages 300] [--seed 1]` prints what became of them.
+
+Kills: the whole process group of a run gets SIGKILL at a random moment, or at a random system call of its writers
+(write, fsync, rename), so also in the middle of a checkpoint; then the run is resumed. After each kill the best score
+must not have fallen, every board seen in the log before must still be there, and the resume must have got to work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from instances.errors import InputError
+from instances.verify import verify
+from lns.runs.account import from_json
+from lns.runs.checkpoint import inner
+from lns.runs.directory import read_best, read_run
+from lns.runs.files import STATUS, read_sealed
+from lns.runs.journal import Entry, Reader
+
+KILLS_A_RUN = 5
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def torture_kills(folder: Path, count: int, seed: int) -> Counter[str]:
+    """Kill a run ``count`` times; the outcomes by kind. Raises AssertionError when anything is lost."""
+    chance = random.Random(seed)
+    outcome: Counter[str] = Counter()
+    best, log = -1, set[bytes]()
+    path = folder / "run"
+    for number in range(count):
+        if number % KILLS_A_RUN == 0:
+            path, best, log = folder / f"run{number}", -1, set()
+        kind = chance.choice(["a moment", "a call"])
+        calls = chance.randrange(1, 120) if kind == "a call" else 0
+        pause = chance.uniform(0.0, 5.0) if kind == "a moment" else 30.0
+        worked = kill_once(path, calls, pause, number)
+        if not path.exists() or not (path / "run.json").exists():
+            outcome["before the directory was made"] += 1
+            continue
+        found_best, found_log = on_disk(path)
+        assert found_best >= best, f"kill {number}: the best fell from {best} to {found_best}"
+        assert found_log >= log, f"kill {number}: {len(log - found_log)} boards of the log are lost"
+        best, log = found_best, found_log
+        outcome[f"at {kind}, {'at work' if worked else 'while it started'}"] += 1
+        outcome["boards in logs"] += len(log) if number % KILLS_A_RUN == KILLS_A_RUN - 1 else 0
+    return outcome
+
+
+def kill_once(path: Path, calls: int, pause: float, number: int) -> bool:
+    """Start or resume a run and kill its group; True when it had got to work (status.json was written again)."""
+    fresh = not (path / "run.json").exists()
+    if fresh and path.exists():
+        path = path.rename(path.with_name(f"{path.name}-unmade-{number}")).with_name(path.name)
+    common = ["--time", "1h", "--workers", "2", "--quiet"]
+    if fresh:
+        arguments = ["solve", "like-e2-8x8", "--run-dir", str(path), "--checkpoint", "0.1", "--log-from", "0"]
+        arguments += ["--engine", random.Random(number).choice(["auto", "tabu"]), "--seed", str(number)]
+    else:
+        arguments = ["resume", str(path)]
+    before = stamp(path / STATUS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.torture", "--child", str(calls), *arguments, *common],
+        cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        end = time.monotonic() + 60.0
+        while stamp(path / STATUS) == before and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        try:
+            process.wait(pause)
+        except subprocess.TimeoutExpired:
+            assert stamp(path / STATUS) != before, "the run did not get to work in 60 s"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        output = process.communicate()[0].decode(errors="replace")
+    assert process.returncode == -signal.SIGKILL, f"the run ended by itself ({process.returncode}): {output}"
+    assert "Traceback" not in output, output
+    return stamp(path / STATUS) != before
+
+
+def on_disk(path: Path) -> tuple[int, set[bytes]]:
+    """Best score and boards of the log, verified; the best is what status.json announced, or better."""
+    _, puzzle = read_run(path)
+    best = read_best(path, puzzle)
+    score = -1 if best is None else best.score
+    try:
+        announced = from_json(inner(read_sealed(path / STATUS), "account"), puzzle).best_score
+    except InputError:  # not written yet
+        announced = -1
+    assert score >= announced, f"status.json announced {announced}, best.json holds {score}"
+    boards = set()
+    for entry in Reader(path, puzzle).read():
+        assert isinstance(entry, Entry), str(entry)
+        judged = verify(puzzle, entry.board)
+        assert judged.valid and judged.full and judged.score == entry.score
+        boards.add(entry.board.placements.tobytes())
+    return score, boards
+
+
+def stamp(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def child(calls: int, arguments: list[str]) -> int:
+    """Run the program; with ``calls`` the whole group is killed before the so-manieth system call of a writer."""
+    from lns.cli.main import main
+
+    left = [calls]
+
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def instead(*args: Any, **kwargs: Any) -> Any:
+            left[0] -= 1
+            if left[0] == 0:
+                if call is write and len(args[1]) > 1:
+                    write(args[0], bytes(args[1])[: len(args[1]) // 2])  # half a line
+                os.killpg(0, signal.SIGKILL)
+            return call(*args, **kwargs)
+
+        return instead
+
+    write = os.write
+    if calls:
+        os.write, os.fsync, os.ftruncate = counted(os.write), counted(os.fsync), counted(os.ftruncate)
+        os.replace, os.unlink = counted(os.replace), counted(os.unlink)
+    return main(arguments)
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--child"]:
+        return child(int(sys.argv[2]), sys.argv[3:])
+    parser = argparse.ArgumentParser(description="faults on purpose", prog="python -m tests.torture")
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--damages", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    from tests.lns.test_damage import torture_files
+
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        print(f"{args.damages} damages: {dict(torture_files(Path(folder), args.damages, args.seed))}", flush=True)
+        print(f"{args.kills} kills: {dict(torture_kills(Path(folder), args.kills, args.seed))}")
+        print(f"nothing lost, {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""`make bench`: the figures of speed, one a line, measured here and now. The scores are the ladder's (`lns ladder`)."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from exact.rowscan.bench import placements_per_second
+from instances.formats import load_puzzle, shipped_instances
+from instances.puzzle import Puzzle
+from lns.params import Params
+from lns.rng import random_state
+from lns.search import Search
+from lns.tabu.search import Tabu
+
+REAL = Path("../shared/instances/eternity2_clue1.txt")
+SHIPPED = "like-e2-16x16"
+
+
+def figures() -> Iterator[tuple[str, str]]:
+    """(what, figure), in turn."""
+    puzzle = load_puzzle(str(REAL) if REAL.exists() else SHIPPED)
+    yield "instance", puzzle.name
+    yield "row scan, placements/s", f"{placements_per_second(puzzle.with_clues(()), 1_000_000_000) / 1e6:.1f} M"
+    yield from construction(puzzle)
+    yield from tabu(puzzle)
+    for name, arguments in COMMANDS.items():
+        yield f"{name}, whole process", f"{seconds_of(arguments):.2f} s"
+
+
+def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
+    """Nodes a second of one island, its parts, and how soon it has good boards."""
+    warm = Search(puzzle, Params(), 1, 0)
+    warm.step(puzzle.max_score)
+    search = Search(puzzle, Params(), 1, 0)
+    began = time.perf_counter()
+    reached: dict[int, float] = {}
+    while (now := time.perf_counter() - began) < seconds:
+        search.step(puzzle.max_score)
+        reached.setdefault(search.best_score, time.perf_counter() - began)
+    done = search.statistics
+    yield "construction, nodes/s", f"{done.nodes / now / 1e6:.1f} M, and exact tails {done.tail_nodes / now / 1e6:.1f} M"
+    yield "nodes an exact tail", f"{done.tail_nodes / max(1, done.prefixes):,.0f} ({done.prefixes:,} tails)"
+    yield "scores, one core", ", ".join(f"{score} at {at:.1f} s" for score, at in reached.items())
+
+
+def tabu(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
+    """Tabu search alone, from a random board."""
+    search = Tabu(puzzle, random_state(1))
+    search.start()
+    search.run(1)
+    began = time.perf_counter()
+    while (now := time.perf_counter() - began) < seconds:
+        search.run(1000)
+    yield "tabu, moves evaluated/s", f"{search.moves_evaluated / now / 1e6:.1f} M"
+    yield f"tabu alone, {seconds:.0f} s", f"{search.best_score} of {puzzle.max_score}"
+
+
+COMMANDS = {
+    "lns --help": ["--help"],
+    "lns verify": ["verify", "{solution}", "--puzzle", SHIPPED],
+}
+
+
+def seconds_of(arguments: list[str], runs: int = 5) -> float:
+    """Median wall time of a command as a whole process."""
+    with tempfile.TemporaryDirectory() as folder:
+        solution = Path(folder) / "board.txt"
+        solution.write_bytes(shipped_instances()[SHIPPED].with_name(f"{SHIPPED}.solution.txt").read_bytes())
+        times = []
+        for _ in range(runs):
+            began = time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-m", "lns", *(part.format(solution=solution) for part in arguments)],
+                check=True,
+                capture_output=True,
+            )
+            times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def main() -> None:
+    for what, figure in figures():
+        print(f"{what:<28} {figure}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

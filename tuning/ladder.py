@@ -1,0 +1,141 @@
+"""The ladder: fixed instances, seeds and budgets; what a change of the engine has to show before and after.
+
+Each run is judged by its best score, the time to each score, and, where asked for, the boards at or above a score per
+core-hour that come from different prefixes (at least DIFFERENT cells apart).
+"""
+
+from __future__ import annotations
+
+import csv
+import platform
+import resource
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.generate import family
+from instances.puzzle import IntArray, Puzzle
+from lns.islands import Archipelago
+from lns.params import Params
+
+DIFFERENT = 20  # cells in which boards of different prefixes differ at least
+PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
+SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
+FRESH = ("like-e2:16x16:5+17",)
+FIELDS = ("date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
+          "nodes_per_s", "peak_mb", "cpu", "note")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. ``reached``: seconds to each best score; ``boards``: score -> boards of it from different prefixes."""
+
+    seed: int
+    score: int
+    reached: dict[int, float]
+    boards: dict[int, int]
+    nodes_per_s: float
+    seconds: float
+
+
+def rows(data: Path) -> Iterator[tuple[str, Callable[[int], Puzzle] | None]]:
+    """(name, seed -> puzzle) of every row; None in place of the puzzle where the public data is not at ``data``."""
+    for name in PUBLIC:
+        path = data / f"{name}.txt"
+        yield name, (lambda seed, path=path: load_puzzle(str(path))) if path.exists() else None
+    for name in SHIPPED:
+        yield name, lambda seed, name=name: load_puzzle(name)
+    for spec in FRESH:
+        yield spec, lambda seed, spec=spec: family(spec)(seed).puzzle
+
+
+def select(names: list[str], data: Path) -> list[tuple[str, Callable[[int], Puzzle] | None]]:
+    """The rows called ``names`` (all when empty); raises InputError for an unknown one."""
+    known = dict(rows(data))
+    for name in names:
+        if name not in known:
+            raise InputError(f"the ladder has no row '{name}'; expected one of {', '.join(known)}")
+    return [(name, known[name]) for name in names or known]
+
+
+def run(puzzle: Puzzle, params: Params, seed: int, seconds: float, workers: int, boards_from: int = 0) -> Run:
+    """One run of the main engine."""
+    if boards_from:
+        params = replace(params, engine=replace(params.engine, boards_from=boards_from))
+    search = Archipelago(puzzle, params, seed, workers)
+    search.finds_from = boards_from or puzzle.max_score
+    reached: dict[int, float] = {}
+    kept: list[tuple[IntArray, int]] = []
+
+    def on_report(search: Archipelago) -> None:
+        if search.best_score > max(reached, default=-1):
+            reached[search.best_score] = search.elapsed
+        for _, find in search.drain():
+            _keep(kept, find.board.placements, find.score)
+
+    search.run(seconds, puzzle.max_score, on_report)
+    elapsed = search.elapsed
+    boards = dict(Counter(score for _, score in kept))
+    return Run(seed, search.best_score, reached, boards, search.statistics.work / max(elapsed, 1e-9), elapsed)
+
+
+def _keep(kept: list[tuple[IntArray, int]], placements: IntArray, score: int) -> None:
+    """Count a board once among those that differ from it in fewer than DIFFERENT cells, by the best of them."""
+    for i, (other, best) in enumerate(kept):
+        if int((other != placements).sum()) < DIFFERENT:
+            kept[i] = (placements, score) if score > best else (other, best)
+            return
+    kept.append((placements.astype(np.int16), score))
+
+
+def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers: int, note: str) -> dict[str, object]:
+    """The row of the table."""
+    scores = sorted(one.score for one in runs)
+    median = scores[(len(scores) - 1) // 2]
+    times = [min((at for score, at in one.reached.items() if score >= median), default=None) for one in runs]
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * workers
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "version": version("lns"),
+        "instance": name,
+        "seconds": round(seconds),
+        "workers": workers,
+        "seeds": len(runs),
+        "best": scores[-1],
+        "median": median,
+        "worst": scores[0],
+        "of": puzzle.max_score,
+        "time_to_median_s": round(statistics.median([at for at in times if at is not None]), 1),
+        "nodes_per_s": round(statistics.median(one.nodes_per_s for one in runs)),
+        "peak_mb": round((peak + resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024),
+        "cpu": f"{platform.machine()} {platform.system()}",
+        "note": note,
+    }
+
+
+def rates(runs: list[Run], workers: int) -> dict[int, float]:
+    """Score -> boards of at least that score from different prefixes, per core-hour."""
+    hours = sum(one.seconds for one in runs) * workers / 3600
+    scores = sorted({score for one in runs for score in one.boards})
+    return {
+        least: round(sum(n for one in runs for score, n in one.boards.items() if score >= least) / hours, 1)
+        for least in scores
+    }
+
+
+def append(path: Path, row: dict[str, object]) -> None:
+    """Add a row to the table under version control."""
+    new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
