@@ -17,7 +17,7 @@ _HOME = {
     "solve": "exact.solvers",
 }
 
-__all__ = sorted(_HOME)
+__all__ = ["Heuristic", "Options", "Outcome", "Status", "corner_fixed", "solve"]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config as numba_config
+from numba.core import config
 
+numba_config: Any = config  # its options are made at run time
+_njit: Any = numba.njit  # its stubs do not know _nrt
 _ROOT = Path(__file__).resolve().parent.parent
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
@@ -40,7 +42,7 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
     before = numba_config.CACHE_DIR
     try:  # numba reads the directory when the decorator is applied; other users of numba keep theirs
         numba_config.CACHE_DIR = "" if directory is None else str(directory)
-        compiled = numba.njit(cache=directory is not None, nogil=True, error_model="numpy", **options)(function)
+        compiled = _njit(cache=directory is not None, nogil=True, error_model="numpy", **options)(function)
     finally:
         numba_config.CACHE_DIR = before
     return cast(_Kernel, compiled)
@@ -50,7 +52,7 @@ def inline_kernel(function: _Kernel) -> _Kernel:
     """A small kernel that LLVM always inlines into its callers; it has no cache entry of its own."""
     if numba_config.DISABLE_JIT:
         return function
-    return cast(_Kernel, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    return cast(_Kernel, _njit(nogil=True, error_model="numpy", forceinline=True)(function))
 
 
 def flat_kernel(function: _Kernel) -> _Kernel:
@@ -66,7 +68,7 @@ def inline_flat_kernel(function: _Kernel) -> _Kernel:
     """`inline_kernel` without reference counts, for use inside a `flat_kernel`."""
     if numba_config.DISABLE_JIT:
         return function
-    return cast(_Kernel, numba.njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)(function))
+    return cast(_Kernel, _njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)(function))
 
 
 @cache

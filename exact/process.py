@@ -58,7 +58,8 @@ def run(
 
     ``task`` is a function at the top of a module; arguments and messages are pickled. ``seconds`` counts from this call,
     ``memory`` is a limit on the child's address space in bytes. An InputError of the task is raised here again.
-    Raises ChildProcessError when the child crashed or was killed from outside: nothing is known then.
+    Raises ChildProcessError when the child crashed or was killed from outside: nothing is known then. A child that dies
+    under a memory limit is taken to have met it.
     """
     began = time.perf_counter()
     read_end, write_end = os.pipe()
@@ -85,6 +86,8 @@ def run(
         finally:
             child.kill()
             child.wait()
+        if how is None and memory is not None:
+            how = Ending.MEMORY  # many libraries crash when they get no memory
         if how is None:
             complaints.seek(0)
             raise _crash(task, child.returncode, complaints.read().decode(errors="replace"))

@@ -97,7 +97,8 @@ def solve(
 
     Boards are counted by their colours: identical pieces swapped are one solution. ``fix_corner`` leaves out rotated
     copies (see `corner_fixed`). ``nodes``, ``seconds``: budgets, None = no limit. ``options``: switches of ColorPairs.
-    ``memory``, ``sat_solver``, ``seed``: see `Request`. ``report`` is called every tenth of a second or so. Ctrl-C ends the search with what is known so far.
+    ``memory``, ``sat_solver``, ``seed``: see `Request`. ``report`` is called every tenth of a second or so. Ctrl-C ends
+    the search with what is known so far.
     Raises InputError for an unknown solver or a puzzle that it cannot take, and RuntimeError if a solver returns a
     board that is not a solution.
     """
@@ -124,7 +125,9 @@ def solve(
     if total.board is not None:
         judged = verify(puzzle, total.board)
         if not (judged.valid and judged.full and judged.score == puzzle.max_score):
-            raise RuntimeError(f"{solver} returned a board that is not a solution: {judged.problems or judged.mismatches}")
+            raise RuntimeError(
+                f"{solver} returned a board that is not a solution: {judged.problems or judged.mismatches}"
+            )
     return Outcome(
         total.status, total.solutions, total.nodes, total.seconds, convention, total.board, dict(total.details)
     )
@@ -133,8 +136,8 @@ def solve(
 def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """The puzzles that together hold one solution of each set of rotated copies, and the convention in words.
 
-    A corner piece (the first of those with the fewest identical twins) is pinned to the top left corner; on a board that
-    is not square, which has only half turns, to the top left and then to the top right corner. A puzzle with clues has
+    A corner piece (the first of those with the fewest identical twins) is pinned to the top left corner; on a board
+    that is not square, which has only half turns, to the top left and then to the top right corner. A puzzle with clues has
     no rotated copies: nothing is fixed.
     """
     if puzzle.clues:
@@ -165,9 +168,7 @@ def _sum(before: Answer, after: Answer) -> Answer:
     if status is Status.INFEASIBLE and solutions:
         status = Status.SOLVED
     details = {
-        name: max(value, before.details.get(name, 0.0))
-        if name == "deepest"
-        else value + before.details.get(name, 0.0)
+        name: max(value, before.details.get(name, 0.0)) if name == "deepest" else value + before.details.get(name, 0.0)
         for name, value in after.details.items()
     }
     return replace(

@@ -41,6 +41,11 @@ def stop_requested() -> bool:
     return _stop_flag is not None and bool(_stop_flag.value)
 
 
+def is_worker() -> bool:
+    """Whether this process is a worker of a `Crew`."""
+    return _stop_flag is not None
+
+
 class Crew(Executor):
     """``workers`` spawned processes, one task at a time each; started when first needed, replaced when they die."""
 

@@ -16,9 +16,9 @@ from lns.params import Params
 State = dict[str, npt.NDArray[np.generic]]
 """Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task.
 
-Names, dtypes and shapes are those of a new engine's state, except that an array which is empty there may have any length
-along its first axis. A state may come from a file that somebody else sent: ``restore`` raises InputError for values that
-a kernel could not bear.
+Names, dtypes and shapes are those of a new engine's state, except that an array which is empty there may have any
+length along its first axis. A state may come from a file that somebody else sent: ``restore`` raises InputError for
+values that a kernel could not bear.
 """
 
 
@@ -37,6 +37,7 @@ class Statistics:
     nodes: int = 0  # placements of the constructor
     prefixes: int = 0  # prefixes that reached the exact tail
     tail_nodes: int = 0  # placements of the exact tail
+    window_nodes: int = 0  # placements of the region re-solves
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
 
@@ -46,7 +47,7 @@ class Statistics:
     @property
     def work(self) -> int:
         """What `rate` counts: placements, or tabu moves where nothing was placed."""
-        return self.nodes + self.tail_nodes if self.nodes or not self.moves else self.moves
+        return self.nodes + self.tail_nodes + self.window_nodes if self.nodes or not self.moves else self.moves
 
     @property
     def unit(self) -> str:
@@ -54,7 +55,7 @@ class Statistics:
 
     def efforts(self) -> dict[str, int]:
         """Work by operator, under the names that finds give as their origin: placements, for tabu moves evaluated."""
-        efforts = {"construct": self.nodes + self.tail_nodes, "tabu": self.moves}
+        efforts = {"construct": self.nodes + self.tail_nodes, "windows": self.window_nodes, "tabu": self.moves}
         return {name: work for name, work in efforts.items() if work}
 
     def summary(self, seconds: float) -> str:
@@ -62,6 +63,8 @@ class Statistics:
         parts = []
         if self.nodes:
             parts.append(f"{self.nodes / 1e6:,.0f} M nodes, {self.prefixes:,} prefixes finished exactly")
+        if self.window_nodes:
+            parts.append(f"{self.window_nodes / 1e6:,.0f} M nodes in regions")
         if self.moves:
             parts.append(f"{self.moves / 1e6:,.0f} M tabu moves evaluated")
         return ", ".join([*parts, self.rate(seconds)])

@@ -14,11 +14,13 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 
+import numpy as np
+
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns.crew import Crew, WorkerLost, stop_requested
-from lns.engine import Find, State, Statistics, make_engine
+from lns.crew import Crew, WorkerLost, is_worker, stop_requested
+from lns.engine import Engine, Find, State, Statistics, make_engine
 from lns.params import Params
 
 log = logging.getLogger("lns")
@@ -28,6 +30,9 @@ TICK_S = 0.2  # how long a signal or a stop may wait for the parent
 GRACE_S = 1.0  # for rounds under way at the end; a worker that compiles or hangs is not waited for any longer
 LOST_ROUNDS = 5  # in a row, and the island is given up
 MAX_FINDS = 1000  # boards that one round reports, the last ones found
+
+
+_kept: list[tuple[Task, State, Engine]] = []  # in a worker: the island of its last round, to go on without restoring
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,7 @@ def run_round(task: Task) -> Report:
     """Search for ``task.seconds``: whole steps, so that where a round ends changes nothing in the trajectory."""
 
     end = time.monotonic() + task.seconds
-    engine = make_engine(task.engine, task.puzzle, task.params, task.seed, task.number)
-    if task.island is not None:
-        engine.restore(task.island.state)
+    engine = _engine(task)
     if task.incumbent is not None:
         engine.meet(task.incumbent, task.incumbent_score)
     steps = 0
@@ -99,8 +102,29 @@ def run_round(task: Task) -> Report:
     island = Island(
         task.number, engine.state(), engine.best_score, engine.statistics, before + steps, bool(engine.exhausted)
     )
+    if is_worker():
+        _kept[:] = [(task, island.state, engine)]
     seconds = time.monotonic() - end + task.seconds
     return Report(island, engine.best, engine.origin, tuple(finds[-MAX_FINDS:]), os.getpid(), seconds)
+
+
+def _engine(task: Task) -> Engine:
+    """The engine where the task says it stands: mostly the one that this worker has just used, else restored."""
+    if task.island is not None:
+        for last, state, engine in _kept:
+            mine = (last.puzzle, last.params, last.engine, last.seed, last.number)
+            if mine == (task.puzzle, task.params, task.engine, task.seed, task.number) and _equal(
+                state, task.island.state
+            ):
+                return engine
+    engine = make_engine(task.engine, task.puzzle, task.params, task.seed, task.number)
+    if task.island is not None:
+        engine.restore(task.island.state)
+    return engine
+
+
+def _equal(a: State, b: State) -> bool:
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name], equal_nan=True) for name in a)
 
 
 class Archipelago:

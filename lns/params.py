@@ -76,11 +76,21 @@ class Tabu(Component):
 
 
 @dataclass(frozen=True)
+class Windows(Component):
+    """Regions around the damage of the best board, freed and re-solved exactly."""
+
+    nodes: int = option(2_000_000, "nodes that one region may use; 0: no regions", 0, 10**10)
+    patience: int = option(10, "steps of construction without a new best before its damage is worked on", 0, 10**6)
+
+
+@dataclass(frozen=True)
 class Engine(Component):
     """The loop that ties the parts together."""
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
-    boards_from: int = option(0, "look for boards of this score even when better ones are known; 0: only better", 0, 10**6)
+    boards_from: int = option(
+        0, "look for boards of this score even when better ones are known; 0: only better", 0, 10**6
+    )
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,7 @@ class Params:
     """All components. ``Params()`` are the defaults."""
 
     construct: Construct = field(default_factory=Construct)
+    windows: Windows = field(default_factory=Windows)
     tabu: Tabu = field(default_factory=Tabu)
     engine: Engine = field(default_factory=Engine)
 

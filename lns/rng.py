@@ -12,6 +12,8 @@ from exact.jit import inline_kernel
 
 RandomState = npt.NDArray[np.uint64]
 
+_ALL = 2**64 - 1
+
 
 def random_state(seed: int, *stream: int) -> RandomState:
     """Independent state for each (seed, stream): the same numbers on every machine."""
@@ -20,7 +22,17 @@ def random_state(seed: int, *stream: int) -> RandomState:
 
 def generator(state: RandomState) -> np.random.Generator:
     """A numpy generator for work between steps, seeded by one draw from ``state`` (which moves on)."""
-    return np.random.Generator(np.random.PCG64(int(next_u64(state))))
+    return np.random.Generator(np.random.PCG64(_draw(state)))
+
+
+def _draw(state: RandomState) -> int:
+    """`next_u64` in plain Python: inlined kernels are in no cache, and compiling one costs every process a while."""
+    a, b, c, d = (int(part) for part in state)
+    product = b * 5 & _ALL
+    result = ((product << 7 | product >> 57) & _ALL) * 9 & _ALL
+    c, d = c ^ a, d ^ b
+    state[:] = a ^ d, b ^ c, c ^ (b << 17 & _ALL), (d << 45 | d >> 19) & _ALL
+    return result
 
 
 @inline_kernel

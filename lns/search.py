@@ -1,4 +1,4 @@
-"""The main engine: construct, finish exactly, keep the best; then ask for one edge more."""
+"""The main engine: construct, finish exactly, keep the best, ask for one edge more; rework the damage of the best."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.derive import MOST_SLIPS, Aim, Fit, best_fit, best_schedule, schedule_for
 from lns.construct.schedule import favoured_colours
 from lns.engine import Find, State, Statistics
+from lns.neighbourhoods import windows
 from lns.neighbourhoods.assign import fill
 from lns.params import Params
 from lns.rng import RandomState, random_state
@@ -33,6 +34,10 @@ class Search:
         self.best_score = -1
         self.origin = ""
         self.boards = 0
+        self.quiet = 0  # steps since the last new best
+        self.region = 0  # the next region of the best board to rework
+        self.window_nodes = 0
+        self._regions: list[tuple[int, ...]] | None = None
         self._finds: list[Find] = []
 
     @property
@@ -43,23 +48,39 @@ class Search:
     def statistics(self) -> Statistics:
         built = self.constructor
         if built is None:
-            return Statistics()
-        return Statistics(nodes=built.nodes, prefixes=built.prefixes, tail_nodes=built.tail_nodes, boards=self.boards)
+            return Statistics(window_nodes=self.window_nodes, boards=self.boards)
+        return Statistics(built.nodes, built.prefixes, built.tail_nodes, self.window_nodes, self.boards)
 
     def step(self, target: int) -> None:
-        """Construct for a step; whatever beats the best becomes the best, and the next has to beat that."""
+        """Rework one region of a best board that has stood for a while; else construct, to beat the best by one."""
+        self.quiet += 1
+        if self.best is not None and self.quiet > self.params.windows.patience and self._rework(self.best):
+            return
         built = self.constructor or self._begin()
         prefixes = built.prefixes
         wanted = min(self.best_score + 1, self.params.engine.boards_from or self.puzzle.max_score + 1)
         found = built.run(self.params.engine.step_nodes, wanted)
         if found is not None:
-            self.boards += 1
             self._offer(found, "construct")
         elif self.best is None:  # the first steps may not get to the tail: a full board all the same
             self._offer(fill(self.puzzle, Board(built.placements(), self.puzzle.width, self.puzzle.height)), "fill")
         self.barren = 0 if built.prefixes > prefixes else self.barren + 1
         if built.exhausted or self.barren >= BARREN_STEPS:
             self._loosen(built)
+
+    def _rework(self, best: Board) -> bool:
+        """Re-solve the next region of the best board; False when all have been."""
+        if self._regions is None:
+            self._regions = windows.regions(self.puzzle, best) if self.params.windows.nodes else []
+        if self.region >= len(self._regions):
+            return False
+        result = windows.improve(self.puzzle, best, self._regions[self.region], self.params.windows.nodes)
+        self.region += 1
+        self.window_nodes += result.nodes
+        if result.improved:
+            self._offer(result.board, "windows")
+            self.quiet = self.params.windows.patience  # its neighbours are worth a look at once
+        return True
 
     def _begin(self) -> Constructor:
         """Measure the instance and derive the schedule to begin with."""
@@ -84,9 +105,15 @@ class Search:
         judged = verify(self.puzzle, board)
         if not judged.valid:
             raise AssertionError(f"{origin} returned an illegal board: {judged.problems[0]}")
+        self.boards += 1
         self._finds.append(Find(board, judged.score, origin))
         if judged.score > self.best_score:
-            self.best, self.best_score, self.origin = board, judged.score, origin
+            self._adopt(board, judged.score, origin)
+
+    def _adopt(self, board: Board, score: int, origin: str) -> None:
+        self.best, self.best_score, self.origin = board, score, origin
+        self.quiet = self.region = 0
+        self._regions = None
 
     def drain(self) -> list[Find]:
         finds, self._finds = self._finds, []
@@ -94,7 +121,9 @@ class Search:
 
     def meet(self, board: Board, score: int) -> None:
         if score > self.best_score:
-            self.best, self.best_score, self.origin = board, score, "elsewhere"
+            self._adopt(board, score, "elsewhere")
+            if self.constructor is None:  # a board to start from
+                self.quiet = self.params.windows.patience
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
@@ -102,7 +131,9 @@ class Search:
         none = np.zeros(0, dtype=np.int32)
         state: State = {
             "best": none if self.best is None else self.best.placements,
-            "counters": np.array([self.best_score, self.boards, self.barren]),
+            "counters": np.array(
+                [self.best_score, self.boards, self.barren, self.quiet, self.region, self.window_nodes]
+            ),
             "random": self.random.copy(),
             "fit.exact": np.zeros(0),
             "fit.slipping": np.zeros(0),
@@ -123,10 +154,13 @@ class Search:
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError where it does not fit this puzzle."""
         cells, puzzle = self.puzzle.cells, self.puzzle
-        self.best_score, self.boards, self.barren = map(int, state["counters"])
+        self.best_score, self.boards, self.barren, self.quiet, self.region, self.window_nodes = map(
+            int, state["counters"]
+        )
         self.random[:] = state["random"]
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
+        self._regions = None
         if len(state["fit.exact"]) == 0:
             return
         exact, slipping = (np.asarray(state[f"fit.{name}"], dtype=np.float64) for name in ("exact", "slipping"))

@@ -38,7 +38,9 @@ def main(seconds: float, seed: int = 0) -> int:
                 **{name: bool(random.integers(2)) for name in SWITCHES},
             )
             found = solve(puzzle, count_all=True, options=options)
-            assert found.solutions == scanned.solutions, f"puzzle {drawn}: {found.solutions} by {options}, not {scanned}"
+            assert found.solutions == scanned.solutions, (
+                f"puzzle {drawn}: {found.solutions} by {options}, not {scanned}"
+            )
         checked += 1
     return checked
 

@@ -93,11 +93,7 @@ def best_score(window: Window) -> int | None:
     for cell in region:
         placements[cell] = clues.get(cell, EMPTY)
     reserved = {clue.piece for clue in puzzle.clues}
-    pieces = [
-        piece
-        for piece in range(puzzle.cells)
-        if piece not in reserved and not (placements >> 2 == piece).any()
-    ]
+    pieces = [piece for piece in range(puzzle.cells) if piece not in reserved and not (placements >> 2 == piece).any()]
     fitting = {cell: [o for piece in pieces for o in _fitting(puzzle, piece, cell)] for cell in free}
     quads = puzzle.oriented.tolist()
     step = (-puzzle.width, 1, puzzle.width, -1)
@@ -150,7 +146,9 @@ def check(window: Window, expected: int | None, **options: bool) -> RegionResult
     assert answer.proven, answer
     assert answer.status in (Status.OPTIMAL, Status.IMPROVED_OPTIMAL), answer
     assert answer.score == judged.score == answer.bound == expected, (answer, judged, expected)
-    assert answer.improved == (answer.status == Status.IMPROVED_OPTIMAL) or not verify(window.puzzle, window.board).valid
+    assert (
+        answer.improved == (answer.status == Status.IMPROVED_OPTIMAL) or not verify(window.puzzle, window.board).valid
+    )
     region = {*window.cells, *window.donors}
     for cell in range(window.puzzle.cells):
         if cell not in region:
@@ -171,6 +169,7 @@ def main(seconds: float = 60.0, seed: int = 0) -> int:
         try:
             check(window, expected)
             check(window, expected, balance=False)
+            check(window, expected, look=False)
             check(window, expected, curves=False)
         except BaseException:
             print(f"seed {seed + checked}", file=sys.stderr)

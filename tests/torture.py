@@ -28,6 +28,7 @@ from lns.runs.checkpoint import inner
 from lns.runs.directory import read_best, read_run
 from lns.runs.files import STATUS, read_sealed
 from lns.runs.journal import Entry, Reader
+from lns.runs.lock import alive, read_holder
 
 KILLS_A_RUN = 5
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,8 +44,8 @@ def torture_kills(folder: Path, count: int, seed: int) -> Counter[str]:
         if number % KILLS_A_RUN == 0:
             path, best, log = folder / f"run{number}", -1, set()
         kind = chance.choice(["a moment", "a call"])
-        calls = chance.randrange(1, 120) if kind == "a call" else 0
-        pause = chance.uniform(0.0, 5.0) if kind == "a moment" else 30.0
+        calls = chance.randrange(1, 200) if kind == "a call" else 0
+        pause = chance.uniform(0.0, 3.0) if kind == "a moment" else 30.0
         worked = kill_once(path, calls, pause, number)
         if not path.exists() or not (path / "run.json").exists():
             outcome["before the directory was made"] += 1
@@ -59,36 +60,36 @@ def torture_kills(folder: Path, count: int, seed: int) -> Counter[str]:
 
 
 def kill_once(path: Path, calls: int, pause: float, number: int) -> bool:
-    """Start or resume a run and kill its group; True when it had got to work (status.json was written again)."""
+    """Start or resume a run and kill its group; True when a worker had made a step."""
     fresh = not (path / "run.json").exists()
     if fresh and path.exists():
         path = path.rename(path.with_name(f"{path.name}-unmade-{number}")).with_name(path.name)
     common = ["--time", "1h", "--workers", "2", "--quiet"]
     if fresh:
-        arguments = ["solve", "like-e2-8x8", "--run-dir", str(path), "--checkpoint", "0.1", "--log-from", "0"]
+        arguments = ["solve", "like-e2-10x10", "--run-dir", str(path), "--checkpoint", "0.1", "--log-from", "0"]
         arguments += ["--engine", random.Random(number).choice(["auto", "tabu"]), "--seed", str(number)]
     else:
         arguments = ["resume", str(path)]
-    before = stamp(path / STATUS)
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.torture", "--child", str(calls), *arguments, *common],
         cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:
-        end = time.monotonic() + 60.0
-        while stamp(path / STATUS) == before and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
+        end = time.monotonic() + 120.0
+        while not at_work(path, process.pid) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        worked = at_work(path, process.pid)
         try:
             process.wait(pause)
         except subprocess.TimeoutExpired:
-            assert stamp(path / STATUS) != before, "the run did not get to work in 60 s"
+            assert worked, "the run did not get to work in 120 s"
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         output = process.communicate()[0].decode(errors="replace")
     assert process.returncode == -signal.SIGKILL, f"the run ended by itself ({process.returncode}): {output}"
     assert "Traceback" not in output, output
-    return stamp(path / STATUS) != before
+    return worked
 
 
 def on_disk(path: Path) -> tuple[int, set[bytes]]:
@@ -110,11 +111,13 @@ def on_disk(path: Path) -> tuple[int, set[bytes]]:
     return score, boards
 
 
-def stamp(path: Path) -> int:
+def at_work(path: Path, pid: int) -> bool:
+    """Whether the run of this process has heard of its workers."""
+    holder = read_holder(path)
     try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
+        return holder is not None and holder.pid == pid and any(map(alive, read_sealed(path / STATUS).array("pids")))
+    except InputError:
+        return False
 
 
 def child(calls: int, arguments: list[str]) -> int:

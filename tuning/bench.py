@@ -44,7 +44,10 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
         search.step(puzzle.max_score)
         reached.setdefault(search.best_score, time.perf_counter() - began)
     done = search.statistics
-    yield "construction, nodes/s", f"{done.nodes / now / 1e6:.1f} M, and exact tails {done.tail_nodes / now / 1e6:.1f} M"
+    yield (
+        "construction, nodes/s",
+        f"{done.nodes / now / 1e6:.1f} M, and exact tails {done.tail_nodes / now / 1e6:.1f} M",
+    )
     yield "nodes an exact tail", f"{done.tail_nodes / max(1, done.prefixes):,.0f} ({done.prefixes:,} tails)"
     yield "scores, one core", ", ".join(f"{score} at {at:.1f} s" for score, at in reached.items())
 

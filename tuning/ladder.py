@@ -30,8 +30,10 @@ DIFFERENT = 20  # cells in which boards of different prefixes differ at least
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
 FRESH = ("like-e2:16x16:5+17",)
-FIELDS = ("date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
-          "nodes_per_s", "peak_mb", "cpu", "note")  # fmt: skip
+FIELDS = (
+    "date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
+    "nodes_per_s", "peak_mb", "cpu", "note",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,19 @@ def rows(data: Path) -> Iterator[tuple[str, Callable[[int], Puzzle] | None]]:
     """(name, seed -> puzzle) of every row; None in place of the puzzle where the public data is not at ``data``."""
     for name in PUBLIC:
         path = data / f"{name}.txt"
-        yield name, (lambda seed, path=path: load_puzzle(str(path))) if path.exists() else None
+        yield name, _same(str(path)) if path.exists() else None
     for name in SHIPPED:
-        yield name, lambda seed, name=name: load_puzzle(name)
+        yield name, _same(name)
     for spec in FRESH:
-        yield spec, lambda seed, spec=spec: family(spec)(seed).puzzle
+        yield spec, _fresh(spec)
+
+
+def _same(source: str) -> Callable[[int], Puzzle]:
+    return lambda seed: load_puzzle(source)
+
+
+def _fresh(spec: str) -> Callable[[int], Puzzle]:
+    return lambda seed: family(spec)(seed).puzzle
 
 
 def select(names: list[str], data: Path) -> list[tuple[str, Callable[[int], Puzzle] | None]]:

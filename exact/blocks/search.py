@@ -9,7 +9,6 @@ from exact.blocks.kernel import (
     COUNTERS,
     DESCENDING,
     EXHAUSTED,
-    LEVEL,
     NODES,
     SOLUTIONS,
     BlockState,

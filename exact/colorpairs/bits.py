@@ -20,7 +20,7 @@ def lowest(word: np.uint64) -> int:
     below = below - ((below >> np.uint64(1)) & np.uint64(0x5555555555555555))
     below = (below & np.uint64(0x3333333333333333)) + ((below >> np.uint64(2)) & np.uint64(0x3333333333333333))
     below = (below + (below >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((below * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int(np.int64((below * np.uint64(0x0101010101010101)) >> np.uint64(56)))
 
 
 @inline_flat_kernel

@@ -25,7 +25,7 @@ _ROW_MAJOR = int(Heuristic.ROW_MAJOR)
 def available(s: State, w: Switches, pair: int) -> int:
     """Pieces that Offer(pair) can count on: |Offer| - nbPreempted, |Offer| while a cell has three known sides."""
     if w.preemption and s.counters[CROWDED] == 0:
-        return s.offer[pair] - s.taken[pair]
+        return int(s.offer[pair] - s.taken[pair])
     return int(s.offer[pair])
 
 
@@ -74,7 +74,7 @@ def release(t: Tables, s: State, height: int) -> None:
 
 @inline_flat_kernel
 def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
-    """Contradiction, instantiation and preemption to a fixpoint: (contradicted pair or NO_CAUSE, forced cell or NO_CELL).
+    """Contradiction, instantiation, preemption to a fixpoint: (contradicted pair or NO_CAUSE, forced cell or NO_CELL).
 
     Called while no cell has three known sides, so that every surrounded cell demands one pair.
     """
@@ -131,10 +131,10 @@ def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
     if w.heuristic == _MIN_EXPECTED_OFFER:
         return expected
     if w.heuristic == _MIN_EXPECTED_GAP:
-        return expected - s.demand[pair]
+        return float(expected - s.demand[pair])
     if w.heuristic == _MIN_EXPECTED_RATIO:
-        return expected / s.demand[pair]
-    return expected - s.offer[pair]
+        return float(expected / s.demand[pair])
+    return float(expected - s.offer[pair])
 
 
 @inline_flat_kernel
@@ -242,10 +242,10 @@ def starves(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
         spare += 1
     if spare != 1:
         return bool(spare < 1)
+    offers = False
     for i in range(t.piece_pair_count[piece]):
-        if t.piece_pairs[piece * SLOTS + i] == pair:
-            return True
-    return False
+        offers |= t.piece_pairs[piece * SLOTS + i] == pair
+    return offers
 
 
 @inline_flat_kernel

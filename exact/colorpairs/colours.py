@@ -36,13 +36,13 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
         if colour == 0:
             continue
         if w.single_colours and s.asking[colour] > s.having[colour]:
-            return CAUSE_ASKING + colour
+            return int(CAUSE_ASKING + colour)
         if w.shared_edges:
             inside = s.half_edges[colour] - s.wanted[colour]  # these must meet each other
             if inside < 0 or inside > 2 * most_shared_edges(s.having[colour]):
-                return CAUSE_SHARED + colour
+                return int(CAUSE_SHARED + colour)
         if w.cycles and s.half_edges[colour] == 2 and s.wanted[colour] == 0 and chain_colours(t, s, colour) > 0:
-            return CAUSE_CYCLE + colour
+            return int(CAUSE_CYCLE + colour)
     return NO_CAUSE
 
 

@@ -9,9 +9,7 @@ from exact.colorpairs.bits import bit, lowest
 from exact.colorpairs.colours import CAUSE_ASKING, CAUSE_CYCLE, CAUSE_SHARED, chain_colours
 from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
-from exact.jit import flat_kernel, inline_flat_kernel
-
-_NEVER = 1 << 30
+from exact.jit import inline_flat_kernel
 
 
 @inline_flat_kernel
@@ -31,12 +29,17 @@ def blame_side(t: Tables, s: State, cell: int, side: int) -> None:
 
 
 @inline_flat_kernel
-def age(t: Tables, s: State, cell: int, side: int) -> int:
-    """Level of the neighbour at ``side``; -1 for rim and clues, very late when there is none yet."""
-    neighbour = t.neighbour[cell * 4 + (side & 3)]
-    if neighbour < 0:
-        return -1
-    return s.level[neighbour] if s.grid[neighbour] >= 0 else _NEVER
+def blame_demand(t: Tables, s: State, cell: int, first: int, second: int, span: int) -> bool:
+    """Blame the two neighbours that made ``cell`` demand a pair; False when its known sides do not.
+
+    A filled cell still knows the sides that it knew when it was filled, so its neighbours there are older.
+    """
+    for side in range(4):
+        if s.side[cell * 4 + side] == first and s.side[cell * 4 + ((side + span) & 3)] == second:
+            blame_side(t, s, cell, side)
+            blame_side(t, s, cell, side + span)
+            return True
+    return False
 
 
 @inline_flat_kernel
@@ -75,23 +78,7 @@ def explain_pair(t: Tables, s: State, pair: int, with_taken: bool) -> None:
         cell = s.where[piece]
         if cell >= 0:
             own = s.level[cell]
-            if own < 0:
-                continue
-            oriented = s.grid[cell]
-            replaced = False
-            if not with_taken:
-                for side in range(4):
-                    if (
-                        t.quad[oriented * 4 + side] == first
-                        and t.quad[oriented * 4 + ((side + span) & 3)] == second
-                        and age(t, s, cell, side) < own
-                        and age(t, s, cell, side + span) < own
-                    ):
-                        blame_side(t, s, cell, side)
-                        blame_side(t, s, cell, side + span)
-                        replaced = True
-                        break
-            if not replaced:
+            if own >= 0 and (with_taken or not blame_demand(t, s, cell, first, second, span)):
                 s.explanation[own >> 6] |= bit(own)
         elif with_taken:
             add_reason(t, s, piece, pair)
@@ -100,11 +87,7 @@ def explain_pair(t: Tables, s: State, pair: int, with_taken: bool) -> None:
         while cells:
             cell = (word << 6) + lowest(cells)
             cells ^= bit(cell)
-            for side in range(4):
-                if s.side[cell * 4 + side] == first and s.side[cell * 4 + ((side + span) & 3)] == second:
-                    blame_side(t, s, cell, side)
-                    blame_side(t, s, cell, side + span)
-                    break
+            blame_demand(t, s, cell, first, second, span)
 
 
 @inline_flat_kernel
@@ -196,7 +179,7 @@ def explain(t: Tables, s: State, cause: int, with_taken: bool) -> None:
 
 @inline_flat_kernel
 def explain_colour(t: Tables, s: State, colour: int) -> None:
-    """The placements of all pieces with ``colour``: with them the colour's free and demanded edges are what they are."""
+    """All placements of pieces with ``colour``: they make the colour's free and demanded edges what they are."""
     for i in range(t.holder_start[colour], t.holder_start[colour + 1]):
         where = s.where[t.holder[i]]
         if where >= 0:

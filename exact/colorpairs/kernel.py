@@ -25,7 +25,7 @@ from exact.colorpairs.branching import (
 )
 from exact.colorpairs.colours import colour_cause
 from exact.colorpairs.explain import explain, explain_values
-from exact.colorpairs.moves import NO_CAUSE, assign, show_side, unassign
+from exact.colorpairs.moves import assign, show_side, unassign
 from exact.colorpairs.state import (
     CONTRADICTIONS,
     CROWDED,

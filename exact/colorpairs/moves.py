@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from exact.colorpairs.bits import bit
 from exact.colorpairs.state import CROWDED, UNKNOWN, State
-from exact.colorpairs.tables import SLOTS, Tables
+from exact.colorpairs.tables import I32, SLOTS, Tables
 from exact.jit import inline_flat_kernel
 
 NO_CAUSE = -1
@@ -158,12 +158,12 @@ def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bo
 
 
 @inline_flat_kernel
-def is_new(values: object, start: int, index: int) -> bool:
+def is_new(values: I32, start: int, index: int) -> bool:
     """Whether ``values[start + index]`` is none of the values before it from ``start`` on."""
+    new = True
     for i in range(index):
-        if values[start + i] == values[start + index]:  # type: ignore[index]
-            return False
-    return True
+        new &= values[start + i] != values[start + index]
+    return new
 
 
 @inline_flat_kernel

@@ -74,8 +74,8 @@ class ColorPairs:
         ends = [0, *self._state.frame_end[: depth + 1].tolist()]
         following = self._state.frame_next[: depth + 1].tolist()
         return explored_share(
-            (max(0, nxt - start - 1), end - start)
-            for start, nxt, end in zip(ends[:-1], following, ends[1:], strict=True)
+            (max(0, following[level] - ends[level] - (level < depth)), ends[level + 1] - ends[level])
+            for level in range(depth + 1)
         )
 
     @property

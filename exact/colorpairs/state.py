@@ -55,9 +55,10 @@ class State(NamedTuple):
     ``reason[pair]`` = explanation of the preemption by that pair, as a set of levels.
     Colours: ``half_edges[k]`` on free pieces, ``wanted[k]`` sides shown to empty cells, ``having[k]`` free pieces,
     ``asking[k]`` empty cells.
-    Frames, by level: ``frame_cell``, ``frame_pair`` (whose pieces were listed; -1 - colour for those of a colour), ``frame_next``, ``frame_end`` into ``values`` (piece*4 + rotation still to try),
+    Frames, by level: ``frame_cell``; ``frame_pair``, whose pieces were listed (-1 - colour for those of a colour);
+    ``frame_next``, ``frame_end`` into ``values`` (piece*4 + rotation still to try; ``worth``: their probability);
     ``conflict`` = levels that explain the failures so far; ``undo_pairs[level*4 + side]`` = a neighbour's pair count.
-    ``explanation``: the last contradiction's levels. ``first``: the first solution.
+    ``explanation``: the last contradiction's levels. ``chain``: colours of a rim chain. ``first``: a solution.
     """
 
     counters: npt.NDArray[np.int64]

@@ -8,7 +8,12 @@ from collections.abc import Iterable, Sequence
 from exact.paper.experiment import METHODS, REFERENCE, ROW_SCAN, Plan, Run
 
 # (label, from, to): seconds of the best method
-CLASSES = (("< 1 s", 0.0, 1.0), ("1 s to 10 s", 1.0, 10.0), ("10 s to 3 min", 10.0, 180.0), ("3 min to 1 h", 180.0, 3600.0))
+CLASSES = (
+    ("< 1 s", 0.0, 1.0),
+    ("1 s to 10 s", 1.0, 10.0),
+    ("10 s to 3 min", 10.0, 180.0),
+    ("3 min to 1 h", 180.0, 3600.0),
+)
 _TABLE_2 = {"nodes": ("4.3", "1760", "2720", ""), "time": ("-", "13.4", "23.8", "")}
 _TABLE_3 = {
     "MinExpectedOffer": {"time": ("25%", "18%", "15%", "7%"), "nodes": ("25%", "24%", "24%", "18%")},
@@ -43,7 +48,7 @@ def tables(runs: Iterable[Run], plan: Plan) -> str:
         f"({plan.budget * plan.patience:g} s for the row scan); seed {plan.seed}.",
         "**Table 1. Results** (seconds / million nodes; `>` = budget spent)",
         _table_1(kept),
-        "**Table 2. What ColorPairs saves against the row scan** (geometric means; ≥ where the row scan did not finish)",
+        "**Table 2. What ColorPairs saves against the row scan** (geometric means; ≥: the row scan did not finish)",
         _table_2(kept),
         "**Parts** (change against ColorPairs, geometric means over instances that both finish)",
         _parts(kept),
@@ -81,7 +86,9 @@ def _table_1(rows: Sequence[dict[str, Run]]) -> str:
         cells = []
         for method in methods:
             run = row.get(method)
-            cells.append("" if run is None else f"{'' if run.finished else '>'}{run.seconds:.2f} / {run.nodes / 1e6:.3f}")
+            cells.append(
+                "" if run is None else f"{'' if run.finished else '>'}{run.seconds:.2f} / {run.nodes / 1e6:.3f}"
+            )
         first = next(run for run in row.values() if run.finished)
         lines.append([first.instance, str(first.solutions), *cells])
     return _markdown(["instance", "solutions", *methods], lines)
@@ -91,7 +98,7 @@ def _table_2(rows: Sequence[dict[str, Run]]) -> str:
     lines = []
     for what, field in (("nodes", "nodes"), ("time", "seconds")):
         cells = []
-        for label, low, high in CLASSES:
+        for _, low, high in CLASSES:
             pairs = [
                 (row[ROW_SCAN], row[REFERENCE])
                 for row in _in_class(rows, low, high)
@@ -110,7 +117,14 @@ def _parts(rows: Sequence[dict[str, Run]]) -> str:
     for method, (paper_nodes, paper_time) in _ABLATIONS.items():
         pairs = _both(rows, method, REFERENCE)
         lines.append(
-            [method, _change(ratio(pairs, "nodes")), paper_nodes, _change(ratio(pairs, "seconds")), paper_time, str(len(pairs))]
+            [
+                method,
+                _change(ratio(pairs, "nodes")),
+                paper_nodes,
+                _change(ratio(pairs, "seconds")),
+                paper_time,
+                str(len(pairs)),
+            ]
         )
     return _markdown(["", "nodes", "paper", "time", "paper", "instances"], lines)
 

@@ -1,5 +1,9 @@
 """Branch and bound over the refills of a region with at most r mismatches; flat arrays, no allocation.
 
+Candidates come from sets of oriented pieces, one bit each: those with exactly 0, 1, 2... mismatches against the known
+joints by bit-sliced counting. Two bounds: colour balance (`_bound`, kept up to date in constant time) and cells ahead
+that no free piece can match (`_starved`).
+
 From inside another jitted kernel (one plan and one workspace made once in Python)::
 
     plan = plan_region(puzzle, cells)          # cells in the order of search
@@ -16,18 +20,21 @@ The caller may tighten ``work.cap`` (mismatches that may have been spent once a 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from exact.colorpairs.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
+from exact.region.candidates import candidates, group, showing
 from exact.region.plan import RegionPlan, RegionWork
 
 # how a search stands: paused or out of nodes; all searched and nothing found; a refill found; proven the best refill
 OPEN, NONE, FOUND, FOUND_BEST = range(4)
 
 # places in work.state
-DEPTH, NODES, BEST, ALLOWED, SPARE, BASE, FINISHED, BALANCE, PAUSE, START, RUNNING = range(11)
+DEPTH, NODES, BEST, ALLOWED, SPARE, BASE, FINISHED, BALANCE, PAUSE, START, RUNNING, LOOK = range(12)
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)
@@ -60,9 +67,7 @@ def solve_region(
 
 
 @flat_kernel
-def load_region(
-    plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32]
-) -> bool:
+def load_region(plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8], board: npt.NDArray[np.int32]) -> bool:
     """Fill the workspace for the pieces that are free and the colours around the region; a few microseconds.
 
     Returns False when some kind of piece (inner, edge, corner) is too few for its cells, or too many for the workspace.
@@ -112,7 +117,7 @@ def load_region(
         if twin >= 0 and work.last_twin[twin] >= 0:  # waits until the equal piece before it lies
             work.next_twin[kind * bits + work.last_twin[twin]] = start
         else:
-            work.free[kind * words + (start >> 6)] |= _group(start, turns)
+            work.free[kind * words + (start >> 6)] |= group(start, turns)
         if twin >= 0:
             work.last_twin[twin] = start
     total = 0
@@ -132,6 +137,7 @@ def load_region(
     work.state[BASE] = base
     work.state[BALANCE] = 1
     work.state[PAUSE] = 0
+    work.state[LOOK] = 1
     work.balance[0] = 1 << 40
     return True
 
@@ -159,7 +165,7 @@ def start_search(plan: RegionPlan, work: RegionWork, r_max: int) -> None:
         state[FINISHED] = 1
         if state[BASE] <= r_max:
             state[BEST] = state[BASE]
-    elif work.spent[0] + work.bound[0] > r_max:
+    elif work.spent[0] + work.bound[0] * state[BALANCE] > r_max:
         state[FINISHED] = 1
     else:
         _enter(plan, work, 0)
@@ -181,6 +187,7 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
     words = np.uint64(len(work.valid)) // patterns
     bits_of = words * np.uint64(64)
     use_balance = state[BALANCE]
+    look = state[LOOK]
     while True:
         bits = work.bits[depth]
         if bits == _NO_BITS:
@@ -190,7 +197,7 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
             room = min(min(allowed, work.cap[depth]) - work.spent[depth], work.cell_cap[depth], plan.known[depth])
             while level <= room:
                 while word < np.int64(words):
-                    bits = _candidates(plan, work, depth, level, np.uint64(word), words)
+                    bits = candidates(plan, work, depth, level, np.uint64(word), words)
                     if bits:
                         break
                     word += 1
@@ -263,10 +270,13 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
             continue
         kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[depth])])
         turns = plan.turns[kind]
-        work.free[kind * words + (bit >> np.uint64(6))] &= ~_group(np.int64(bit), turns)
+        work.free[kind * words + (bit >> np.uint64(6))] &= ~group(np.int64(bit), turns)
         twin = work.next_twin[kind * bits_of + (bit & ~np.uint64(turns - 1))]
         if twin >= 0:
-            work.free[kind * words + np.uint64(twin >> 6)] |= _group(twin, turns)
+            work.free[kind * words + np.uint64(twin >> 6)] |= group(twin, turns)
+        if look and _starved(plan, work, deeper, words, allowed):
+            _take_back(plan, work, depth, bits_of)
+            continue
         depth = deeper
         _enter(plan, work, depth)
     state[DEPTH] = np.int64(depth)
@@ -275,64 +285,37 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
 
 
 @inline_flat_kernel
-def _enter(plan: RegionPlan, work: RegionWork, depth: np.uint64) -> None:
+def _starved(plan: RegionPlan, work: RegionWork, depth: Any, words: Any, allowed: int) -> bool:
+    """Whether cells that no free piece can match without a miss will spend more than some depth allows."""
+    spent = work.spent[depth]
+    for i in range(np.uint64(plan.ahead.shape[1])):
+        later = plan.ahead[depth, i]
+        if later < 0:
+            break
+        cell = np.uint64(later)
+        pattern = np.uint64(plan.pattern[cell])
+        known = plan.ahead_known[depth, i]
+        base = np.uint64(plan.kind_of[pattern]) * words
+        offered = False
+        for word in range(words):
+            pool = work.free[base + word] & work.valid[pattern * words + word]
+            for j in range(np.uint64(known)):
+                pool &= showing(plan, work, cell, j, pattern, word, words)
+            if pool:
+                offered = True
+                break
+        if not offered:
+            spent += 1
+            if spent > min(allowed, work.cap[cell]):
+                return True
+    return False
+
+
+@inline_flat_kernel
+def _enter(plan: RegionPlan, work: RegionWork, depth: Any) -> None:
     work.level[depth] = 0
     work.word[depth] = -1
     work.bits[depth] = _NO_BITS
-
-
-@inline_flat_kernel
-def _group(bit: int, turns: int) -> np.uint64:
-    """The bits, in their word, of all rotations of the piece that ``bit`` belongs to."""
-    return ((_ONE << np.uint64(turns)) - _ONE) << np.uint64((bit & ~(turns - 1)) & 63)
-
-
-@inline_flat_kernel
-def _candidates(
-    plan: RegionPlan, work: RegionWork, depth: np.uint64, level: int, word: np.uint64, words: np.uint64
-) -> np.uint64:
-    """Free oriented pieces of one word with exactly ``level`` mismatches against the known joints of a cell."""
-    pattern = np.uint64(plan.pattern[depth])
-    pool = work.free[np.uint64(plan.kind_of[pattern]) * words + word] & work.valid[pattern * words + word]
-    known = plan.known[depth]
-    if known == 0:
-        return pool
-    a = _showing(plan, work, depth, np.uint64(0), pattern, word, words)
-    if known == 1:
-        return pool & (a if level == 0 else ~a)
-    b = _showing(plan, work, depth, np.uint64(1), pattern, word, words)
-    if known == 2:
-        if level == 0:
-            return pool & a & b
-        return pool & ((a ^ b) if level == 1 else ~(a | b))
-    # bit-sliced count of matches: twos, ones
-    c = _showing(plan, work, depth, np.uint64(2), pattern, word, words)
-    ones = a ^ b ^ c
-    twos = (a & b) | ((a ^ b) & c)
-    fours = _NO_BITS
-    if known == 4:
-        d = _showing(plan, work, depth, np.uint64(3), pattern, word, words)
-        carry = ones & d
-        ones ^= d
-        fours = twos & carry
-        twos ^= carry
-    matches = known - level
-    if matches == 4:
-        return pool & fours
-    return (
-        pool & ~fours & (twos if matches & 2 else ~twos) & (ones if matches & 1 else ~ones)
-    )
-
-
-@inline_flat_kernel
-def _showing(
-    plan: RegionPlan, work: RegionWork, depth: np.uint64, j: np.uint64, pattern: np.uint64, word: np.uint64,
-    words: np.uint64,
-) -> np.uint64:
-    """Oriented pieces that show what the j-th known joint asks for."""
-    colour = np.uint64(work.joint_colour[np.uint64(plan.joint[depth, j])])
-    side = np.uint64(plan.side[depth, j])
-    return work.mask[((pattern * np.uint64(4) + side) * np.uint64(len(plan.part)) + colour) * words + word]
 
 
 @inline_flat_kernel
@@ -348,7 +331,7 @@ def _shift(plan: RegionPlan, work: RegionWork, colour: int, change: int) -> None
 
 
 @inline_flat_kernel
-def _bound(plan: RegionPlan, work: RegionWork, depth: np.uint64) -> int:
+def _bound(plan: RegionPlan, work: RegionWork, depth: Any) -> Any:
     """Mismatches still to come at least, by colour balance: every half-edge lacking is one mismatch; every mismatch
     changes two balances, so it settles at most two of the lacking half-edges and odd balances of its part."""
     total = np.int64(0)
@@ -360,7 +343,7 @@ def _bound(plan: RegionPlan, work: RegionWork, depth: np.uint64) -> int:
 
 
 @inline_flat_kernel
-def _take_back(plan: RegionPlan, work: RegionWork, depth: np.uint64, bits_of: np.uint64) -> None:
+def _take_back(plan: RegionPlan, work: RegionWork, depth: Any, bits_of: Any) -> None:
     """Undo the piece on ``depth``: balances and free pieces."""
     bit = np.uint64(work.chosen[depth])
     pattern = np.uint64(plan.pattern[depth])
@@ -383,7 +366,7 @@ def _take_back(plan: RegionPlan, work: RegionWork, depth: np.uint64, bits_of: np
     kind = np.uint64(plan.kind_of[pattern])
     words = bits_of >> np.uint64(6)
     turns = plan.turns[kind]
-    work.free[kind * words + (bit >> np.uint64(6))] |= _group(np.int64(bit), turns)
+    work.free[kind * words + (bit >> np.uint64(6))] |= group(np.int64(bit), turns)
     twin = work.next_twin[kind * bits_of + (bit & ~np.uint64(turns - 1))]
     if twin >= 0:
-        work.free[kind * words + np.uint64(twin >> 6)] &= ~_group(twin, turns)
+        work.free[kind * words + np.uint64(twin >> 6)] &= ~group(twin, turns)

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import flat_kernel
+from exact.jit import flat_kernel, inline_flat_kernel
 
 if TYPE_CHECKING:
     from exact.region.plan import RegionPlan
+
+
+@inline_flat_kernel
+def _joint(plan: RegionPlan, depth: int, count: int, number: int, side: int, demand: int) -> int:
+    plan.side[depth, count] = side
+    plan.joint[depth, count] = plan.joint_at[number, side]
+    plan.demand[depth, count] = demand
+    return count + 1
 
 
 @flat_kernel
@@ -23,26 +31,43 @@ def set_order(plan: RegionPlan, order: npt.NDArray[np.int64], shift: int) -> Non
         plan.order[depth] = number
         plan.pattern[depth] = plan.pattern_at[number]
         count = 0
-        for asking in (True, False):
-            for turn in range(4):
-                side = (turn + 3) & 3  # left, up, right, down
-                other = plan.around[number, side]
-                if other == -1:
-                    continue
-                earlier = other == -2
-                if other >= 0:
-                    for before in range(depth):
-                        if plan.order[before] == other:
-                            earlier = True
-                if earlier != asking:
-                    continue
-                plan.side[depth, count] = side
-                plan.joint[depth, count] = plan.joint_at[number, side]
-                plan.demand[depth, count] = 1 if other == -3 else 2
-                if other == -3:
-                    for before in range(depth + 1):
-                        plan.wild[before] += 1
-                count += 1
-            if asking:
-                plan.known[depth] = count
+        for turn in range(4):  # known from outside
+            side = (turn + 3) & 3  # left, up, right, down
+            if plan.around[number, side] == -2:
+                count = _joint(plan, depth, count, number, side, 2)
+        for before in range(depth):  # then from earlier cells, in the order in which they become known
+            for side in range(4):
+                if plan.around[number, side] == plan.order[before]:
+                    count = _joint(plan, depth, count, number, side, 2)
+        plan.known[depth] = count
+        for turn in range(4):
+            side = (turn + 3) & 3
+            other = plan.around[number, side]
+            if other == -3:
+                for before in range(depth + 1):
+                    plan.wild[before] += 1
+                count = _joint(plan, depth, count, number, side, 1)
+            elif other >= 0:
+                earlier = False
+                for before in range(depth):
+                    earlier |= plan.order[before] == other
+                if not earlier:
+                    count = _joint(plan, depth, count, number, side, 2)
         plan.open[depth] = count - plan.known[depth]
+    # cells whose pair of known colours can be looked at before their turn: with each depth, the next ones in the order
+    plan.ahead[:] = -1
+    for depth in range(n):
+        count = 0
+        for later in range(depth, n):
+            known = 0
+            for j in range(plan.known[later]):
+                side = plan.side[later, j]
+                other = plan.around[plan.order[later], side]
+                placed = other == -2
+                for before in range(depth):
+                    placed |= plan.order[before] == other
+                known += placed
+            if known >= 2 and count < plan.ahead.shape[1]:
+                plan.ahead[depth, count] = later
+                plan.ahead_known[depth, count] = known
+                count += 1

@@ -20,6 +20,7 @@ from instances.errors import InputError
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle
 
 MAX_REGION = 256
+AHEAD = 8  # cells looked at before their turn
 PARTS = 4  # classes of colours that are told apart by the bound
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -33,7 +34,9 @@ class RegionPlan(NamedTuple):
     neighbour, or RIM, OUTSIDE, WILD; ``joint_at`` (n, 4).
     By depth, written by `set_order`: ``order`` (n,) number of the cell; ``pattern``; ``known``, ``open`` (n,) how many
     joints; ``side``, ``joint`` (n, 4) the known ones first, then the others; ``demand`` (n, 4) half-edges that leave
-    the balance, 2 for an open joint, 1 for a wild one; ``wild`` (n+1,) wild joints still to come.
+    the balance, 2 for an open joint, 1 for a wild one; ``wild`` (n+1,) wild joints still to come; ``ahead``,
+    ``ahead_known`` (n, AHEAD) the next depths whose cells have two known joints or more before their turn, -1 = none,
+    and how many.
     ``kind_of`` (p,): kind of a pattern, that is the pattern up to rotation; ``turns`` (k,): oriented pieces that a
     piece of this kind has per pattern; ``need`` (k,) cells of this kind.
     ``outside`` (o, 3): joint, cell beyond it, that cell's side; ``pinned`` (q, 3): oriented clue piece in the region,
@@ -55,6 +58,8 @@ class RegionPlan(NamedTuple):
     joint: Ints
     demand: Ints
     wild: Ints
+    ahead: Ints
+    ahead_known: Ints
     kind_of: Ints
     turns: Ints
     need: Ints
@@ -163,6 +168,8 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         joint=np.zeros((n, 4), dtype=np.int64),
         demand=np.zeros((n, 4), dtype=np.int64),
         wild=np.zeros(n + 1, dtype=np.int64),
+        ahead=np.full((n, AHEAD), -1, dtype=np.int64),
+        ahead_known=np.zeros((n, AHEAD), dtype=np.int64),
         kind_of=of_pattern,
         turns=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
         need=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),

@@ -39,8 +39,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class RegionResult:
-    """``score``, ``score_before``: matched inner edges of the whole board; ``bound``: the most that it can have with any
-    refill of the region, as far as proven. ``board`` is verified and never worse than the one given.
+    """``score``, ``score_before``: matched inner edges of the whole board. ``bound``: the most that any refill
+    of the region can give, as far as proven. ``board`` is verified and never worse than the one given.
     """
 
     status: Status
@@ -75,6 +75,7 @@ def resolve(
     nodes: int | None = None,
     seconds: float | None = None,
     balance: bool = True,
+    look: bool = True,
     curves: bool = True,
     report: Report | None = None,
 ) -> RegionResult:
@@ -83,8 +84,8 @@ def resolve(
     ``cells``, ``donors``: cell numbers; the pieces on all of them may move among all of them. Empty cells of the region
     are filled (from the pieces that lie nowhere), empty cells elsewhere stay empty and count nothing. Clue cells keep
     their clue. ``target``: a score to reach, instead of the best; ``nodes``: budget, same answer on every machine;
-    ``seconds``: a limit that only stops. ``balance``, ``curves``: switches of the bound and of the spend curves, for
-    measuring; the optimum does not depend on them.
+    ``seconds``: a limit that only stops. ``balance``, ``look``, ``curves``: switches of the two bounds and of the spend
+    curves, for measuring; the optimum does not depend on them.
     Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
     outside the region.
     """
@@ -96,7 +97,7 @@ def resolve(
     region = checked_cells(puzzle, [*region, *extra])
     if set(region) <= {clue.cell for clue in puzzle.clues}:
         return _only_clues(puzzle, board, region)
-    search = _Resolve(puzzle, board, region, balance, curves)
+    search = _Resolve(puzzle, board, region, int(balance), int(look), curves)
     return search.run(target, _Meter(nodes, seconds), report)
 
 
@@ -126,12 +127,12 @@ class _Meter:
 class _Resolve:
     """One question. Mismatches are counted on the joints of the region; score = ``base`` + joints - mismatches."""
 
-    def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], balance: bool, curves: bool) -> None:
+    def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], balance: int, look: int, curves: bool) -> None:
         self.puzzle = puzzle
         self.given = board
         self.cells = cells
         self.judged = verify(puzzle, board)
-        self.balance = balance
+        self.bounds = balance, look
         start = _with_clues(puzzle, board, cells)
         clue_cells = {clue.cell for clue in puzzle.clues}
         free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
@@ -227,7 +228,7 @@ class _Resolve:
                 schedule.curve,
                 schedule.total,
                 r,
-                int(self.balance),
+                *self.bounds,
                 self.meter.step(most),
             )
             self.meter.nodes += made
@@ -289,8 +290,9 @@ class _Resolve:
 
 def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     """The result for a region in which nothing can change."""
+    before = verify(puzzle, board)
     after = _with_clues(puzzle, board, cells)
-    before, judged = verify(puzzle, board), verify(puzzle, after)
+    judged = verify(puzzle, after)
     _checked(puzzle, after)
     status = Status.OPTIMAL if judged.score == before.score else Status.IMPROVED_OPTIMAL
     return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
@@ -302,7 +304,7 @@ def _compile(search: _Resolve) -> None:
     begin_sweep(search.work)
     sweep(
         search.plan, search.work, search.used, search.outside, schedule.order, schedule.shifts, schedule.curve,
-        schedule.total, -1, 1, 0,
+        schedule.total, -1, 1, 1, 0,
     )  # fmt: skip
 
 
@@ -313,10 +315,6 @@ def _inner_joints(plan: RegionPlan) -> int:
 
 def _with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     """``board`` with the clues of empty clue cells of the region laid down."""
-    if (board.width, board.height) != (puzzle.width, puzzle.height):
-        raise InputError(
-            f"the board is {board.width} x {board.height}; the puzzle {puzzle.name} is {puzzle.width} x {puzzle.height}"
-        )
     placements = board.placements.copy()
     for clue in puzzle.clues:
         if clue.cell in cells:

@@ -52,13 +52,18 @@ def schedules(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> list[Sched
     if not curves or len(cells) < 2:
         name, along, across = axes[0]
         return [plain(np.lexsort((across, along)).astype(np.int64))]
-    return [
-        _spread(f"{name}{' back' if sign < 0 else ''}", np.lexsort((across, sign * along)), along, head, tail)
-        for head, tail in _BARE_ENDS
-        for name, along, across in axes
-        for sign in (-1, 1)
-        if max(tall, wide) >= head + tail + 3 or head + tail == 0
-    ]
+    found = []
+    for fine in (False, True):
+        for head, tail in _BARE_ENDS:
+            for name, along, across in axes:
+                blocks = len(np.unique(along))
+                if head + tail > 0 and blocks < head + tail + 3:
+                    continue
+                for sign in (-1, 1):
+                    order = np.lexsort((across, sign * along)).astype(np.int64)
+                    title = f"{'cells' if fine else 'blocks'} {'back ' * (sign < 0)}by {name} {head}-{tail}"
+                    found.append(_spread(title, order, along[order], head, tail, fine))
+    return found
 
 
 def plain(order: Ints) -> Schedule:
@@ -67,18 +72,23 @@ def plain(order: Ints) -> Schedule:
     return Schedule("plain", order, np.zeros(1, dtype=np.int64), np.ones((1, n), dtype=np.int64), 1)
 
 
-def _spread(name: str, order: npt.NDArray[np.intp], along: Ints, head: int, tail: int) -> Schedule:
-    """Equal shares for all blocks but the first ``head`` and the last ``tail``; a block = equal values of ``along``."""
+def _spread(name: str, order: Ints, line: Ints, head: int, tail: int, fine: bool) -> Schedule:
+    """Equal shares for all cells but those of the first ``head`` and the last ``tail`` lines.
+
+    ``line``: by position in ``order``, equal values = one line. A block is a line or, when ``fine``, a cell: more
+    searches, with curves that are closer to the straight line.
+    """
     n = len(order)
-    line = along[order]
-    begins = np.flatnonzero(np.concatenate(([True], line[1:] != line[:-1])))
-    share = np.zeros(len(begins), dtype=np.int64)
-    share[head : len(begins) - tail] = 1
-    block = np.searchsorted(begins, np.arange(n), side="right") - 1
-    starts = np.flatnonzero(share)
-    shifts = begins[starts].astype(np.int64)
-    curve = np.zeros((len(starts), n), dtype=np.int64)
-    for i, start in enumerate(starts):
-        so_far = np.cumsum(np.roll(share, -start))
-        curve[i] = so_far[(block[(np.arange(n) + shifts[i]) % n] - start) % len(begins)]
-    return Schedule(f"{name} {head}-{tail}", order.astype(np.int64), shifts, curve, int(share.sum()))
+    ends = np.flatnonzero(np.concatenate(([True], line[1:] != line[:-1], [True])))
+    share = np.ones(n, dtype=np.int64)
+    share[: ends[head]] = 0
+    share[ends[len(ends) - 1 - tail] :] = 0
+    begins = np.arange(n) if fine else ends[:-1]
+    shifts = begins[share[begins] > 0].astype(np.int64)
+    last = np.arange(n) if fine else np.repeat(ends[1:], np.diff(ends)) - 1  # of each position's block
+    curve = np.zeros((len(shifts), n), dtype=np.int64)
+    so_far = np.cumsum(np.concatenate((share, share)))
+    for i, shift in enumerate(shifts):
+        position = np.arange(shift, shift + n)
+        curve[i] = so_far[last[position % n] + n * (position >= n)] - so_far[shift] + share[shift]
+    return Schedule(name, order, shifts, curve, int(share.sum()))

@@ -11,6 +11,7 @@ from exact.region.kernel import (
     BEST,
     FINISHED,
     FOUND,
+    LOOK,
     NODES,
     NONE,
     OPEN,
@@ -44,12 +45,13 @@ def sweep(
     total: int,
     r: int,
     balance: int,
+    look: int,
     node_budget: int,
 ) -> tuple[int, int]:
     """Go on with the sweep for at most ``r`` mismatches for ``node_budget`` nodes; (status, nodes made).
 
-    FOUND: ``work.found`` (by depth of ``plan.order``) has at most r mismatches, and ``state[BEST]`` says how many; NONE:
-    no refill has at most r; OPEN: call again.
+    FOUND: ``work.found`` (by depth of ``plan.order``) has at most r mismatches, ``state[BEST]`` of them; NONE: no
+    refill has at most r; OPEN: call again. ``balance``, ``look``: 0 switches a bound off.
     """
     state = work.state
     made = 0
@@ -60,6 +62,7 @@ def sweep(
             if not load_region(plan, work, used, board):
                 return NONE, made
             state[BALANCE] = balance
+            state[LOOK] = look
             state[PAUSE] = 1
             for depth in range(len(order)):
                 work.cap[depth] = min(r, r * curve[start, depth] // total)

@@ -15,8 +15,8 @@ DEPTH, NODES, SOLUTIONS, EXHAUSTED, DEEPEST = range(5)
 class ScanState(NamedTuple):
     """Everything that a paused scan needs to go on.
 
-    ``next_word``: uint32 by depth, position of the next candidate to try; ``chosen``: uint64, the word on cell c at index
-    ``c + width``, so that index ``d`` holds the cell above depth d (zeros above row 0); ``free``: pieces left by
+    ``next_word``: uint32 by depth, position of the next candidate to try; ``chosen``: uint64, the word on cell c at
+    index ``c + width``, so that index ``d`` holds the cell above depth d (zeros above row 0); ``free``: pieces left by
     kind + 1; ``first``: the first solution's words by cell; ``counters``: int64, see the names above.
     """
 

@@ -47,12 +47,13 @@ class RowScan:
 
     def _open_path(self) -> Iterator[tuple[int, int]]:
         words, state, tables = self.tables.candidates, self.state, self.tables
-        for cell in range(int(state.counters[DEPTH]) + 1):
+        depth = int(state.counters[DEPTH])
+        for cell in range(depth + 1):
             left = state.chosen[cell + self.puzzle.width - 1] >> 32 if cell % self.puzzle.width else 0
             up = state.chosen[cell] >> 16 & 0xFFFF
             start = int(tables.starts[int(tables.bases[cell]) + int(left) + int(up)])
             length = int(np.argmin(words[start:] != 0))
-            yield max(0, int(state.next_word[cell]) - start - 1), length
+            yield max(0, int(state.next_word[cell]) - start - (cell < depth)), length
 
     @property
     def details(self) -> dict[str, float]:

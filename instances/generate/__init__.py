@@ -5,7 +5,9 @@ from instances.generate.eternity import like_e2
 from instances.generate.families import KINDS, Family, family
 from instances.generate.independent import uniform
 from instances.generate.planted import Planted, clue_cells, corner_cells
+from instances.generate.three_partition import three_partition, triples_of
 from instances.generate.torus import balanced_torus
+from instances.generate.unique import unique
 
 __all__ = [
     "KINDS",
@@ -18,5 +20,8 @@ __all__ = [
     "default_like_e2",
     "family",
     "like_e2",
+    "three_partition",
+    "triples_of",
     "uniform",
+    "unique",
 ]

@@ -71,7 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = paper.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed-000", action="store_true", help="Benoist & Bourreau 2008: tables 1 to 3")
     which.add_argument("--seed-002", action="store_true", help="Bailleux 2025: the four encodings, tables 4 to 7")
-    which.add_argument("--seed-003", action="store_true", help="Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6")
+    which.add_argument(
+        "--seed-003", action="store_true", help="Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6"
+    )
     which.add_argument("--seed-004", action="store_true", help="Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6")
     paper.add_argument("--full", action="store_true", help="the paper's own scale: 35 instances a size, an hour each")
     paper.add_argument("--budget", type=duration, metavar="S", help="seconds for a method on an instance (default 8)")
@@ -83,7 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or a shipped instance's name")
-    parser.add_argument("--solver", default="colorpairs", metavar="NAME", help="colorpairs (default); see `lns exact solvers`")
+    parser.add_argument(
+        "--solver", default="colorpairs", metavar="NAME", help="colorpairs (default); see `lns exact solvers`"
+    )
     parser.add_argument(
         "--fix-corner", action="store_true", help="leave out rotated copies: one corner piece is pinned"
     )

@@ -63,7 +63,9 @@ def run_cnf(args: argparse.Namespace) -> int:
 
 
 def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("answer", metavar="ANSWER", help="what the solver printed, or minisat's result file; - for stdin")
+    parser.add_argument(
+        "answer", metavar="ANSWER", help="what the solver printed, or minisat's result file; - for stdin"
+    )
     parser.add_argument("instance", metavar="INSTANCE", help="the puzzle that the formula was made of")
     parser.add_argument("--encoding", required=True, metavar="NAME", help="the encoding of the formula")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .txt)")

@@ -12,7 +12,11 @@ from lns.cli.options import duration, positive, whole
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instances", nargs="+", metavar="INSTANCE", help="puzzle files, or names of shipped instances")
     parser.add_argument(
-        "--solvers", nargs="+", default=["colorpairs", "rowscan"], metavar="NAME", help="see `lns exact solvers`; or all"
+        "--solvers",
+        nargs="+",
+        default=["colorpairs", "rowscan"],
+        metavar="NAME",
+        help="see `lns exact solvers`; or all",
     )
     parser.add_argument("--count", action="store_true", help="count all solutions (default: the first one)")
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="for each run (default 60 s)")
@@ -20,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix-corner", action="store_true", help="leave out rotated copies")
     parser.add_argument("--sat-solver", metavar="NAME", help="a solver of python-sat: kissat, cadical, glucose, ...")
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the local searches")
-    parser.add_argument("-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

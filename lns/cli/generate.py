@@ -5,8 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from instances.errors import InputError
+
+if TYPE_CHECKING:
+    from instances.board import Board
+    from instances.puzzle import Puzzle
+
+ATTEMPTS, PROOF_SECONDS = 12, 10.0
 
 _EXAMPLES = """\
 examples:
@@ -15,6 +22,8 @@ examples:
   lns generate like-e2 --width 12 --height 20 -o p.txt --solution p.solution.txt
   lns generate uniform --width 7 --colours 5 --fix-corners    as in seed 000, the four corners pinned
   lns generate balanced-torus --width 8 --colours 9           as in seed 002
+  lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (seed 003)
+  lns generate --from-3-partition 3 3 4 3 4 3                 solvable just when the numbers split into equal triples
 
 Without numbers of colours, as many as leave about one solution by chance. The planted solution is written only
 where --solution says.
@@ -23,7 +32,15 @@ where --solution says.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.add_argument("kind", metavar="KIND", help="uniform, balanced-torus or like-e2")
+    parser.add_argument("kind", nargs="?", metavar="KIND", help="uniform, balanced-torus or like-e2")
+    parser.add_argument("--unique", metavar="HOW", help="instead of KIND: m+n-2 or max colours, a single solution")
+    parser.add_argument(
+        "--from-3-partition",
+        type=int,
+        nargs="+",
+        metavar="A",
+        help="instead of KIND: 3m numbers, each within S/4 to S/2",
+    )
     parser.add_argument("--width", type=int, metavar="W", help="cells in a row (default: as --height, else 16)")
     parser.add_argument("--height", type=int, metavar="H", help="cells in a column (default: as --width)")
     parser.add_argument("--colours", type=int, metavar="K", help="colours of a uniform or balanced-torus puzzle")
@@ -45,13 +62,20 @@ def run(args: argparse.Namespace) -> int:
     from lns.cli.main import DONE, print_json
 
     _check_files(args.output, args.solution, args.force)
-    width, height = _shape(args.width, args.height)
-    family = Family(args.kind, width, height, args.colours, args.rim_colours, args.inner_colours)
-    pinned = clue_cells(width, height, args.clues, args.seed) + (
-        corner_cells(width, height) if args.fix_corners else []
-    )
-    planted = family(args.seed).with_clues(pinned)
-    puzzle = planted.puzzle
+    if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
+        raise InputError("expected one of KIND (uniform, balanced-torus, like-e2), --unique and --from-3-partition")
+    solution: Board | None = None
+    if args.kind is None:
+        puzzle, solution = _constructed(args)
+        width, height, pinned = puzzle.width, puzzle.height, []
+    else:
+        width, height = _shape(args.width, args.height)
+        family = Family(args.kind, width, height, args.colours, args.rim_colours, args.inner_colours)
+        pinned = clue_cells(width, height, args.clues, args.seed) + (
+            corner_cells(width, height) if args.fix_corners else []
+        )
+        planted = family(args.seed).with_clues(pinned)
+        puzzle, solution = planted.puzzle, planted.solution
     named = args.format
     if named is None and args.output is None:
         named = "benoist" if width == height else "json" if pinned else "quads"
@@ -60,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
     if args.output is not None:
         atomic_write(args.output, text)
-    if args.solution is not None:
-        atomic_write(args.solution, render("solution", puzzle, planted.solution)[0])
+    if args.solution is not None and solution is not None:
+        atomic_write(args.solution, render("solution", puzzle, solution)[0])
     if args.json:
         print_json(
             {
@@ -85,6 +109,32 @@ def run(args: argparse.Namespace) -> int:
             f"{args.output}: {puzzle.name}, {puzzle.cells} pieces, {puzzle.colours} colours, {len(puzzle.clues)} clues"
         )
     return DONE
+
+
+def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
+    """The constructions of seed 003: single solutions, judged by ColorPairs, and 3-partition."""
+    from instances.generate import three_partition, unique
+
+    given = [args.colours, args.rim_colours, args.inner_colours]
+    if any(value is not None for value in given) or args.clues or args.fix_corners:
+        raise InputError("--unique and --from-3-partition choose their own colours and have no clues; expected neither")
+    if args.from_3_partition is not None:
+        if args.solution is not None or args.width is not None or args.height is not None:
+            raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
+        return three_partition(args.from_3_partition, args.seed), None
+    from exact.outcome import Status
+    from exact.solvers import solve
+
+    width, height = _shape(args.width, args.height)
+    for attempt in range(ATTEMPTS):
+        planted = unique(width, height, args.unique, args.seed, attempt)
+        outcome = solve(planted.puzzle, count_all=True, fix_corner=True, seconds=PROOF_SECONDS)
+        if outcome.status is Status.SOLVED and outcome.solutions == 1:
+            return planted.puzzle, planted.solution
+    raise InputError(
+        f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {ATTEMPTS} attempts of {PROOF_SECONDS:.0f} s; "
+        "expected a smaller board (10x10 works)"
+    )
 
 
 def _shape(width: int | None, height: int | None) -> tuple[int, int]:

@@ -133,6 +133,7 @@ class Progress:
         self._bar: Any = None
         self._redirect: Any = None
         self._next = 15.0
+        self._before = 0  # work of earlier sessions
 
     def __enter__(self) -> Progress:
         if not self.quiet and sys.stderr.isatty():
@@ -143,7 +144,7 @@ class Progress:
             self._redirect.__enter__()
             self._bar = tqdm(
                 total=round(self.seconds), unit="s", leave=False, file=sys.stderr, dynamic_ncols=True,
-                bar_format="{desc} |{bar}| {postfix}",
+                bar_format="{desc} |{bar}|",
             )  # fmt: skip
         return self
 
@@ -159,11 +160,14 @@ class Progress:
         elapsed = search.elapsed
         score = search.best_score if search.best_score >= 0 else "-"
         left = clock(max(0.0, self.seconds - elapsed))
-        line = f"best {score} of {search.puzzle.max_score}"
+        done = search.statistics
+        self._before = done.work if elapsed == 0 else self._before
+        rate = (done.work - self._before) / max(elapsed, 0.5) / 1e6
+        line = f"best {score} of {search.puzzle.max_score}, {rate:.1f} M {done.unit}/s"
         if self._bar is not None:
             with contextlib.suppress(OSError):  # the terminal is gone; the run is not
                 self._bar.set_description_str(line, refresh=False)
-                self._bar.set_postfix_str(f"{left} left", refresh=False)
+                self._bar.bar_format = f"{{desc}} |{{bar}}| {left} left"
                 self._bar.n = min(round(elapsed), self._bar.total)
                 self._bar.refresh()
         elif elapsed >= self._next:

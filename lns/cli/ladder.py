@@ -16,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=positive, default=5, metavar="N", help="runs a row, seeds 1 to N (default 5)")
     parser.add_argument("--workers", type=workers, default=2, metavar="N", help="processes a run (default 2)")
     parser.add_argument("--boards-from", type=whole, default=0, metavar="SCORE", help="count boards of SCORE or more")
-    parser.add_argument("--data", type=Path, default=Path("../shared/instances"), metavar="DIR", help="public instances")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/instances"), metavar="DIR", help="public instances"
+    )
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameters as TOML")
     parser.add_argument("--table", type=Path, metavar="CSV", help="append the rows to this table (runs/ladder.csv)")
     parser.add_argument("--note", default="", help="what is being measured, for the table")

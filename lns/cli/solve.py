@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--log-from", type=whole, metavar="SCORE",
-        help="boards of at least this score go into boards.jsonl, new bests always (default: the best so far less one)",
+        help="boards of at least this score go into boards.jsonl, new bests always (default: boards_from of the "
+        "parameters, or else the best so far less one)",
     )  # fmt: skip
     parser.add_argument(
         "--checkpoint", type=duration, default=60.0, metavar="S",
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         engine=args.engine,
         target=target,
-        log_from=-1 if args.log_from is None else min(args.log_from, puzzle.max_score + 1),
+        log_from=(params.engine.boards_from or -1) if args.log_from is None else min(args.log_from, puzzle.max_score),
         checkpoint_s=args.checkpoint,
     )
 

@@ -72,7 +72,7 @@ class Constructor:
         self._make_plan()
         self.prefix.scalars[0] = kernel.BEGIN
         self.prefix.used[:] = 0
-        self.prefix.cursor[0] = self.plan.tables.index[self.plan.tables.base[0]]
+        self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
         self.shuffled_at = self.nodes
         self._prefixes_before = self.prefixes
 
@@ -163,10 +163,10 @@ class Constructor:
         prefix.scalars[:] = depth, nodes
         prefix.used[:] = 0
         prefix.gain[0] = 0
-        prefix.cursor[0] = made.index[made.base[0]]
+        prefix.cursor[0] = made.start[made.base[0]]
         for at in range(min(depth + 1, self.puzzle.cells)):
             here = int(self._position[at])
-            start = int(made.index[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
+            start = int(made.start[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
             tried = made.words[start : max(start, cursors[at])]  # the list up to the candidate that lies there
             if start + len(tried) != cursors[at] or (tried >> tables.GAIN_AT == tables.NEVER).any():
                 if at == depth == self.plan.cut:

@@ -1,8 +1,8 @@
 """From an instance to a schedule: measure how pieces fit, forecast what schedules are worth, take the best.
 
-1. For several heights of the quota curve a population of prefixes is grown (``probe``): mean exact and slipping children
-   by depth.
-2. For each, the highest score is found whose best slip schedule promises one board in ``horizon`` nodes (``forecast``).
+1. For several heights of the quota curve a population of prefixes is grown (``probe``): mean exact and slipping
+   children by depth.
+2. For each, the highest score whose best slip schedule promises one board in ``horizon`` nodes (``forecast``).
 3. The height with the highest score, then the highest rate, wins; its slips unlock where that schedule says.
 
 Nothing here knows Eternity II; on its pieces the rule finds, within a few cells, the schedule of the record holders.

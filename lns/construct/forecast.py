@@ -1,7 +1,7 @@
 """What a slip schedule is worth, before it is run: a Markov chain over depth and slips spent (Verhaard's idea).
 
-From measured mean numbers of exact and slipping children by depth follow the expected numbers of nodes and of full boards
-by mismatches, up to a common factor; their ratio is the rate of boards a node.
+From measured mean numbers of exact and slipping children by depth follow the expected numbers of nodes and of full
+boards by mismatches, up to a common factor; their ratio is the rate of boards a node.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ class Plan(NamedTuple):
 class Prefix(NamedTuple):
     """The search's own state, all of it: copy these arrays and the search can go on elsewhere.
 
-    ``cursor``: int64 (cells+1,) next word by depth; ``chosen``: int64 (cells,) word by depth; ``gain``: int64 (cells+1,);
+    ``cursor``: int64 (cells+1,) next word by depth; ``chosen``: int64 (cells,) word by depth; ``gain``: int64
+    (cells+1,);
     ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by padded position (right times colours1);
     ``scalars``: int64 [depth or BEGIN, nodes]; ``visits``: int64 (cells+1,) placements by depth.
     """
@@ -59,7 +60,7 @@ def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
     Returns REACHED (the prefix is in ``prefix.chosen``; the next call goes on behind it), BUDGET or EXHAUSTED.
     """
     index, words, base, position, need = (
-        plan.tables.index, plan.tables.words, plan.tables.base, plan.position, plan.need,
+        plan.tables.start, plan.tables.words, plan.tables.base, plan.position, plan.need,
     )  # fmt: skip
     cursor, chosen, gain, used = prefix.cursor, prefix.chosen, prefix.gain, prefix.used
     right, down, visits = prefix.right, prefix.down, prefix.visits

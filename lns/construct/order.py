@@ -1,7 +1,7 @@
 """Fixed orders of the cells in which the upper and the left side of every cell are known when it is filled.
 
 Any order that never visits a cell before its upper and its left neighbour qualifies (a linear extension of the
-staircase order). Row scan is the plain one; the comb order (field.md, Lessons) fills the upper rows row by row and the
+staircase order). Row scan is the plain one; the comb order fills the upper rows row by row and the
 last rows column by column, so that the frontier gets short while slips are being spent.
 """
 

@@ -78,7 +78,7 @@ def grow(
         seen[:] = 0
         exact = slipping = 0
         for i in range(alive):
-            start = tables.index[tables.base[depth] + now.right[i, row] + now.down[i, column]]
+            start = tables.start[tables.base[depth] + now.right[i, row] + now.down[i, column]]
             spent = (SLIP - 1 - now.gain[i]) // SLIP
             favoured = now.gain[i] + spent * SLIP
             at = start

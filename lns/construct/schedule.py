@@ -1,7 +1,7 @@
 """What a construction is asked to do: the order of the cells, where slips unlock, which colours must be used up when.
 
-The quota curve has the shape of the record method's (Blackwood's engine), stated as shares of the cells filled and of the
-favoured half-edges; its height, the favoured colours and the slips follow from the instance: see ``derive``.
+The quota curve has the shape of the record method's (Blackwood's engine), stated as shares of the cells filled and of
+the favoured half-edges; its height, the favoured colours and the slips follow from the instance: see ``derive``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Schedule:
     @property
     def allowed(self) -> IntArray:
         """Slips that may have been spent once a depth is filled; shape (cells,)."""
-        return (np.arange(len(self.order))[:, None] >= self.unlock[None, :]).sum(axis=1).astype(np.int32)
+        return np.searchsorted(self.unlock, np.arange(len(self.order)), side="right").astype(np.int32)
 
     @property
     def need(self) -> npt.NDArray[np.int64]:

@@ -32,14 +32,17 @@ RIGHT_AT = DOWN_AT + DOWN_BITS
 GAIN_AT = RIGHT_AT + RIGHT_BITS
 
 
+Longs = npt.NDArray[np.int64]
+
+
 class Tables(NamedTuple):
     """Flat arrays for the kernel; ``colours1`` = number of colours with grey.
 
-    ``index``: int32, (kinds * colours1 * colours1,): first word of the list of kind*colours1^2 + left*colours1 + up.
+    ``start``: int32, (kinds * colours1 * colours1,): first word of the list of kind*colours1^2 + left*colours1 + up.
     ``words``: int64. ``base``: int32 (cells,), kind*colours1^2 by depth.
     """
 
-    index: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int32]
     words: npt.NDArray[np.int64]
     base: npt.NDArray[np.int32]
     colours1: int
@@ -47,7 +50,7 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class _Kind:
-    """What the pieces of a cell have in common: grey sides, colours that clues next to it ask for, where it may slip."""
+    """What the pieces of a cell have in common: grey sides, colours that clues beside it ask for, where it may slip."""
 
     grey: tuple[bool, bool, bool, bool]
     wanted: tuple[tuple[int, int], ...]  # (side, colour) asked for by a clue on the right or below
@@ -56,7 +59,7 @@ class _Kind:
 
 
 def may_slip(puzzle: Puzzle, cell: int, side: int) -> bool:
-    """Whether a slip on ``side`` of ``cell`` is affordable: never between two rim cells along the rim (field.md)."""
+    """Whether a slip on ``side`` of ``cell`` is affordable: never between two rim cells along the rim."""
     grey = puzzle.grey_sides(cell)
     if grey[side]:
         return False
@@ -116,7 +119,7 @@ def _kind(puzzle: Puzzle, cell: int, slips: bool, clues: dict[int, Clue]) -> _Ki
     return _Kind(grey, tuple(wanted), tuple(allowed))
 
 
-def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray]:
+def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tuple[Longs, Longs, Longs]:
     """(key left*colours1+up, oriented piece, slips) of all candidates of one kind of cell; at most one slip each."""
     colours1 = puzzle.colours + 1
     quads = puzzle.oriented
@@ -160,7 +163,7 @@ def _first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
     return first.ravel()
 
 
-def _pack(quads: IntArray, oriented: IntArray, gain: npt.NDArray[np.int64], colours1: int) -> npt.NDArray[np.int64]:
+def _pack(quads: IntArray, oriented: Longs, gain: Longs, colours1: int) -> Longs:
     piece, rotation = oriented >> 2, oriented & 3
     right = quads[:, RIGHT].astype(np.int64) * colours1
     down = quads[:, DOWN].astype(np.int64)
@@ -168,9 +171,9 @@ def _pack(quads: IntArray, oriented: IntArray, gain: npt.NDArray[np.int64], colo
 
 
 def _lists(
-    keys: IntArray,
-    words: npt.NDArray[np.int64],
-    slips: IntArray,
+    keys: Longs,
+    words: Longs,
+    slips: Longs,
     kinds: int,
     base: npt.NDArray[np.int32],
     colours1: int,

@@ -2,7 +2,7 @@
 
 A special case of the region re-solve small enough for one machine word: at most 16 pieces, so 64 oriented pieces, one
 bit each. The candidates of a cell with 0, 1 or 2 mismatches are three words, the bound by colour balance is kept up to
-date in constant time (design: for each colour, half-edges on free pieces minus those asked for by what is placed).
+date in constant time (for each colour, half-edges on free pieces minus those asked for by what is placed).
 """
 
 from __future__ import annotations

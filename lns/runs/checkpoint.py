@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.errors import InputError
-from instances.formats.json_values import Fields, found, json_object
+from instances.formats.json_values import Fields, bounded, found, json_object
+from instances.formats.text import printable
 from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
 from lns.islands import Island
@@ -111,7 +112,12 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         for entry in meta.array("islands")[:MAX_ISLANDS] if template else []:
             values = Fields(entry) if isinstance(entry, dict) else inner(meta, "islands")
             number = values.integer("number", 0, MAX_ISLANDS - 1)
-            state = {name: _array(archive, f"{number}/{name}", array) for name, array in template.items()}
+            part = f"{number}/"
+            names = {name[len(part) : -len(".npy")] for name in archive.namelist() if name.startswith(part)}
+            if names != template.keys():
+                odd = ", ".join(sorted(names ^ template.keys())[:3])
+                raise InputError(f"made by another version: not both have '{printable(odd, 100)}'")
+            state = {name: _array(archive, part + name, array) for name, array in template.items()}
             islands[number] = _island(number, values, state, puzzle)
     return Checkpoint(account, islands, journal_size)
 
@@ -127,8 +133,12 @@ def _island_json(island: Island) -> dict[str, Any]:
 
 
 def _island(number: int, values: Fields, state: State, puzzle: Puzzle) -> Island:
-    counted = inner(values, "statistics")
-    statistics = Statistics(**{spec.name: counted.integer(spec.name, 0, 2**63 - 1) for spec in fields(Statistics)})
+    counted = values.get("statistics")
+    if not isinstance(counted, dict):
+        raise InputError(f"'statistics': {found(counted)}; expected an object")
+    statistics = Statistics(
+        **{spec.name: bounded(counted.get(spec.name, 0), 0, 2**63 - 1, spec.name) for spec in fields(Statistics)}
+    )
     score = values.integer("best_score", -1, puzzle.max_score)
     return Island(number, state, score, statistics, values.integer("steps", 0, 2**62), values.get("exhausted") is True)
 

@@ -46,6 +46,7 @@ class Keeper:
         self._troubles: dict[str, float] = {}
         self._best_board: tuple[Board, float] | None = None
         self._saved_at = self._beat_at = time.monotonic()
+        self._pids: set[int] = set()
         self._work: deque[tuple[float, int]] = deque()
 
     def begin(self, workers: int, version: str) -> None:
@@ -77,7 +78,7 @@ class Keeper:
         moment = time.monotonic()
         if better or moment - self._saved_at >= self.directory.settings.checkpoint_s:
             self.save(search)
-        if better or moment - self._beat_at >= BEAT_S:
+        if better or moment - self._beat_at >= BEAT_S or self._pids != set(search.pids.values()):
             self.beat(search)
         if self._troubles and min(self._troubles.values()) <= moment - RETRY_S:
             self._retry(search)
@@ -115,7 +116,7 @@ class Keeper:
 
     def beat(self, search: Archipelago) -> None:
         """Write status.json."""
-        self._beat_at = time.monotonic()
+        self._beat_at, self._pids = time.monotonic(), set(search.pids.values())
         done = search.statistics
         status = {
             "schema": 1,

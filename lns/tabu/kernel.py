@@ -75,7 +75,7 @@ def _refresh(walk: Walk, cell: int, piece: int) -> None:
 
 @kernel
 def put(frame: Frame, walk: Walk, cell: int, oriented: int) -> None:
-    """Lay ``oriented`` on ``cell`` (over what lies there) and bring ``fit`` and ``best`` of its neighbours up to date."""
+    """Lay ``oriented`` on ``cell``, over what lies there; bring ``fit`` and ``best`` of its neighbours up to date."""
     old = walk.placed[cell]
     before = old if old >= 0 else len(frame.quads) - 1
     for side in range(4):
@@ -153,7 +153,7 @@ def _shared(frame: Frame, a: int, b: int) -> int:
 
 @kernel
 def steps(frame: Frame, walk: Walk, count: int, target: int) -> None:
-    """``count`` moves (fewer when the best score reaches ``target``): each the best that is not tabu, ties by chance."""
+    """``count`` moves, fewer when the best score reaches ``target``: each the best that is not tabu, ties by chance."""
     cells = len(walk.placed)
     scalars = walk.scalars
     mask = np.uint64(len(walk.seen) - 1)

@@ -19,7 +19,11 @@ def all_boards(puzzle: Puzzle) -> set[tuple[tuple[int, int, int, int], ...]]:
             found.add(tuple(laid))
             return
         up_rim, right_rim, down_rim, left_rim = puzzle.grey_sides(cell)
-        choices = [clues[cell]] if cell in clues else [(p, r) for p in range(puzzle.cells) if p not in pinned for r in range(4)]
+        choices = (
+            [clues[cell]]
+            if cell in clues
+            else [(p, r) for p in range(puzzle.cells) if p not in pinned for r in range(4)]
+        )
         for piece, rotation in choices:
             if piece in used:
                 continue

@@ -14,7 +14,9 @@ def small_puzzle(seed: int, largest: int = 16) -> Puzzle:
     random = np.random.default_rng(seed)
     shapes = [(w, h) for w in range(1, 7) for h in range(1, 7) if 2 <= w * h <= largest]
     width, height = shapes[int(random.integers(len(shapes)))]
-    planted = uniform(width, height, int(random.integers(1 if width * height <= 6 else 2, 5)), int(random.integers(1 << 30)))
+    planted = uniform(
+        width, height, int(random.integers(1 if width * height <= 6 else 2, 5)), int(random.integers(1 << 30))
+    )
     puzzle = planted.puzzle
     if random.random() < 0.4:  # one joint repainted: often no solution is left
         pieces = puzzle.pieces.copy()

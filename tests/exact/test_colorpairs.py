@@ -30,9 +30,7 @@ from tests.shared_data import shared
 SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-options = st.builds(
-    Options, heuristic=st.sampled_from(Heuristic), **{name: st.booleans() for name in SWITCHES}
-)
+options = st.builds(Options, heuristic=st.sampled_from(Heuristic), **{name: st.booleans() for name in SWITCHES})
 
 
 @given(st.integers(0, 1 << 30), options)
@@ -163,9 +161,9 @@ for seed in range({seeds}):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("variable", "seeds"), [("NUMBA_DISABLE_JIT", 8), ("NUMBA_BOUNDSCHECK", 60)])
+@pytest.mark.parametrize(("variable", "seeds"), [("NUMBA_DISABLE_JIT", 8), ("NUMBA_BOUNDSCHECK", 100)])
 def test_kernels_without_jit_and_with_bounds_checks(variable: str, seeds: int, tmp_path: Path) -> None:
-    environment = {**os.environ, variable: "1", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, variable: "1", "NUMBA_OPT": "1", "PYTHONPATH": str(ROOT)}  # compiles sooner
     done = subprocess.run(
         [sys.executable, "-W", "error::IndexError", "-c", _TINY.format(seeds=seeds)],
         env=environment,

@@ -184,6 +184,15 @@ def test_compressed_members_are_refused_before_they_are_unpacked(tmp_path: Path)
         checkpoints.load(path / CHECKPOINT, settings.run, puzzle, {})
 
 
+def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    for name in (CHECKPOINT, PREVIOUS):
+        with zipfile.ZipFile(path / name, "a") as archive:
+            archive.writestr("0/elites.npy", npy(np.zeros(3)))
+    with pytest.raises(InputError, match="made by another version: not both have 'elites'"):
+        resumed(path, 1)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, tmp_path: Path) -> None:
     """Well-formed arrays with values that no engine wrote: refused, or they lead to legal boards all the same."""

@@ -12,14 +12,13 @@ from instances.formats import load_puzzle
 from instances.generate import like_e2
 from lns.construct import tables
 from lns.construct.constructor import Constructor
-from lns.construct.order import check, comb, row_scan
 from lns.construct.derive import best_fit, schedule_for
+from lns.construct.order import check, comb, row_scan
 from lns.construct.schedule import Schedule, colour_classes, favoured_colours, quota_floor
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.params import Construct
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.shared_data import shared
 
 
 @given(st.integers(1, 24), st.integers(1, 24), st.integers(1, 9), st.integers(0, 9), st.integers(1, 9))
@@ -85,7 +84,7 @@ def test_favoured_colours_are_carried_by_the_fewest_pieces():
 
 def _list_of(puzzle: Puzzle, made: tables.Tables, depth: int, left: int, up: int) -> list[tuple[int, int]]:
     """(oriented piece, gain) of a candidate list, read as the kernel reads it."""
-    at = made.index[made.base[depth] + left * made.colours1 + up]
+    at = made.start[made.base[depth] + left * made.colours1 + up]
     found = []
     while (made.words[at] >> tables.GAIN_AT) != tables.NEVER:
         word = int(made.words[at])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,6 +16,7 @@ from numpy.random import default_rng
 
 from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns.runs import lock
 from lns.runs.directory import RunDirectory, read_best
 from lns.runs.files import (
     BEST,
@@ -27,7 +30,10 @@ from lns.runs.files import (
     PREVIOUS,
     SETTINGS,
     STATUS,
+    now,
 )
+from lns.runs.journal import Journal
+from lns.runs.lock import Holder
 from lns.runs.overview import look
 from lns.tabu.search import random_board
 from tests.lns.run_parts import best_of, copied, finished_run, log_of, new_directory, resumed, small_puzzle
@@ -173,3 +179,50 @@ def test_parameters_changed_by_hand_are_said(tmp_path: Path) -> None:
     (path / PARAMETERS).write_text((path / PARAMETERS).read_text().replace("tail = 8", "tail = 9"))
     with pytest.raises(InputError, match="changed since the run began"):
         RunDirectory.open(path)
+
+
+def test_a_log_cut_at_any_byte_keeps_every_whole_line(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
+    logged = log_of(path)
+    data = (path / BOARDS).read_bytes()
+    for length in range(data.rindex(b"\n", 0, -1) - 5, len(data)):
+        (path / BOARDS).write_bytes(data[:length])
+        whole = data[:length].count(b"\n")
+        journal = Journal(path)
+        journal.close()
+        assert journal.size == (path / BOARDS).stat().st_size == data[:length].rfind(b"\n") + 1
+        assert log_of(path) == logged[:whole]
+
+
+def elsewhere(path: Path) -> None:
+    """A lock left by, or held on, another machine."""
+    (path / LOCK).write_text(json.dumps({"pid": 1, "host": "elsewhere", "boot": "b", "started": "1", "since": now()}))
+
+
+def test_a_lock_of_another_machine_holds_while_its_run_shows_life(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = finished_run(tmp_path / "run")
+    monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
+    elsewhere(path)
+    assert look(path).state == "running" and look(path).workers is None
+    beat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
+    beat.start()
+    with pytest.raises(InputError, match="process 1 on elsewhere"):
+        resumed(path, 1)
+    beat.join()
+    resumed(path, 1)  # no life: the machine is gone, or the directory was copied from it
+    assert look(path).state == "ended"
+
+
+def test_a_process_with_the_number_of_a_dead_one_is_no_holder(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    me = Holder.me()
+    assert me.is_alive
+    (path / LOCK).write_text(json.dumps(me.__dict__ | {"started": "1"}))
+    assert look(path).state == "died"
+    resumed(path, 1)
+    (path / LOCK).write_text(json.dumps(me.__dict__))
+    assert look(path).state == "running"
+    with pytest.raises(InputError, match="a run is under way here"):
+        resumed(path, 1)

@@ -46,15 +46,19 @@ def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_where_rounds_end_changes_nothing(engine: str) -> None:
+@pytest.mark.parametrize("restored", [True, False])
+def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
+    """Neither with an engine restored for each round nor with the one that a worker keeps."""
     puzzle = small_puzzle("like-e2-8x8")
+    executor = Inline() if restored else Crew(1)
 
     def rounds(*steps: int) -> tuple[Report, list[int]]:
-        report, scores = None, []
+        report: Report | None = None
+        scores: list[int] = []
         for count in steps:
-            island = None if report is None else report.island
+            island = report.island if report is not None else None
             task = Task(puzzle, QUICK, engine, 7, 0, island, None, -1, puzzle.max_score, 60.0, count)
-            report = run_round(task)
+            report = executor.submit(run_round, task).result(60)
             scores += [find.score for find in report.finds]
         assert report is not None
         return report, scores
@@ -62,6 +66,7 @@ def test_where_rounds_end_changes_nothing(engine: str) -> None:
     (one, found_by_one), (three, found_by_three) = rounds(9), rounds(2, 3, 4)
     assert same(one.island.state, three.island.state)
     assert one.best == three.best and one.island.steps == three.island.steps == 9
+    executor.shutdown()
     assert found_by_one == found_by_three and found_by_one
     assert one.island.statistics == three.island.statistics
 

@@ -16,7 +16,10 @@ from tests.shared_data import shared
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
 
 
-@pytest.mark.parametrize("width,height", [(1, 1), (1, 2), (1, 7), (6, 1), (2, 2), (3, 2), (3, 3), (2, 9), (4, 4), (5, 4)])
+SHAPES = [(1, 1), (1, 2), (1, 7), (6, 1), (2, 2), (3, 2), (3, 3), (2, 9), (4, 4), (5, 4)]
+
+
+@pytest.mark.parametrize("width,height", SHAPES)
 @pytest.mark.parametrize("clues", [0, 1])
 def test_small_boards_are_solved(width, height, clues):
     puzzle, _ = planted(width * 10 + height, width, height, 3, clues)

@@ -1,0 +1,82 @@
+"""What the experiments of seeds 002, 003 and 004 share: runs one after the other, kept in a CSV that is continued."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from exact.compare import Row, append_row, read_rows, size_of
+from exact.solvers import solve
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+
+GAVE_UP = "budget spent"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run to make: the row's names, and what makes the row."""
+
+    instance: str
+    solver: str
+    make: Callable[[], Row]
+
+
+def made(runs: Iterable[Run], output: Path | None) -> Iterator[Row]:
+    """The rows of ``runs``, those in the file ``output`` not made again, new ones added to it."""
+    done = {} if output is None else read_rows(output)
+    for run in runs:
+        row = done.get((run.instance, run.solver))
+        if row is None:
+            row = run.make()
+            if output is not None:
+                append_row(output, row)
+        yield row
+
+
+def by_solver(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> Row:
+    """The first solution by a solver of the single interface, as a row."""
+    try:
+        found = solve(puzzle, solver=solver, seconds=seconds, sat_solver=sat_solver)
+    except InputError as error:
+        if "not installed" in error.message:
+            raise
+        return Row(instance, solver, "refused", note=error.message)
+    except ChildProcessError as error:
+        return Row(instance, solver, "failed", note=str(error))
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    return Row(
+        instance,
+        solver,
+        str(found.status),
+        found.solutions,
+        found.nodes,
+        found.seconds,
+        found.details.get("peak_megabytes", -1.0),
+        size_of(found.details),
+    )
+
+
+def columns(lines: Sequence[Sequence[str]]) -> str:
+    """Aligned text, the first column to the left."""
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if at else text.ljust(width)
+            for at, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else float("nan")
+
+
+def rounded(value: float) -> str:
+    """A number for a table: '-' for none, three digits below ten."""
+    if value != value:
+        return "-"
+    return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"

@@ -1,0 +1,99 @@
+"""Bailleux 2025 (seed 002), section 3: four encodings on balanced toroidal puzzles, tables 4 to 7."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from exact.compare import Row
+from exact.paper.runs import Run, by_solver, columns, mean, rounded
+from instances.generate import balanced_torus
+
+ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
+
+# encoding -> size -> (thousands of variables, of clauses, % solved in 1000 s, mean seconds of those solved)
+PAPER: dict[str, dict[int, tuple[float, float, int, float | None]]] = {
+    "half-3": {5: (2.6, 15, 100, 0.03), 6: (5.2, 31, 100, 0.18), 7: (9.1, 57, 100, 1.39), 8: (15, 97, 100, 20.2),
+               9: (24, 154, 49, 380), 10: (35, 233, 0, None)},
+    "full-2": {5: (7.5, 23, 100, 0.00), 6: (15, 48, 100, 0.09), 7: (29, 90, 100, 1.04), 8: (49, 155, 100, 27.8),
+               9: (79, 250, 30, 425), 10: (120, 383, 0, None)},
+    "half-2": {5: (8, 28, 100, 0.00), 6: (17, 58, 100, 0.03), 7: (30, 107, 100, 0.54), 8: (51, 180, 100, 28.6),
+               9: (82, 286, 25, 530), 10: (124, 433, 0, None)},
+    "full-4": {5: (21, 64, 100, 0.34), 6: (80, 230, 100, 2.68), 7: (246, 736, 100, 47.4), 8: (672, 2010, 37, 497),
+               9: (1470, 4420, 0, None)},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    sizes: tuple[int, ...] = (5, 6, 7)
+    per_size: int = 5
+    seconds: float = 20.0
+    seed: int = 1
+    sat_solver: str = "kissat404"
+    rivals: tuple[str, ...] = ()
+    """Further solvers of the single interface on the same puzzles."""
+
+
+FULL = Plan(sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
+
+
+def runs(plan: Plan) -> Iterator[Run]:
+    """Sizes n with n colours, as the paper's numbers of variables imply."""
+    for n in plan.sizes:
+        for index in range(plan.per_size):
+            puzzle = balanced_torus(n, n, plan.seed + index).puzzle
+            for solver in [f"sat:{name}" for name in ENCODINGS] + list(plan.rivals):
+                yield Run(
+                    puzzle.name, solver, partial(by_solver, puzzle.name, puzzle, solver, plan.seconds, plan.sat_solver)
+                )
+
+
+def tables(rows: Sequence[Row], plan: Plan) -> str:
+    """One line a size and method, the paper's figures behind ours."""
+    lines = [["method", "size", "solved %", "min s", "mean s", "max s", "variables", "clauses",
+              "paper: %", "mean s", "variables", "clauses"]]  # fmt: skip
+    for solver in [f"sat:{name}" for name in ENCODINGS] + list(plan.rivals):
+        for n in plan.sizes:
+            ours = [row for row in rows if row.solver == solver and row.instance.startswith(f"balanced-torus-{n}x{n}-")]
+            if not ours:
+                continue
+            times = [row.seconds for row in ours if row.status == "solved"]
+            sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in ours if "clauses" in row.size]
+            variables, clauses = (mean([float(size[at]) / 1000 for size in sizes]) for at in (0, 1))
+            paper = PAPER.get(solver.removeprefix("sat:"), {}).get(n)
+            lines.append(
+                [
+                    solver,
+                    f"{n}x{n}",
+                    f"{100 * len(times) / len(ours):.0f}",
+                    rounded(min(times, default=float("nan"))),
+                    rounded(mean(times)),
+                    rounded(max(times, default=float("nan"))),
+                    *(f"{value:,.1f}k" if value == value else "-" for value in (variables, clauses)),
+                    *(["-"] * 4 if paper is None else [str(paper[2]), "-" if paper[3] is None else str(paper[3])]),
+                    *([] if paper is None else [f"{paper[0]}k", f"{paper[1]}k"]),
+                ]
+            )
+    head = f"seed 002, tables 4 to 7: {plan.per_size} puzzles a size, {plan.sat_solver}, at most {plan.seconds:.0f} s each\n"
+    return head + columns(lines)
+
+
+def plot(rows: Sequence[Row], path: Path) -> None:
+    """Seconds by size, one line a method, to an image file."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4))
+    for solver in dict.fromkeys(row.solver for row in rows):
+        times: dict[int, list[float]] = {}
+        for row in rows:
+            if row.solver == solver and row.status == "solved":
+                times.setdefault(int(row.instance.split("-")[2].split("x")[0]), []).append(row.seconds)
+        axes.plot(sorted(times), [mean(times[n]) for n in sorted(times)], marker="o", label=solver)
+    axes.set(xlabel="side of the board", ylabel="mean seconds of those solved", yscale="log")
+    axes.legend()
+    figure.savefig(path, dpi=120, bbox_inches="tight")
+    plt.close(figure)

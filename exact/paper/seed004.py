@@ -1,0 +1,112 @@
+"""Cuvillier & Szymkowiak 2010 (seed 004), chapter 4: colours x pieces, minisat plain and restricted, five local searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from exact.compare import Row
+from exact.paper.runs import Run, by_solver, columns, rounded
+from instances.generate import uniform
+
+# method -> (solver of the single interface, solver of python-sat, the seed's table)
+METHODS: dict[str, tuple[str, str | None, str]] = {
+    "minisat": ("sat:triangles", "minisat22", "4.1"),
+    "restricted": ("sat:triangles-restricted", None, "4.1, text"),
+    "adaptnovelty+": ("sls:adaptnovelty+", None, "4.2"),
+    "adaptg2wsat": ("sls:adaptg2wsat", None, "4.3"),
+    "rsaps": ("sls:rsaps", None, "4.4"),
+    "dcrwalk": ("sls:dcrwalk", None, "4.5"),
+    "irots": ("sls:irots", None, "4.6"),
+}
+
+# table -> colours -> {pieces: (seconds of all solved, solved of 100)}; the lines that the docs quote
+PAPER: dict[str, dict[int, dict[int, tuple[float, int]]]] = {
+    "4.1": {2: {16: (0.74, 100), 25: (3.23, 100), 36: (1242.08, 100)}, 4: {16: (0.77, 100), 25: (13.45, 100), 36: (1068.07, 100)},
+            5: {16: (0.76, 100), 25: (8.05, 100), 36: (4084.55, 100)}, 6: {16: (0.76, 100), 25: (5.55, 100), 36: (8324.54, 94)},
+            8: {16: (0.77, 100), 25: (3.68, 100), 36: (1019.18, 100)}, 12: {16: (0.79, 100), 25: (3.19, 100), 36: (108.32, 100)}},
+    "4.2": {2: {16: (0.50, 100), 25: (2.67, 100)}, 4: {16: (3.83, 100), 25: (5091.54, 100)}, 6: {16: (3.53, 100), 25: (2570.78, 100)},
+            8: {16: (3.18, 100), 25: (1237.45, 100)}, 12: {16: (3.34, 100), 25: (411.57, 100)}},
+    "4.3": {2: {16: (0.98, 100), 25: (3.48, 100)}, 4: {16: (3.96, 100), 25: (3948.46, 100)}, 6: {16: (4.90, 100), 25: (1168.63, 100)},
+            8: {16: (4.77, 100), 25: (672.69, 100)}, 12: {16: (4.19, 100), 25: (586.28, 100)}},
+    "4.4": {2: {16: (0.41, 100), 25: (1.16, 100)}, 4: {16: (5.20, 100), 25: (9084.00, 97)}, 6: {16: (5.87, 100), 25: (7711.59, 98)},
+            8: {16: (4.84, 100), 25: (5613.97, 99)}, 12: {16: (4.80, 100), 25: (3717.22, 100)}},
+    "4.5": {2: {9: (1528.95, 100), 16: (0.0, 0)}, 4: {9: (12458.94, 81), 16: (0.0, 0)}, 6: {9: (12022.89, 52), 16: (0.0, 0)}},
+    "4.6": {2: {9: (2.07, 100), 16: (9506.42, 33)}, 4: {9: (40.55, 100), 16: (0.0, 0)}, 6: {9: (110.14, 100), 16: (0.0, 0)}},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    sides: tuple[int, ...] = (3, 4, 5)
+    colours: tuple[int, ...] = (2, 4, 5, 6, 8, 12)
+    per_class: int = 3
+    seconds: float = 5.0
+    seed: int = 1
+    methods: tuple[str, ...] = tuple(METHODS)
+
+
+FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0)
+
+
+def runs(plan: Plan) -> Iterator[Run]:
+    """A class that a method never solved at the next smaller size is still run: the table's zeros are measured."""
+    for side in plan.sides:
+        for colours in plan.colours:
+            if colours > 2 * side * (side - 1):
+                continue  # more colours than inner edges
+            for index in range(plan.per_class):
+                puzzle = uniform(side, side, colours, plan.seed + index).puzzle
+                name = f"{side * side}-c{colours}-s{plan.seed + index}"
+                for method in plan.methods:
+                    solver, sat_solver, _ = METHODS[method]
+                    yield Run(name, solver, partial(by_solver, name, puzzle, solver, plan.seconds, sat_solver))
+
+
+def tables(rows: Sequence[Row], plan: Plan) -> str:
+    """A table for each method: mean seconds and solved, the seed's in brackets."""
+    parts = []
+    for method in plan.methods:
+        solver, _, table = METHODS[method]
+        lines = [["colours", *(f"{side * side} pieces" for side in plan.sides)]]
+        for colours in plan.colours:
+            line = [str(colours)]
+            for side in plan.sides:
+                found = [
+                    row for row in rows if row.solver == solver and row.instance.startswith(f"{side * side}-c{colours}-")
+                ]
+                times = [row.seconds for row in found if row.status == "solved"]
+                if not found:
+                    line.append("-")
+                    continue
+                paper = PAPER.get(table, {}).get(colours, {}).get(side * side)
+                seconds = f"{rounded(sum(times) / len(times))} s " if times else ""
+                known = ""
+                if paper is not None:
+                    known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
+                line.append(f"{seconds}{100 * len(times) // len(found)}%{known}")
+            lines.append(line)
+        parts.append(f"table {table}: {method}, mean seconds and share solved (the seed's)\n" + columns(lines))
+    head = f"seed 004, chapter 4: {plan.per_class} puzzles a class, at most {plan.seconds:.0f} s each\n\n"
+    return head + "\n\n".join(parts)
+
+
+def plot(rows: Sequence[Row], path: Path) -> None:
+    """Minisat's mean time by colours, one line a size: the peak near the square root of the number of pieces."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4))
+    points: dict[int, dict[int, list[float]]] = {}
+    for row in rows:
+        pieces, colours, _ = row.instance.split("-")
+        if row.solver == "sat:triangles":
+            points.setdefault(int(pieces), {}).setdefault(int(colours[1:]), []).append(row.seconds)
+    for size, times in sorted(points.items()):
+        means = [sum(times[colours]) / len(times[colours]) for colours in sorted(times)]
+        axes.plot(sorted(times), means, marker="o", label=f"{size} pieces")
+    axes.set(xlabel="colours", ylabel="mean seconds, minisat", yscale="log")
+    axes.legend()
+    figure.savefig(path, dpi=120, bbox_inches="tight")
+    plt.close(figure)

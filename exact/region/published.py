@@ -1,0 +1,177 @@
+"""The table "windows proven on published boards": `python -m exact.region.published BOARDS.csv --puzzle INSTANCE`.
+
+For every board and shape: the window of full rows with the most mismatches, or every window of full rows. One line of
+a CSV file per window, appended when it is done, so that a stopped run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from exact.region.resolve import RegionResult, Status, resolve
+from exact.region.windows import rows
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats import load_board, load_puzzle
+from instances.puzzle import Puzzle
+from instances.verify import verify
+
+_FIELDS = (
+    "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",
+    "cpu_seconds", "limit", "url",
+)  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what is not yet in the results, then print the table."""
+    parser = argparse.ArgumentParser(prog="python -m exact.region.published", description=__doc__)
+    parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
+    parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
+    parser.add_argument("--rows", metavar="N,N", default="2,3,4", help="heights of the windows (default 2,3,4)")
+    parser.add_argument("--all-windows", action="store_true", help="every window of full rows, not only the worst")
+    parser.add_argument("--seconds", type=float, default=60.0, help="limit of each window")
+    parser.add_argument("--from-score", type=int, default=0, help="only boards published with this score or more")
+    parser.add_argument("--results", metavar="FILE", type=Path, default=Path("windows.csv"))
+    args = parser.parse_args(argv)
+    try:
+        heights = [int(part) for part in args.rows.split(",")]
+        run(args, heights)
+    except (InputError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        if args.results.exists():
+            print(table(args.results))
+    return 0
+
+
+def run(args: argparse.Namespace, heights: list[int]) -> None:
+    """Re-solve every window that has no line yet, or one that was left open within a smaller limit."""
+    puzzle = load_puzzle(args.puzzle)
+    with args.boards.open(newline="") as file:
+        published = [(int(line["score"]), line["board_edges"]) for line in csv.DictReader(file)]
+    done = {_key(line) for line in _lines(args.results) if _settled(line, args.seconds)}
+    for height in heights:
+        for number, (score, edges) in enumerate(published):
+            if score < args.from_score:
+                continue
+            board = _board(puzzle, edges)
+            for first in range(puzzle.height - height + 1) if args.all_windows else [worst_rows(puzzle, board, height)]:
+                if (number, height, first) in done:
+                    continue
+                cpu = time.process_time()
+                result = resolve(puzzle, board, rows(puzzle, first, first + height), seconds=args.seconds)
+                if result.status == Status.INTERRUPTED:
+                    raise KeyboardInterrupt
+                line = _line(puzzle, board, number, score, height, first, result, time.process_time() - cpu)
+                _append(args.results, line | {"limit": args.seconds})
+                print(f"board {number} ({score}), rows {first}:{first + height}: {result.status}, "
+                      f"{result.score_before} -> {result.score}, at most {result.bound}, {result.seconds:.2f} s",
+                      flush=True)  # fmt: skip
+
+
+def worst_rows(puzzle: Puzzle, board: Board, height: int) -> int:
+    """The first row of the ``height`` full rows that hold or touch the most mismatches."""
+    touched = np.zeros(puzzle.height, dtype=int)
+    pairs = verify(puzzle, board).mismatches
+    for first in range(puzzle.height - height + 1):
+        inside = range(first * puzzle.width, (first + height) * puzzle.width)
+        touched[first] = sum(one in inside or other in inside for one, other in pairs)
+    return int(touched.argmax())
+
+
+def table(results: Path) -> str:
+    """The results as a Markdown table, by height and published score."""
+    lines = _lines(results)
+    latest = {_key(line): line for line in lines}
+    groups = (("467 to 470", 467, 470), ("461 to 464", 461, 464), ("458 to 460", 458, 460), ("all", 0, 1 << 20))
+    out = [
+        "| full rows | boards of | windows | proven | improved | open | median s | worst s | gap of the open |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for height in sorted({key[1] for key in latest}):
+        for name, low, high in groups:
+            chosen = [
+                line for key, line in latest.items() if key[1] == height and low <= int(line["published"]) <= high
+            ]
+            if not chosen:
+                continue
+            proven = [line for line in chosen if _proven(line)]
+            gaps = [int(line["bound"]) - int(line["score"]) for line in chosen if not _proven(line)]
+            seconds = np.array([float(line["cpu_seconds"]) for line in chosen])
+            improved = sum(int(line["score"]) > int(line["score_before"]) for line in chosen)
+            out.append(
+                f"| {height} | {name} | {len(chosen)} | {len(proven)} | {improved} | {len(gaps)} | "
+                f"{np.median(seconds):.3g} | {seconds.max():.3g} | {f'{min(gaps)} to {max(gaps)}' if gaps else ''} |"
+            )
+    return "\n".join(out)
+
+
+def _board(puzzle: Puzzle, edges: str) -> Board:
+    url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={edges}"
+    return load_board(url, puzzle)[1]
+
+
+def _line(
+    puzzle: Puzzle, board: Board, number: int, score: int, height: int, first: int, result: RegionResult, cpu: float
+) -> dict[str, object]:
+    from instances.formats import viewer_url
+
+    inside = range(first * puzzle.width, (first + height) * puzzle.width)
+    pairs = verify(puzzle, board).mismatches
+    return {
+        "board": number,
+        "published": score,
+        "rows": height,
+        "first": first,
+        "mismatches": sum(one in inside or other in inside for one, other in pairs),
+        "status": str(result.status),
+        "score_before": result.score_before,
+        "score": result.score,
+        "bound": result.bound,
+        "nodes": result.nodes,
+        "seconds": round(result.seconds, 4),
+        "cpu_seconds": round(cpu, 4),
+        "url": viewer_url(puzzle, result.board) if result.improved else "",
+    }
+
+
+def _key(line: dict[str, str]) -> tuple[int, int, int]:
+    return int(line["board"]), int(line["rows"]), int(line["first"])
+
+
+def _proven(line: dict[str, str]) -> bool:
+    return line["score"] == line["bound"]
+
+
+def _settled(line: dict[str, str], limit: float) -> bool:
+    return _proven(line) or float(line["limit"]) >= limit
+
+
+def _lines(results: Path) -> list[dict[str, str]]:
+    if not results.exists():
+        return []
+    with results.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _append(results: Path, line: dict[str, object]) -> None:
+    new = not results.exists()
+    with results.open("a", newline="") as file:
+        writer = csv.DictWriter(file, _FIELDS)
+        if new:
+            writer.writeheader()
+        writer.writerow(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""Windows: which cells a question frees, and the sweep over all windows of a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from exact.region.resolve import RegionResult, Status, resolve
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from instances.verify import verify
+
+_AROUND_LIMIT = 64  # cells; with more, only the cells that touch a mismatch are freed
+
+
+def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
+    """The cells of rows ``first`` to ``end - 1``. Raises InputError for an empty range or one off the board."""
+    if not 0 <= first < end <= puzzle.height:
+        raise InputError(
+            f"rows {first}:{end} of a board with {puzzle.height} rows; expected a range A:B with "
+            f"0 <= A < B <= {puzzle.height} (B itself is left out)"
+        )
+    return list(range(first * puzzle.width, end * puzzle.width))
+
+
+def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> list[int]:
+    """The cells of a rectangle whose upper left cell is (row, column)."""
+    return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
+
+
+def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
+    """The cells that touch a mismatch, with their neighbours where that makes at most 64 cells."""
+    touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
+    halo = set(touched)
+    for cell in touched:
+        sides = puzzle.grey_sides(cell)
+        step = (-puzzle.width, 1, puzzle.width, -1)
+        halo |= {cell + step[side] for side in range(4) if not sides[side]}
+    return sorted(halo) if len(halo) <= _AROUND_LIMIT else touched
+
+
+def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
+    """``count`` cells elsewhere whose pieces carry most of the colours that meet wrongly in the region.
+
+    No two of them, and none of them and the region, are neighbours: each is one piece that can be traded.
+    """
+    region = set(cells)
+    colours = board.colours(puzzle)
+    wanted = np.zeros(puzzle.colours + 1)
+    for one, other in verify(puzzle, board).mismatches:
+        if one in region or other in region:
+            side = 1 if other == one + 1 else 2
+            wanted[colours[one, side]] += 1
+            wanted[colours[other, side + 2 & 3]] += 1
+    wanted[0] = 0
+    clues = {clue.cell for clue in puzzle.clues}
+    worth = {
+        cell: float(wanted[colours[cell]].sum())
+        for cell in range(puzzle.cells)
+        if cell not in region and cell not in clues and board.placements[cell] >= 0
+    }
+    chosen: list[int] = []
+    blocked = set(region)
+    for cell in region:
+        blocked |= _neighbours(puzzle, cell)
+    for cell in sorted(worth, key=lambda cell: (-worth[cell], cell)):
+        if len(chosen) == count:
+            break
+        if cell not in blocked:
+            chosen.append(cell)
+            blocked |= {cell} | _neighbours(puzzle, cell)
+    if len(chosen) < count:
+        raise InputError(f"{count} donors; only {len(chosen)} cells lie apart from the region and from each other")
+    return chosen
+
+
+def _neighbours(puzzle: Puzzle, cell: int) -> set[int]:
+    step = (-puzzle.width, 1, puzzle.width, -1)
+    return {cell + step[side] for side, rim in enumerate(puzzle.grey_sides(cell)) if not rim}
+
+
+@dataclass(frozen=True)
+class WindowResult:
+    """What was found out about one window (its upper left cell) of a sweep."""
+
+    row: int
+    column: int
+    result: RegionResult
+
+
+def everywhere(
+    puzzle: Puzzle,
+    board: Board,
+    height: int,
+    width: int,
+    *,
+    nodes: int | None = None,
+    seconds: Callable[[], float | None] = lambda: None,
+) -> Iterator[WindowResult]:
+    """Re-solve all windows of a shape, row by row, each on the board as the ones before have improved it.
+
+    ``nodes``: budget of each window; ``seconds()``: what is left for the rest, asked before each window, the sweep ends
+    at 0. Windows with no free cell are passed over as proven. Raises InputError when no window fits.
+    """
+    if not (1 <= height <= puzzle.height and 1 <= width <= puzzle.width):
+        raise InputError(
+            f"a window of {height}x{width} (height x width) does not fit a board of {puzzle.height}x{puzzle.width}"
+        )
+    for row in range(puzzle.height - height + 1):
+        for column in range(puzzle.width - width + 1):
+            left = seconds()
+            if left is not None and left <= 0:
+                return
+            cells = window(puzzle, height, width, row, column)
+            answer = resolve(puzzle, board, cells, nodes=nodes, seconds=left)
+            board = answer.board
+            yield WindowResult(row, column, answer)
+            if answer.status == Status.INTERRUPTED:
+                return

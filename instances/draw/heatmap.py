@@ -1,0 +1,61 @@
+"""A map of values over a grid of places, for the terminal and as SVG: which windows are proven, improved, open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code
+
+# value -> (letter in the terminal, colour, what it says)
+Legend = dict[str, tuple[str, Rgb, str]]
+
+_CELL = 24
+_MARGIN = 40
+_LINE = 22
+
+
+def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
+    """One letter a place, rows and columns numbered from 0, the legend with counts below; "" = a place not visited."""
+    width = max((len(row) for row in grid), default=0)
+    lines = ["     " + "".join(f"{column % 10} " for column in range(width))]
+    for number, row in enumerate(grid):
+        lines.append(f"{number:>4} " + "".join(f"{legend[value][0] if value else ' '} " for value in row))
+    return "\n".join(line.rstrip() for line in [*lines, *_counts(grid, legend)])
+
+
+def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
+    """The same map as an SVG document."""
+    tall, wide = len(grid), max((len(row) for row in grid), default=0)
+    counts = _counts(grid, legend)
+    width = max(_MARGIN + wide * _CELL + 12, 420)
+    height = _MARGIN + tall * _CELL + 12 + _LINE * (len(counts) + 1)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+        f'<rect width="{width}" height="{height}" fill="#{hex_code(BACKGROUND)}"/>',
+        '<g font-family="sans-serif" font-size="12" fill="#FFFFFF">',
+        f'<text x="8" y="16">{escape(title)}</text>',
+    ]
+    out += [_label(_MARGIN + (column + 0.5) * _CELL, _MARGIN - 6, str(column)) for column in range(wide)]
+    for number, row in enumerate(grid):
+        top = _MARGIN + number * _CELL
+        out.append(_label(_MARGIN - 14, top + 0.7 * _CELL, str(number)))
+        for column, value in enumerate(row):
+            fill = hex_code(legend[value][1] if value else EMPTY)
+            left = _MARGIN + column * _CELL
+            out.append(f'<rect x="{left}" y="{top}" width="{_CELL - 1}" height="{_CELL - 1}" fill="#{fill}"/>')
+    below = _MARGIN + tall * _CELL + _LINE
+    for i, (text, (_, colour, _)) in enumerate(zip(counts, legend.values(), strict=True)):
+        y = below + i * _LINE
+        out.append(f'<rect x="8" y="{y - 11}" width="14" height="14" fill="#{hex_code(colour)}"/>')
+        out.append(f'<text x="28" y="{y}">{escape(text.strip())}</text>')
+    return "\n".join([*out, "</g>", "</svg>", ""])
+
+
+def _label(x: float, y: float, text: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle">{text}</text>'
+
+
+def _counts(grid: Sequence[Sequence[str]], legend: Legend) -> list[str]:
+    every = [value for row in grid for value in row]
+    return [f"  {letter}  {text}: {every.count(value)}" for value, (letter, _, text) in legend.items()]

@@ -1,0 +1,278 @@
+"""`lns improve`: free a region of a board, re-solve it exactly, say what was found or proven."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from instances.errors import InputError
+from lns.cli.options import duration, positive, whole
+
+if TYPE_CHECKING:
+    from exact.region.resolve import RegionResult
+    from exact.region.windows import WindowResult
+    from instances.board import Board
+    from instances.puzzle import Puzzle
+
+_EXAMPLES = """\
+examples:
+  lns improve best.json --rows 13:16                free the last three rows of a 16x16
+  lns improve "https://e2.bucas.name/#puzzle=..."   the cells around the mismatches, for a minute
+  lns improve best.json --cells 200-215,231 -o better.json
+  lns improve best.json --window 2x16 --everywhere --svg map.svg
+
+Rows and cells count from 0, ranges A:B leave B out, A-B name B too. A proof says that no refill is better.
+Exit status: 0 done, 2 bad input, 130 interrupted (what was found so far is written).
+"""
+_MINUTE = 60.0
+_EVERYWHERE_NODES = 5_000_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EXAMPLES
+    parser.add_argument("board", metavar="BOARD", help="a file with a board, or a viewer URL")
+    parser.add_argument("--puzzle", metavar="INSTANCE", help="what it is a board of; a URL defines its own otherwise")
+    parser.add_argument("--format", metavar="F", help="format of BOARD; guessed by its content otherwise")
+    region = parser.add_argument_group("region")
+    region.add_argument("--rows", metavar="A:B", type=_range, help="free the rows A to B-1")
+    region.add_argument("--cells", metavar="LIST", type=_cells, help="free these cells: 3,4,10-20")
+    region.add_argument("--window", metavar="HxW", type=_shape, help="the shape of windows, for --everywhere")
+    region.add_argument("--everywhere", action="store_true", help="all windows of the shape, one after the other")
+    region.add_argument("--around-mismatches", action="store_true", help="the cells around the mismatches (default)")
+    region.add_argument("--donors", metavar="K", type=whole, default=0, help="K more cells whose pieces may help")
+    budget = parser.add_argument_group("budget")
+    budget.add_argument(
+        "--nodes", metavar="N", type=positive, help="nodes of search, of each window: same on any machine"
+    )
+    budget.add_argument("--time", metavar="T", type=duration, help="seconds, or like 10m, in all (default: a minute)")
+    budget.add_argument("--target", metavar="S", type=positive, help="stop at a board of score S")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the board; its extension tells the format")
+    parser.add_argument("--svg", metavar="FILE", help="write the map of --everywhere")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def run(args: argparse.Namespace) -> int:
+    from instances.formats import load_board, load_puzzle
+    from instances.formats.reading import source_name
+
+    if args.everywhere != (args.window is not None):
+        raise InputError("--everywhere and --window HxW go together")
+    if sum((args.rows is not None, args.cells is not None, args.everywhere, args.around_mismatches)) > 1:
+        raise InputError("--rows, --cells, --around-mismatches and --everywhere exclude each other")
+    if args.everywhere and (args.donors or args.target):
+        raise InputError("--donors and --target are for one region, not for --everywhere")
+    if args.svg and not args.everywhere:
+        raise InputError("--svg draws the map of --everywhere; `lns show` draws a board")
+    known = None if args.puzzle is None else load_puzzle(args.puzzle)
+    puzzle, board = load_board(args.board, known, args.format)
+    try:
+        return _everywhere(args, puzzle, board) if args.everywhere else _one(args, puzzle, board)
+    except InputError as error:
+        raise (error.at(source_name(args.board)) if error.message.startswith("the board") else error) from None
+
+
+def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
+    from exact.region import windows
+    from exact.region.resolve import Status, resolve
+    from lns.cli.main import DONE, INTERRUPTED
+
+    if args.rows is not None:
+        cells = windows.rows(puzzle, *args.rows)
+    elif args.cells is not None:
+        cells = args.cells
+    else:
+        cells = windows.around_mismatches(puzzle, board)
+        if not cells:
+            raise InputError("the board has no mismatch; expected --rows or --cells")
+    donors = windows.choose_donors(puzzle, board, cells, args.donors) if args.donors else []
+    with _Line(args.quiet or args.json) as line:
+        result = resolve(
+            puzzle,
+            board,
+            cells,
+            donors=donors,
+            target=args.target,
+            nodes=args.nodes,
+            seconds=_MINUTE if args.time is None and args.nodes is None else args.time,
+            report=lambda score, bound, nodes, seconds: line.show(
+                f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes, {seconds:.0f} s"
+            ),
+        )
+    _write(args, puzzle, result.board)
+    answer = _answer(puzzle, result)
+    if args.json:
+        from lns.cli.main import print_json
+
+        print_json(answer)
+    else:
+        print(f"region      {len(result.cells)} cells" + (f", {len(donors)} of them donors" if donors else ""))
+        print(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
+        print(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
+        print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
+        if result.improved and answer["url"]:
+            print(f"url         {answer['url']}")
+    return INTERRUPTED if result.status == Status.INTERRUPTED else DONE
+
+
+_SENTENCES = {
+    "OPTIMAL": "no refill of this region is better",
+    "IMPROVED_OPTIMAL": "a better refill, and none is better than this",
+    "TARGET_REFUTED": "no refill reaches the target",
+    "IMPROVED": "a better refill; at most {bound} is possible",
+    "BUDGET_SPENT": "nothing better found; at most {bound} is possible",
+    "INTERRUPTED": "stopped; at most {bound} is possible",
+}
+
+
+def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
+    from exact.region.resolve import Status
+    from exact.region.windows import everywhere
+    from instances.draw.heatmap import Legend, svg_map, terminal_map
+    from instances.formats import atomic_write
+    from instances.verify import verify
+    from lns.cli.main import DONE, INTERRUPTED, print_json
+
+    height, width = args.window
+    legend: Legend = {
+        "proven": ("#", (0, 135, 0), "windows proven: no refill is better"),
+        "improved": ("+", (255, 215, 0), "windows improved"),
+        "open": ("?", (135, 0, 0), "windows open: budget spent"),
+    }
+    grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]
+    total = sum(len(row) for row in grid)
+    before = verify(puzzle, board).score
+    began = time.perf_counter()
+    nodes = _EVERYWHERE_NODES if args.nodes is None else args.nodes
+    done: list[WindowResult] = []
+    interrupted = False
+    with _Line(args.quiet or args.json) as line:
+        sweep = everywhere(
+            puzzle,
+            board,
+            height,
+            width,
+            nodes=nodes,
+            seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
+        )
+        try:
+            for one in sweep:
+                done.append(one)
+                board = one.result.board
+                interrupted |= one.result.status == Status.INTERRUPTED
+                grid[one.row][one.column] = _verdict(one.result)
+                line.show(f"window {len(done)} of {total}, score {max(before, one.result.score)}")
+        except KeyboardInterrupt:  # between two windows
+            interrupted = True
+    _write(args, puzzle, board)
+    if args.svg:
+        atomic_write(args.svg, svg_map(grid, legend, f"{puzzle.name}: windows of {height}x{width}"))
+    kinds = [_verdict(one.result) for one in done]
+    score = verify(puzzle, board).score
+    seconds = time.perf_counter() - began
+    if args.json:
+        all_proven = len(done) == total and all(one.result.proven for one in done)
+        status = "interrupted" if interrupted else "optimal" if all_proven else "improved" if score > before else "open"
+        print_json(
+            {
+                "status": status,
+                "score": score,
+                "score_before": before,
+                "bound": max([one.result.bound for one in done], default=puzzle.max_score),
+                "nodes": sum(one.result.nodes for one in done),
+                "seconds": round(seconds, 3),
+                "windows": {kind: kinds.count(kind) for kind in legend} | {"total": total},
+                "url": _url(puzzle, board),
+            }
+        )
+    else:
+        print(terminal_map(grid, legend))
+        print(f"windows of {height}x{width}: {len(done)} of {total} searched in {seconds:.1f} s, by upper left cell")
+        print(f"score       {score} of {puzzle.max_score}, before {before}")
+        if score > before:
+            print(f"url         {_url(puzzle, board)}")
+    return INTERRUPTED if interrupted else DONE
+
+
+def _verdict(result: RegionResult) -> str:
+    return "improved" if result.improved else "proven" if result.proven else "open"
+
+
+def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
+    return {
+        "status": "optimal" if result.proven else str(result.status),
+        "improved": result.improved,
+        "score": result.score,
+        "score_before": result.score_before,
+        "bound": result.bound,
+        "nodes": result.nodes,
+        "seconds": round(result.seconds, 4),
+        "cells": len(result.cells),
+        "url": _url(puzzle, result.board),
+    }
+
+
+def _url(puzzle: Puzzle, board: Board) -> str:
+    """The viewer URL; "" for a puzzle of more colours than it has letters."""
+    from instances.formats import viewer_url
+
+    try:
+        return viewer_url(puzzle, board)
+    except InputError:
+        return ""
+
+
+def _write(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> None:
+    if args.output:
+        from instances.formats import write
+
+        write(args.output, None, puzzle, board, instance=args.puzzle)
+
+
+class _Line:
+    """One line of progress on a terminal; nothing elsewhere."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._on = sys.stderr.isatty() and not quiet
+        self._last = 0.0
+
+    def __enter__(self) -> _Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._on:
+            sys.stderr.write("\r\x1b[K")
+
+    def show(self, text: str) -> None:
+        now = time.perf_counter()
+        if self._on and now - self._last > 0.1:
+            self._last = now
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+
+def _range(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,5}):([0-9]{1,5})", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A:B, rows from 0, B left out")
+    return int(match[1]), int(match[2])
+
+
+def _cells(text: str) -> list[int]:
+    cells: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part.strip())
+        if not match or int(match[2] or match[1]) < int(match[1]):
+            raise argparse.ArgumentTypeError(f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20")
+        cells += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return cells
+
+
+def _shape(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,4})[xX×]([0-9]{1,4})", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is no shape; expected HEIGHTxWIDTH like 2x16")
+    return int(match[1]), int(match[2])

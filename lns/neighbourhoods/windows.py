@@ -1,0 +1,65 @@
+"""Large neighbourhoods: regions around the damage, each re-solved exactly by `exact.region`.
+
+Good boards are damaged in a few rows only; a perfect refill rarely exists, but one mismatch less sometimes does.
+Regions go from small to large, so that cheap gains come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from exact.region.resolve import RegionResult, resolve
+from instances.board import Board
+from instances.puzzle import Puzzle
+from instances.verify import verify
+
+BLOCKS = ((4, 4), (4, 5), (5, 4), (4, 6), (6, 4), (5, 5), (4, 7), (7, 4), (4, 8))  # rows x columns around a mismatch
+BANDS = (1, 2)  # whole rows (and columns) at once
+
+
+def regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:
+    """Cells of each region worth freeing, without repetition: blocks around mismatches, clusters, damaged bands."""
+    mismatches = verify(puzzle, board).mismatches
+    found: dict[tuple[int, ...], None] = {}
+    for height, width in BLOCKS:
+        for pair in mismatches:
+            found.setdefault(_block(puzzle, pair, min(height, puzzle.height), min(width, puzzle.width)))
+    for cells in _clusters(puzzle, mismatches):
+        found.setdefault(cells)
+    damaged = sorted({cell // puzzle.width for pair in mismatches for cell in pair})
+    for thick in BANDS:
+        for row in damaged:
+            top = min(row, puzzle.height - thick)
+            if top >= 0:
+                first = top * puzzle.width
+                found.setdefault(tuple(range(first, first + thick * puzzle.width)))
+    return [cells for cells in found if len(cells) <= 64]
+
+
+def _block(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int) -> tuple[int, ...]:
+    """The block of this size with the mismatch as near to its middle as the board allows."""
+    row, column = divmod(pair[0], puzzle.width)
+    top = min(max(0, row - (height - 1) // 2), puzzle.height - height)
+    left = min(max(0, column - (width - 1) // 2), puzzle.width - width)
+    return tuple(r * puzzle.width + c for r in range(top, top + height) for c in range(left, left + width))
+
+
+def _clusters(puzzle: Puzzle, mismatches: tuple[tuple[int, int], ...], halo: int = 1) -> Iterator[tuple[int, ...]]:
+    """Two mismatches near each other, the cells between them, and a halo around."""
+    for i, first in enumerate(mismatches):
+        for second in mismatches[i + 1 :]:
+            rows, columns = np.divmod([*first, *second], puzzle.width)
+            height, width = int(np.ptp(rows)) + 1 + 2 * halo, int(np.ptp(columns)) + 1 + 2 * halo
+            if height * width <= 36:
+                yield tuple(
+                    row * puzzle.width + column
+                    for row in range(max(0, rows.min() - halo), min(puzzle.height, rows.max() + halo + 1))
+                    for column in range(max(0, columns.min() - halo), min(puzzle.width, columns.max() + halo + 1))
+                )
+
+
+def improve(puzzle: Puzzle, board: Board, cells: tuple[int, ...], nodes: int) -> RegionResult:
+    """The region re-solved within ``nodes``; the result's board is never worse."""
+    return resolve(puzzle, board, cells, nodes=nodes)

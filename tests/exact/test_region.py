@@ -1,0 +1,255 @@
+"""The region re-solve against a plain search, its schedules against the cycle lemma, and its promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exact.jit import kernel
+from exact.region.kernel import FOUND_BEST, NONE, OPEN, solve_region
+from exact.region.plan import RegionPlan, RegionWork, make_work, plan_region
+from exact.region.resolve import Status, resolve
+from exact.region.schedule import schedules
+from exact.region.windows import around_mismatches, choose_donors, everywhere, rows
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from tests.fuzz_region import best_score, check, random_window
+from tests.instances.small_puzzles import planted
+from tests.shared_data import published_boards, shared
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_windows_against_a_plain_search_with_and_without_each_bound(block: int) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        window = random_window(seed)
+        expected = best_score(window)
+        check(window, expected)
+        check(window, expected, balance=False)
+        check(window, expected, look=False)
+        check(window, expected, curves=False)
+
+
+def test_the_windows_cover_what_they_should() -> None:
+    windows = [random_window(seed) for seed in range(600)]
+    assert sum(bool(w.donors) for w in windows) > 50
+    assert sum(bool(w.puzzle.clues) for w in windows) > 100
+    assert sum(not w.board.is_full for w in windows) > 50
+    assert sum(w.puzzle.width != w.puzzle.height for w in windows) > 300
+    assert (
+        sum(
+            len({min(tuple(np.roll(q, i)) for i in range(4)) for q in w.puzzle.pieces}) < w.puzzle.cells
+            for w in windows
+        )
+        > 100
+    )
+    assert sum(resolve(w.puzzle, w.board, w.cells, donors=w.donors).improved for w in windows[:200]) > 50
+
+
+def test_some_start_of_every_schedule_allows_every_spending() -> None:
+    """The cycle lemma, on the curves as they are: whatever the cells spend, some start keeps within its curve."""
+    rng = np.random.default_rng(5)
+    puzzle, _ = planted(1, 8, 8, 5)
+    for _ in range(30):
+        cells = np.sort(rng.permutation(64)[: int(rng.integers(2, 40))]).astype(np.int64)
+        for schedule in schedules(puzzle, cells):
+            assert (np.sort(schedule.order) == np.arange(len(cells))).all()
+            for _ in range(5):
+                spent = rng.integers(0, 3, len(cells)) * (rng.random(len(cells)) < rng.random())
+                r = int(spent.sum() + rng.integers(0, 3))
+                ok = False
+                for shift, curve in zip(schedule.shifts, schedule.curve, strict=True):
+                    ok |= bool((np.cumsum(np.roll(spent, -shift)) <= r * curve // schedule.total).all())
+                assert ok, (schedule, spent, r)
+
+
+def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionWork, np.ndarray, np.ndarray]:
+    plan = plan_region(puzzle, cells)
+    used = np.ones(puzzle.cells, dtype=np.uint8)
+    used[board.placements[cells] >> 2] = 0
+    return plan, make_work(plan), used, board.placements.copy()
+
+
+@kernel
+def _caller(plan, work, used, board, r_max):  # type: ignore[no-untyped-def]
+    """As a constructor would use it."""
+    status, mismatches, nodes = solve_region(plan, work, used, board, r_max, 1_000_000)
+    if mismatches >= 0:
+        for depth in range(len(plan.cells)):
+            board[plan.cells[plan.order[depth]]] = work.found[depth]
+    return status, mismatches, nodes
+
+
+def test_the_kernel_inside_another_kernel() -> None:
+    for seed in range(40):
+        puzzle, board = planted(seed, 6, 5, 4, clues=seed % 3)
+        cells = list(range(20, 30))
+        plan, work, used, placements = _prepared(puzzle, board, cells)
+        free = [cell for cell in cells if cell not in {clue.cell for clue in puzzle.clues}]
+        placements[free] = -1
+        status, mismatches, _ = _caller(plan, work, used, placements, 3)
+        assert (status, mismatches) == (FOUND_BEST, 0)
+        judged = verify(puzzle, Board(placements, 6, 5))
+        assert judged.valid and judged.full and judged.score == puzzle.max_score
+
+
+def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
+    for seed in range(60):
+        window = random_window(1000 + seed)
+        puzzle, board = window.puzzle, window.board
+        clues = {clue.cell for clue in puzzle.clues}
+        if not board.is_full or set(window.cells) <= clues:
+            continue
+        plan, work, used, placements = _prepared(puzzle, board, window.cells)
+        joints = {
+            pair
+            for cell in window.cells
+            for pair in _joints(puzzle, cell)
+            if cell not in clues or not set(pair) <= set(window.cells) or not set(pair) <= clues
+        }
+        best = best_score(type(window)(puzzle, board, window.cells, []))
+        assert best is not None
+        outside = sum(pair in joints for pair in verify(puzzle, board).mismatches)
+        least = outside - (best - verify(puzzle, board).score)
+        status, mismatches, nodes = solve_region(plan, work, used, placements, 99, 10_000_000)
+        assert (status, mismatches) == (FOUND_BEST, least)
+        assert solve_region(plan, work, used, placements, least - 1, 10_000_000)[:2] == (NONE, -1)
+        again = solve_region(plan, work, used, placements, 99, 10_000_000)
+        assert again == (status, mismatches, nodes)
+        assert nodes < 2 or solve_region(plan, work, used, placements, least - 1, 0)[0] in (OPEN, NONE)
+        work.cell_cap[:] = 0
+        capped = solve_region(plan, work, used, placements, 99, 10_000_000)
+        assert capped[0] in (NONE, FOUND_BEST)
+        assert capped[1] in (-1, work.state[5])  # only what the clues themselves miss
+
+
+def _joints(puzzle: Puzzle, cell: int) -> list[tuple[int, int]]:
+    step = (-puzzle.width, 1, puzzle.width, -1)
+    return [
+        (min(cell, cell + step[side]), max(cell, cell + step[side]))
+        for side, rim in enumerate(puzzle.grey_sides(cell))
+        if not rim
+    ]
+
+
+def test_budgets_are_deterministic_and_bounds_hold() -> None:
+    puzzle, board = planted(3, 8, 8, 6)
+    rng = np.random.default_rng(0)
+    placements = board.placements.copy()
+    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
+    placements[inner] = rng.permutation(placements[inner])
+    jumbled = Board(placements, 8, 8)
+    first = resolve(puzzle, jumbled, inner, nodes=30_000)
+    second = resolve(puzzle, jumbled, inner, nodes=30_000)
+    assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
+    assert first.score > first.score_before and first.score <= first.bound <= puzzle.max_score
+    assert first.status in (Status.IMPROVED, Status.IMPROVED_OPTIMAL)
+    nothing = resolve(puzzle, jumbled, inner, nodes=1)
+    assert nothing.status == Status.BUDGET_SPENT and nothing.board == jumbled and nothing.bound >= puzzle.max_score - 1
+    assert resolve(puzzle, jumbled, inner, seconds=0.001).seconds < 1
+
+
+def test_a_target_stops_early_or_is_refuted() -> None:
+    window = random_window(7)
+    expected = best_score(window)
+    assert expected is not None
+    above = resolve(window.puzzle, window.board, window.cells, donors=window.donors, target=expected + 1)
+    assert above.status == Status.TARGET_REFUTED or above.proven
+    assert above.bound == expected
+    reached = resolve(window.puzzle, window.board, window.cells, donors=window.donors, target=expected)
+    assert reached.score == expected
+
+
+def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:
+    puzzle, board = planted(11, 6, 6, 5, clues=3)
+    cells = list(range(12, 30))
+    placements = board.placements.copy()
+    clues = {clue.cell for clue in puzzle.clues}
+    free = [cell for cell in cells if cell not in clues and cell % 6 not in (0, 5)]
+    placements[free] = np.roll(placements[free], 1)
+    result = resolve(puzzle, Board(placements, 6, 6), cells)
+    assert result.status == Status.IMPROVED_OPTIMAL and result.score == puzzle.max_score
+    for clue in puzzle.clues:
+        assert result.board.placements[clue.cell] == clue.piece * 4 + clue.rotation
+    only = resolve(puzzle, board, sorted(clues))
+    assert only.status == Status.OPTIMAL and only.nodes == 0
+
+
+def test_bad_regions_are_refused_in_a_sentence() -> None:
+    puzzle, board = planted(2, 20, 20, 9)
+    with pytest.raises(InputError, match="no cell"):
+        resolve(puzzle, board, [])
+    with pytest.raises(InputError, match="cell 400, off the board"):
+        resolve(puzzle, board, [3, 400])
+    with pytest.raises(InputError, match=r"names row 1, column 4 .* twice"):
+        resolve(puzzle, board, [3, 3])
+    with pytest.raises(InputError, match="donors overlap"):
+        resolve(puzzle, board, [3, 4], donors=[4])
+    with pytest.raises(InputError, match="257 cells; expected at most 256"):
+        resolve(puzzle, board, range(257))
+    with pytest.raises(InputError, match="expected 20 x 20 as in planted-2"):
+        resolve(puzzle, Board.empty(planted(2, 4, 4, 3)[0]), [3])
+    placements = board.placements.copy()
+    placements[30] = placements[31]
+    with pytest.raises(InputError, match="lies twice"):
+        resolve(puzzle, Board(placements, 20, 20), [3])
+    assert resolve(puzzle, Board(placements, 20, 20), [30], nodes=1000).board.placements[30] != placements[31]
+    with pytest.raises(InputError, match="rows 3:21"):
+        rows(puzzle, 3, 21)
+
+
+def test_everywhere_visits_all_windows_and_keeps_what_it_gains() -> None:
+    puzzle, board = planted(4, 6, 5, 4)
+    placements = board.placements.copy()
+    placements[[7, 8]] = placements[[8, 7]]
+    start = Board(placements, 6, 5)
+    results = list(everywhere(puzzle, start, 2, 3, nodes=100_000))
+    assert [(one.row, one.column) for one in results] == [(row, column) for row in range(4) for column in range(4)]
+    assert results[-1].result.score == puzzle.max_score > verify(puzzle, start).score
+    assert sum(one.result.improved for one in results) == 1
+    assert list(everywhere(puzzle, start, 2, 3, seconds=lambda: 0.0)) == []
+
+
+def test_cells_around_mismatches_and_donors_apart() -> None:
+    puzzle, board = planted(4, 9, 9, 6)
+    placements = board.placements.copy()
+    placements[[30, 31]] = placements[[31, 30]]
+    start = Board(placements, 9, 9)
+    cells = around_mismatches(puzzle, start)
+    assert {30, 31, 21, 22, 39, 40, 29, 32} <= set(cells)
+    donors = choose_donors(puzzle, start, cells, 4)
+    assert len(donors) == 4 and not set(donors) & set(cells)
+    assert all(abs(a - b) not in (1, 9) for a in donors for b in [*donors, *cells])
+    with pytest.raises(InputError, match="donors"):
+        choose_donors(puzzle, start, cells, 80)
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+def test_the_kernels_without_jit_and_with_bounds_checking(variable: str) -> None:
+    script = (
+        "from tests.fuzz_region import *\n"
+        "for seed in range(0, 60, 3):\n"
+        "    window = random_window(seed)\n"
+        "    if len(window.cells) <= 6: check(window, best_score(window))\n"
+    )
+    environment = os.environ | {variable: "1"}
+    root = Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() -> None:
+    from instances.formats import load_board, load_puzzle
+
+    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
+    for score, _, edges in published_boards()[:2]:
+        url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={edges}"
+        _, board = load_board(url, puzzle)
+        result = resolve(puzzle, board, rows(puzzle, 1, 4), nodes=50_000_000)
+        assert result.status == Status.OPTIMAL and result.score == result.bound == score == 470

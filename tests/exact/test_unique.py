@@ -1,0 +1,66 @@
+"""Constructions of seed 003: single solutions (5.2) and 3-partition (section 3), judged by tree search."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from exact.outcome import Status
+from exact.solvers import solve
+from instances.errors import InputError
+from instances.generate import three_partition, triples_of, unique
+from instances.verify import verify
+
+SHAPES = [(w, h) for w in range(2, 9) for h in range(2, w + 1)]
+
+
+def solutions(width: int, height: int, construction: str, attempt: int) -> int:
+    puzzle = unique(width, height, construction, seed=1, attempt=attempt).puzzle
+    outcome = solve(puzzle, solver="rowscan", count_all=True, fix_corner=True, seconds=20)
+    assert outcome.status is Status.SOLVED
+    return outcome.solutions
+
+
+def test_lines_of_own_colours_are_unique_unless_both_sides_are_even() -> None:
+    """The seed's induction misses that a middle line is its own mirror image."""
+    for width, height in SHAPES:
+        both_even = width % 2 == 0 and height % 2 == 0 and width > 2
+        assert solutions(width, height, "m+n-2", 0) == (2 if both_even else 1), (width, height)
+
+
+@pytest.mark.parametrize("construction", ["m+n-2", "max"])
+def test_some_attempt_is_unique(construction: str) -> None:
+    for width, height in [(3, 3), (4, 4), (5, 4), (6, 6), (7, 6), (8, 4)]:
+        assert any(solutions(width, height, construction, attempt) == 1 for attempt in range(12)), (width, height)
+        planted = unique(width, height, construction)
+        assert verify(planted.puzzle, planted.solution).score == planted.puzzle.max_score
+        limit = width + height - 2 if construction == "m+n-2" else max(width, height)
+        assert planted.puzzle.colours <= limit
+
+
+@pytest.mark.parametrize("numbers", [[1, 1, 1], [2, 2, 3], [3, 3, 4, 3, 4, 3], [4, 5, 4, 4, 6, 5], [4, 4, 4, 6, 6, 6]])
+def test_three_partition_and_back(numbers: list[int]) -> None:
+    puzzle = three_partition(numbers, seed=2)
+    size = sum(numbers) * 3 // len(numbers)
+    splits = any(
+        all(sum(order[at : at + 3]) == size for at in range(0, len(numbers), 3)) for order in itertools.permutations(numbers)
+    )
+    outcome = solve(puzzle, solver="rowscan", seconds=60)
+    assert outcome.status is (Status.SOLVED if splits else Status.INFEASIBLE)
+    assert puzzle.colours <= len(numbers) + 6
+    if splits:
+        assert outcome.board is not None
+        triples = triples_of(puzzle, outcome.board, numbers)
+        assert all(sum(triple) == size for triple in triples)
+
+
+def test_refusals() -> None:
+    with pytest.raises(InputError, match="multiple of m"):
+        three_partition([1, 2])
+    with pytest.raises(InputError, match="strictly between"):
+        three_partition([1, 5, 6])
+    with pytest.raises(InputError, match="unknown construction"):
+        unique(4, 4, "min")
+    with pytest.raises(InputError, match="two rows"):
+        unique(4, 1, "max")
