@@ -26,7 +26,7 @@ solve: install
 	@$(BIN)/lns solve $(INSTANCE) --time $(TIME) --workers $(WORKERS) --seed $(SEED)
 
 test: install
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: install
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""The methods of seeds 000, 002, 003 and 004 by name: one line each, what each needs installed, and where it comes from."""
+"""The methods of seeds 000, 002, 003 and 004 by name: one line each, what each needs, and where it comes from."""
 
 from __future__ import annotations
 
@@ -39,15 +39,36 @@ def _sls(name: str, line: str) -> Entry:
 
 OWN = {
     "colorpairs": Entry("pairs of colours, preemption, backjumping", "seed 000", "exact.solvers:run_colorpairs"),
-    "rowscan": Entry("plain depth first, row by row, tables of what fits", "seeds 000, 003", "exact.solvers:run_rowscan"),
+    "rowscan": Entry(
+        "plain depth first, row by row, tables of what fits", "seeds 000, 003", "exact.solvers:run_rowscan"
+    ),
 }
 COMPARATORS: dict[str, Entry] = {
-    "dlx": Entry("exact cover, k items a joint, nodes as the seed counts them", "seed 003, 2.2", "exact.cover.search:run_cover", ("unary",)),
-    "dlx:binary": Entry("the same with about log2 k items a joint", "seed 003, 2.2", "exact.cover.search:run_cover", ("binary",)),
-    "xcc": Entry("exact cover with colours, by xcover (counts no nodes)", "Knuth, TAOCP 7.2.2.1", "exact.cover.search:run_xcover", (), "cover"),
-    "xcc:counted": Entry("exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1", "exact.cover.search:run_cover", ("colours",)),
-    "blocks": Entry("all 2x2 blocks, then row by row; even sides only", "seed 003, 2.3", "exact.blocks.search:run_blocks"),
-    "cp": Entry("AllDifferent and tables, by OR-tools CP-SAT", "seed 000, 2.2 and 6", "exact.cp.model:run_cp", (), "cp"),
+    "dlx": Entry(
+        "exact cover, k items a joint, nodes as the seed counts them",
+        "seed 003, 2.2",
+        "exact.cover.search:run_cover",
+        ("unary",),
+    ),
+    "dlx:binary": Entry(
+        "the same with about log2 k items a joint", "seed 003, 2.2", "exact.cover.search:run_cover", ("binary",)
+    ),
+    "xcc": Entry(
+        "exact cover with colours, by xcover (counts no nodes)",
+        "Knuth, TAOCP 7.2.2.1",
+        "exact.cover.search:run_xcover",
+        (),
+        "cover",
+    ),
+    "xcc:counted": Entry(
+        "exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1", "exact.cover.search:run_cover", ("colours",)
+    ),
+    "blocks": Entry(
+        "all 2x2 blocks, then row by row; even sides only", "seed 003, 2.3", "exact.blocks.search:run_blocks"
+    ),
+    "cp": Entry(
+        "AllDifferent and tables, by OR-tools CP-SAT", "seed 000, 2.2 and 6", "exact.cp.model:run_cp", (), "cp"
+    ),
     "sat:full-4": _sat("full-4", "piece and rotation, joints in extension", "seed 002, 2.1.1"),
     "sat:full-2": _sat("full-2", "oriented pieces, joints in extension", "seed 002, 2.1.2"),
     "sat:half-3": _sat("half-3", "piece, rotation and colours of joints", "seed 002, 2.1.3"),

@@ -16,7 +16,8 @@ from instances.puzzle import Puzzle
 
 @dataclass(frozen=True)
 class Row:
-    """``status``: that of the outcome, 'refused' (with the sentence in ``note``) or 'failed'; -1 where nothing is known.
+    """``status``: that of the outcome, 'refused' (with the sentence in ``note``) or 'failed'; -1 where nothing is
+    known.
 
     ``megabytes``: peak resident memory of the process, and of the solver's own child if that was larger; Python and its
     packages take about 150 of them. ``size``: variables/clauses, items/options or blocks.
@@ -69,9 +70,7 @@ def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> Row:
     outcomes: list[Outcome] = []
     grace = None if question.seconds is None else question.seconds + 60.0  # starting, compiling, and its own children
     try:
-        ended = run(
-            _solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory
-        )
+        ended = run(_solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory)
     except InputError as error:
         return Row(instance, solver, "refused", note=str(error))
     except ChildProcessError as error:

@@ -1,7 +1,7 @@
 """Are two sets of pieces equal up to a renaming of colours? (Jolivet 2008, seed 003, 5.1)
 
-Cheap invariants first; then the seed's reduction to graph isomorphism, decided by networkx. The inverse reduction, graph to
-pieces, is here too. Grey is not renamed unless asked.
+Cheap invariants first; then the seed's reduction to graph isomorphism, decided by networkx. The inverse reduction,
+graph to pieces, is here too. Grey is not renamed unless asked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ Quad = Sequence[int]
 def renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool = True) -> dict[int, int] | None:
     """Colour -> colour such that ``first`` renamed is ``second``, pieces turned freely; None when there is none.
 
-    Both are multisets of quads (up, right, down, left). With ``keep_grey`` 0 becomes 0. Raises InputError without networkx.
+    Both are multisets of quads (up, right, down, left). With ``keep_grey`` 0 becomes 0. Raises InputError without
+    networkx.
     """
     one, two = [tuple(map(int, quad)) for quad in first], [tuple(map(int, quad)) for quad in second]
     if invariants(one, keep_grey=keep_grey) != invariants(two, keep_grey=keep_grey):
@@ -67,7 +68,7 @@ def invariants(quads: Sequence[Quad], *, keep_grey: bool = True) -> tuple[Any, .
 
 
 def pattern(quad: Quad, *, keep_grey: bool = True) -> tuple[tuple[int, ...], ...]:
-    """Which sides of a piece are equal, up to rotation: (1, 2, 1, 2) for a piece with two colours opposite, 0 = grey."""
+    """Which sides of a piece are equal, up to rotation: (1, 2, 1, 2) for two colours that alternate, 0 = grey."""
     seen = []
     for turn in range(4):
         turned = rotate(quad, turn)
@@ -79,7 +80,8 @@ def pattern(quad: Quad, *, keep_grey: bool = True) -> tuple[tuple[int, ...], ...
 def graph_of(quads: Sequence[Quad], *, keep_grey: bool = True) -> networkx.DiGraph[Any]:
     """The seed's figure 8: each piece a directed square whose four corners point to their colours.
 
-    Directed cycles keep pieces from being turned over. A piece also has a node of its own, which keeps equal pieces apart.
+    Directed cycles keep pieces from being turned over. A piece also has a node of its own, which keeps equal pieces
+    apart.
     """
     import networkx
 
@@ -132,9 +134,9 @@ MARK, FILLER = 0, 1
 def pieces_of(adjacency: Mapping[Hashable, Iterable[Hashable]]) -> list[tuple[int, int, int, int]]:
     """The inverse reduction (figure 7): a graph as pieces, its nodes as colours from 2.
 
-    ``adjacency``: each node with its neighbours. A piece is (N, node, neighbour, x): N = colour 0 marks where it begins,
-    x = colour 1 fills up. Two graphs are isomorphic just when their pieces are. The seed puts two neighbours on a piece;
-    then the answer could depend on which are paired, so each piece here names one.
+    ``adjacency``: each node with its neighbours. A piece is (N, node, neighbour, x): N = colour 0 marks its
+    beginning, x = colour 1 fills up. Two graphs are isomorphic just when their pieces are. With two on a
+    piece, as in the seed, the answer could depend on which are paired, so each piece here names one.
     """
     number = {node: index + 2 for index, node in enumerate(adjacency)}
     pieces = []

@@ -1,7 +1,7 @@
 """A library call in a process of its own: it can be stopped at any moment, and its death is never an answer.
 
-`run` starts a fresh interpreter, hands it a task by name, and collects the messages that the task emits. Time and memory
-limits hold inside C code that never looks at a clock; Ctrl-C ends the child and keeps what it has told so far.
+`run` starts a fresh interpreter, hands it a task by name, and collects the messages that the task emits. Time and
+memory limits hold inside C code that never looks at a clock; Ctrl-C ends the child and keeps what it has told so far.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def run(
 ) -> Ended:
     """Call ``task(emit, *arguments)`` in a fresh process; each emitted message goes to ``receive``.
 
-    ``task`` is a function at the top of a module; arguments and messages are pickled. ``seconds`` counts from this call,
+    ``task`` is a function at the top of a module; arguments and messages are pickled. ``seconds`` counts from this
+    call,
     ``memory`` is a limit on the child's address space in bytes. An InputError of the task is raised here again.
     Raises ChildProcessError when the child crashed or was killed from outside: nothing is known then. A child that dies
     under a memory limit is taken to have met it.
@@ -124,7 +125,9 @@ def _crash(task: Callable[..., None], returncode: int, complaints: str) -> Excep
     how = f"signal {-returncode} ({signal.Signals(-returncode).name})" if returncode < 0 else f"status {returncode}"
     lines = complaints.strip().splitlines()
     said = f" ({lines[-1]})" if lines else ""
-    return ChildProcessError(f"the process of {task.__module__} ended with {how}{said}; nothing is known about the puzzle")
+    return ChildProcessError(
+        f"the process of {task.__module__} ended with {how}{said}; nothing is known about the puzzle"
+    )
 
 
 def serve() -> None:

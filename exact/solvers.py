@@ -24,8 +24,8 @@ from instances.verify import verify
 class Request:
     """What is asked of a solver: all solutions or the first, within ``nodes`` and ``seconds`` (None = no limit).
 
-    ``memory``: bytes of address space, for solvers that run in a process of their own. ``sat_solver``: python-sat's name
-    of one. ``seed``: of the local searches.
+    ``memory``: bytes of address space, for solvers in a process of their own. ``sat_solver``: python-sat's name of one.
+    ``seed``: of the local searches.
     """
 
     count_all: bool = False
@@ -137,8 +137,8 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """The puzzles that together hold one solution of each set of rotated copies, and the convention in words.
 
     A corner piece (the first of those with the fewest identical twins) is pinned to the top left corner; on a board
-    that is not square, which has only half turns, to the top left and then to the top right corner. A puzzle with clues has
-    no rotated copies: nothing is fixed.
+    that is not square, which has only half turns, to the top left and then to the top right corner. A puzzle with clues
+    has no rotated copies: nothing is fixed.
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"

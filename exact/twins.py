@@ -1,4 +1,4 @@
-"""Counting by colours for solvers that tell identical pieces apart: every board is found once for each way to swap them."""
+"""Counting by colours for solvers that tell identical pieces apart: every board is found once for each way to swap."""
 
 from __future__ import annotations
 

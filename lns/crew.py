@@ -25,6 +25,9 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
+# What a terminal or a service manager sends to the whole group: the parent ends the workers in order.
+_FOR_THE_PARENT = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+
 _stop_flag: Any = None  # in a worker: memory shared with the parent
 
 
@@ -88,8 +91,8 @@ class Crew(Executor):
 
     def _serve(self, slot: int) -> None:
         """The thread of one worker: hands it tasks and keeps it alive."""
-        if hasattr(signal, "pthread_sigmask"):  # inherited by the worker: Ctrl-C on the terminal is for the parent
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        if hasattr(signal, "pthread_sigmask"):  # inherited by the worker, until it can ignore them
+            signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
         pipe: Connection | None = None
         while (job := self._tasks.get()) is not None:
             future, function, args, kwargs = job
@@ -128,10 +131,8 @@ def _work(pipe: Connection, flag: Any) -> None:
     """A worker's life: tasks from the pipe until it ends. Never outlives the parent."""
     global _stop_flag
     _stop_flag = flag
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent decides what a lost terminal means
+    for number in _FOR_THE_PARENT:
+        signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()
     if parent is not None:

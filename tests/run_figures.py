@@ -87,9 +87,7 @@ def resume_time() -> None:
             process.terminate()
             process.wait()
     words = " and ".join(f"{seconds:.2f} s" for seconds in used)
-    print(
-        f"resume to the first report: {wall:.2f} s, 0.5 s of it the first round; parent and worker used {words}"
-    )
+    print(f"resume to the first report: {wall:.2f} s, 0.5 s of it the first round; parent and worker used {words}")
 
 
 def processor_seconds(pid: int) -> float:

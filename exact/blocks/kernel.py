@@ -22,9 +22,9 @@ def make_blocks(  # type: ignore[no-untyped-def]
 ):
     """Fill ``out`` (room, 4) with the blocks of oriented pieces whose inner edges match; how many there are.
 
-    Each list is sorted by the colours that its neighbours give it: ``top_right`` by its left colour, ``low_left`` by its
-    upper, ``low_right`` by upper*colours + left; the ``start`` tables say where each begins. More than ``room`` are counted
-    and not written.
+    Each list is sorted by the colours that its neighbours give it: ``top_right`` by its left colour, ``low_left`` by
+    its upper, ``low_right`` by upper*colours + left; the ``start`` tables say where each begins. More than ``room`` are
+    counted and not written.
     """
     found = 0
     for a in top_left:

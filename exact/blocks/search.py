@@ -30,8 +30,8 @@ MAX_BLOCKS = 30_000_000
 class Blocks:
     """A paused row scan of ``puzzle`` over blocks of ``size`` x ``size`` pieces (1 or 2).
 
-    Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told apart
-    (see `exact.twins`), and with ``all_four`` the equal rotations of symmetric pieces too.
+    Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told
+    apart (see `exact.twins`), and with ``all_four`` the equal rotations of symmetric pieces too.
     Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks.
     """
 
@@ -147,19 +147,24 @@ def _two_by_two(puzzle: Puzzle, lists: list[IntArray]) -> IntArray:
     """All 2x2 blocks of the oriented pieces in ``lists`` (top left, top right, low left, low right)."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
     top_left, top_right, low_left, low_right = lists
-    keys = (quads[top_right, 3], quads[low_left, 0], quads[low_right, 0].astype(np.int64) * colours + quads[low_right, 3])
+    keys = (
+        quads[top_right, 3],
+        quads[low_left, 0],
+        quads[low_right, 0].astype(np.int64) * colours + quads[low_right, 3],
+    )
     sorted_lists = [
-        values[np.argsort(key, kind="stable")] for values, key in zip((top_right, low_left, low_right), keys, strict=True)
+        values[np.argsort(key, kind="stable")]
+        for values, key in zip((top_right, low_left, low_right), keys, strict=True)
     ]
     starts = [
         np.searchsorted(np.sort(key), np.arange(limit + 1)).astype(np.int64)
         for key, limit in zip(keys, (colours, colours, colours**2), strict=True)
     ]
-    arguments = [array for pair in zip(sorted_lists, starts, strict=True) for array in pair]
+    (b, c, d), (b_start, c_start, d_start) = sorted_lists, starts
     room = 0
     while True:
         out = np.zeros((room, 4), dtype=np.int32)
-        found = int(make_blocks(quads, top_left, *arguments, colours, out, room))
+        found = int(make_blocks(quads, top_left, b, b_start, c, c_start, d, d_start, colours, out, room))
         if found > MAX_BLOCKS:
             raise InputError(f"{found} blocks of 2x2 pieces in one place; expected at most {MAX_BLOCKS}")
         if found <= room:

@@ -24,9 +24,11 @@ CODES = ("unary", "binary", "colours")
 
 @dataclass(frozen=True)
 class CoverModel:
-    """Items 0..``primary``-1 must be covered once, the others take one colour; pieces come first, then cells, then edges.
+    """Items 0..``primary``-1 must be covered once, the others take one colour; pieces come first, then cells, then
+    edges.
 
-    ``item``, ``colour``: one entry a node, options one after the other; ``begin``: first node of each option, and the end.
+    ``item``, ``colour``: one entry a node, options one after the other; ``begin``: first node of each option, and the
+    end.
     ``cell``, ``oriented``: what each option lays.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import numpy as np
 
@@ -77,9 +78,7 @@ def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
         "matrix_nodes": float(len(model.item)),
         "deepest": float(np.flatnonzero(search.state.per_level).max()),
     }
-    return Answer(
-        status, by_colours(search.solutions, puzzle), search.nodes, seconds, search.first_board(), details
-    )
+    return Answer(status, by_colours(search.solutions, puzzle), search.nodes, seconds, search.first_board(), details)
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
@@ -101,11 +100,12 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool) -> None:
     """A child's task: emits `Told` after the first solution, now and then, and at the end."""
     from xcover import covers
 
+    began = time.perf_counter()
     model = build(puzzle, "colours")
     item, colour, begin = model.item.tolist(), model.colour.tolist(), model.begin.tolist()
     options = [
         [f"{item[at]}:{colour[at]}" if colour[at] else str(item[at]) for at in range(first, last)]
-        for first, last in zip(begin[:-1], begin[1:], strict=True)
+        for first, last in pairwise(begin)
     ]
     primary = [str(i) for i in range(model.primary)]
     secondary = [str(i) for i in range(model.primary, model.items)]
@@ -122,5 +122,7 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool) -> None:
             told = time.perf_counter()
             emit(Told(by_colours(found, puzzle), 0, first_found, False, details))
         if not count_all:
-            return
-    emit(Told(by_colours(found, puzzle), 0, first_found, True, details))
+            break
+    details["own_seconds"] = time.perf_counter() - began
+    exhausted = count_all or found == 0
+    emit(Told(by_colours(found, puzzle), 0, first_found, exhausted, details))

@@ -34,8 +34,8 @@ class Plan:
     seconds: float = 20.0
     seed: int = 1
     sat_solver: str = "kissat404"
-    rivals: tuple[str, ...] = ()
-    """Further solvers of the single interface on the same puzzles."""
+    rivals: tuple[str, ...] = ("colorpairs", "rowscan")
+    """Further solvers of the single interface on the same puzzles: where does which win?"""
 
 
 FULL = Plan(sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
@@ -78,7 +78,7 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
                     *([] if paper is None else [f"{paper[0]}k", f"{paper[1]}k"]),
                 ]
             )
-    head = f"seed 002, tables 4 to 7: {plan.per_size} puzzles a size, {plan.sat_solver}, at most {plan.seconds:.0f} s each\n"
+    head = f"seed 002, tables 4 to 7: {plan.per_size} puzzles a size, {plan.sat_solver}, limit {plan.seconds:.0f} s\n"
     return head + columns(lines)
 
 

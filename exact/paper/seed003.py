@@ -1,8 +1,9 @@
-"""Jolivet 2008 (seed 003): tree sizes (table 1), difficulty by colours (2), hard instances (3), nodes by level (figure 6).
+"""Jolivet 2008 (seed 003): tree sizes (table 1), difficulty by colours (2), hard instances (3), nodes by level (figure
+6).
 
-Trees are whole (all solutions), solutions are counted up to rotation with equal pieces and equal orientations told apart, and
-the empty board is a node, all as in the seed. One corner piece is fixed to leave out rotated boards. The seed does not say
-how its puzzles were drawn; here each inner edge has a colour drawn uniformly.
+Trees are whole (all solutions), solutions are counted up to rotation with equal pieces and equal orientations told
+apart, and the empty board is a node, all as in the seed. One corner piece is fixed to leave out rotated boards. The
+seed does not say how its puzzles were drawn; here each inner edge has a colour drawn uniformly.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from instances.puzzle import Puzzle
 
 METHODS = ("dlx", "zig-zag", "grouping")
 
-# (side, colours) -> the seed's means for the three methods, None where it gives none; table 1's second '8 colours' of 6x6
-# and its lines above 8x8 are left out
+# (side, colours) -> the seed's means for the three methods, None where it gives none; table 1's second '8 colours' of
+# 6x6 and its lines above 8x8 are left out
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
     (4, 2): (18474, 79090, 15214), (4, 3): (422, 1578, 209), (4, 4): (111, 203, 50), (4, 5): (53, 83, 20),
@@ -150,7 +151,9 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
 
 def levels(plan: Plan) -> str:
     """Figure 6 d: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
-    drawn = [tree(uniform(4, 4, colours, seed).puzzle, "zig-zag", plan.nodes) for colours in (2, 4, 7) for seed in range(8)]
+    drawn = [
+        tree(uniform(4, 4, colours, seed).puzzle, "zig-zag", plan.nodes) for colours in (2, 4, 7) for seed in range(8)
+    ]
     whole = [search for search in drawn if search.exhausted and search.solutions]
     hard = max(whole, key=lambda search: search.nodes / search.solutions)
     small, large = min(whole, key=lambda search: search.nodes), max(whole, key=lambda search: search.nodes)

@@ -2,8 +2,8 @@
 
 A candidate is one 64-bit word: bits 0-12 kind + 1, bits 13-14 rotation, bits 16-31 its lower colour, bits 32-63 its
 right colour times ``colours``. So the key of the next list is a sum of two shifted words: no multiplication, no lookup
-of colours while scanning. The word 0 ends every list; kind 0 does not exist and is "always free", so that one test stops
-the scan at free candidates and at the end alike.
+of colours while scanning. The word 0 ends every list; kind 0 does not exist and is "always free", so that one test
+stops the scan at free candidates and at the end alike.
 """
 
 from __future__ import annotations

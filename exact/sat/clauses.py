@@ -25,8 +25,8 @@ def units(literals: Iterable[int] | Block) -> Block:
 def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
     """Exactly one of each row of ``groups``, by Sinz's sequential counter (CP 2005).
 
-    For n variables: n-1 auxiliaries s_1..s_{n-1} ("one of the first i is true"), numbered from ``first_auxiliary`` row by
-    row, 3n-4 clauses for at most one and one for at least one.
+    For n variables: n-1 auxiliaries s_1..s_{n-1} ("one of the first i is true"), numbered from ``first_auxiliary`` row
+    by row, 3n-4 clauses for at most one and one for at least one.
     """
     yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))
     count, n = groups.shape

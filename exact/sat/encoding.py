@@ -19,8 +19,8 @@ BoolArray = npt.NDArray[np.bool_]
 class Encoding(ABC):
     """A CNF formula whose models are the perfect boards of ``puzzle``; clauses are made only when asked for.
 
-    Subclasses number their variables from 1 in ``__init__`` and set ``variables`` to the last one. A board has one model
-    or, through auxiliary variables and equal pieces, several; `exclude` forbids all models of a board at once.
+    Subclasses number their variables from 1 in ``__init__`` and set ``variables`` to the last one. A board has one
+    model or, through auxiliary variables and equal pieces, several; `exclude` forbids all models of a board at once.
     """
 
     name: str
@@ -98,7 +98,10 @@ class Encoding(ABC):
     def allowed(self) -> BoolArray:
         """Whether grey lies exactly on the rim, by cell, piece and rotation."""
         return np.array(
-            [((self.sides == 0) == np.array(self.puzzle.grey_sides(cell))).all(axis=2) for cell in range(self.puzzle.cells)]
+            [
+                ((self.sides == 0) == np.array(self.puzzle.grey_sides(cell))).all(axis=2)
+                for cell in range(self.puzzle.cells)
+            ]
         )
 
     @cached_property

@@ -12,7 +12,7 @@ from instances.puzzle import Puzzle
 
 
 class _Colours:
-    """Variables C(edge, colour) on all edges, rim included: 'up', 'right', 'down', 'left' of neighbours are one variable."""
+    """Variables C(edge, colour) on all edges, rim included; a joint has one for both its cells."""
 
     puzzle: Puzzle
     colours: int
@@ -31,13 +31,13 @@ class _Colours:
     def describe_colours(self) -> list[str]:
         width, height = self.puzzle.width, self.puzzle.height
         return [
-            f"C(edge, colour) = {int(self.colour[0, 0])} + edge*{self.colours} + colour (grey = 0, others in file order); "
+            f"C(edge, colour) = {int(self.colour[0, 0])} + edge*{self.colours} + colour (grey = 0, others by number); "
             f"edge = row*{width + 1} + column for upright edges from the left, "
             f"then {height * (width + 1)} + row*{width} + column for level edges from above"
         ]
 
 
-class Half3(_Colours, PieceAndRotation):  # type: ignore[misc]
+class Half3(_Colours, PieceAndRotation):
     """P, O and C: for each cell, piece, rotation and side the clause 'not P or not O or C'.
 
     Unit propagation sees nothing on a joint before piece and rotation are known, and yet the paper's fastest.
@@ -50,8 +50,10 @@ class Half3(_Colours, PieceAndRotation):  # type: ignore[misc]
         super().__init__(puzzle)
         cells = puzzle.cells
         self._counters = self.number_colours(self.variables) + 1
-        self.variables = self._counters - 1 + (
-            2 * auxiliaries(cells, cells) + auxiliaries(cells, 4) + auxiliaries(self.edge_count, self.colours)
+        self.variables = (
+            self._counters
+            - 1
+            + (2 * auxiliaries(cells, cells) + auxiliaries(cells, 4) + auxiliaries(self.edge_count, self.colours))
         )
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
@@ -77,7 +79,7 @@ class Half3(_Colours, PieceAndRotation):  # type: ignore[misc]
         return super().describe() + self.describe_colours()
 
 
-class Half2(_Colours, OrientedPiece):  # type: ignore[misc]
+class Half2(_Colours, OrientedPiece):
     """Q and C, the binary constraint between them in support encoding (Gent 2002): fully arc consistent by units."""
 
     name = "half-2"
@@ -87,8 +89,8 @@ class Half2(_Colours, OrientedPiece):  # type: ignore[misc]
         super().__init__(puzzle)
         cells = puzzle.cells
         self._counters = self.number_colours(self.variables) + 1
-        self.variables = self._counters - 1 + (
-            2 * auxiliaries(cells, 4 * cells) + auxiliaries(self.edge_count, self.colours)
+        self.variables = (
+            self._counters - 1 + (2 * auxiliaries(cells, 4 * cells) + auxiliaries(self.edge_count, self.colours))
         )
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:

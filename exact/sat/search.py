@@ -35,7 +35,9 @@ def canonical_name(name: str) -> str:
     """python-sat's full name of a solver, so 'kissat' becomes 'kissat404'. Raises InputError for an unknown one."""
     from pysat.solvers import SolverNames
 
-    known = {full: names for full, names in vars(SolverNames).items() if not full.startswith("_")}
+    known: dict[str, tuple[str, ...]] = {
+        full: names for full, names in vars(SolverNames).items() if not full.startswith("_")
+    }
     for full, names in known.items():
         if name.lower() in names or name.lower() == full:
             return full
@@ -56,7 +58,9 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
 
     name = canonical_name(job.sat_solver)
     if job.count_all and name == "kissat404":
-        raise InputError("kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose")
+        raise InputError(
+            "kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose"
+        )
     began = time.perf_counter()
     encoding = encode(job.encoding, puzzle)
     with Solver(name=name) as solver:
@@ -83,12 +87,13 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
             if not job.count_all:
                 break
         nodes = _decisions(solver)
+        details["own_seconds"] = time.perf_counter() - began
         details["conflicts"] = float(_stats(solver).get("conflicts", 0))
         emit(Told(found, nodes, None if first is None else first.placements.tolist(), exhausted, details))
 
 
 def _boards(solver: Any, name: str, encoding: Encoding, job: Job) -> Iterator[Board | None]:
-    """Boards with different colours, each excluded before the next; None at the end, nothing when the budget is spent."""
+    """Boards with different colours, each excluded before the next; None at the end, nothing on a spent budget."""
     if job.restricted:
         from exact.sat.restricted import restrict
 

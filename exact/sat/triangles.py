@@ -1,7 +1,7 @@
 """The encoding of Cuvillier & Szymkowiak 2010 (seed 004, 2.2.2): placements, orientations, and triangles of colour.
 
-Each cell is four triangles; a triangle has a colour, and neighbours' triangles have the same. Everything that is "exactly
-one" is written pair by pair.
+Each cell is four triangles; a triangle has a colour, and neighbours' triangles have the same. Everything that is
+"exactly one" is written pair by pair.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from instances.puzzle import Puzzle
 class Triangles(Encoding):
     """p(piece, cell), o(piece, rotation), t(triangle, colour); numbered in this order, as in the seed.
 
-    The seed prints formulas that are slightly larger than its count of clauses. This reading has exactly its count for 256
-    pieces and 17 colours: every piece has a cell and every cell a piece; of the two triangles of a joint, which are equal,
-    one says that it has exactly one colour other than grey; a triangle on the rim is grey and nothing else. Grey inside
-    needs no clause: the rim uses up all grey sides. `as_printed` counts the formulas to the letter.
+    The seed prints formulas that are slightly larger than its count of clauses. This reading has exactly its count for
+    256 pieces and 17 colours: every piece has a cell and every cell a piece; of the two triangles of a joint, which are
+    equal, one says that it has exactly one colour other than grey; a triangle on the rim is grey and nothing else.
+    Grey inside needs no clause: the rim uses up all grey sides. `as_printed` counts the formulas to the letter.
     """
 
     name = "triangles"
@@ -108,5 +108,5 @@ class Triangles(Encoding):
             f"p(piece, cell) = 1 + piece*{cells} + cell: the piece lies on the cell",
             f"o(piece, rotation) = {1 + cells * cells} + piece*4 + rotation: it has that many clockwise quarter turns",
             f"t(cell, side, colour) = {1 + cells * (cells + 4)} + (cell*4 + side)*{self.colours} + colour: "
-            "side 0 up, 1 right, 2 down, 3 left; grey = 0, others in file order",
+            "side 0 up, 1 right, 2 down, 3 left; grey = 0, others by number",
         ]

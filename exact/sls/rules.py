@@ -120,7 +120,8 @@ def pick_adaptg2wsat(formula, walk):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def pick_rsaps(formula, walk):  # type: ignore[no-untyped-def]
-    """RSAPS (Hutter, Tompkins, Hoos, CP 2002): descend in clause weights; in a minimum scale the false clauses' weights.
+    """RSAPS (Hutter, Tompkins, Hoos, CP 2002): descend in clause weights; in a minimum scale the false clauses'
+    weights.
 
     NOISE holds the probability of smoothing, which falls while nothing better is found (reactive).
     """
@@ -178,7 +179,7 @@ def smooth(walk):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def pick_dcrwalk(formula, walk):  # type: ignore[no-untyped-def]
-    """DCRWalk (Tompkins & Hoos 2006): conflict-directed random walk made deterministic; clauses and literals in turn."""
+    """DCRWalk (Tompkins & Hoos 2006): conflict-directed random walk, deterministic: clauses and literals in turn."""
     c = walk.broken[walk.numbers[STEP] % walk.numbers[FALSE]]
     at = walk.next[c]
     walk.next[c] = (at + 1) % (formula.begin[c + 1] - formula.begin[c])
@@ -189,8 +190,8 @@ def pick_dcrwalk(formula, walk):  # type: ignore[no-untyped-def]
 def pick_irots(formula, walk):  # type: ignore[no-untyped-def]
     """IRoTS (Smyth, Hoos, Stützle 2003): robust tabu search inside an iterated local search.
 
-    Local phases (PHASE 0) end n²/4 steps after their last best assignment, n variables; then 9n/10 steps with a tenure of
-    n/2 disturb it (PHASE 1). A phase that ended worse is undone with probability 0.9.
+    Local phases (PHASE 0) end n²/4 steps after their last best assignment, n variables; then 9n/10 steps with a tenure
+    of n/2 disturb it (PHASE 1). A phase that ended worse is undone with probability 0.9.
     """
     numbers = walk.numbers
     n = len(walk.score)

@@ -70,12 +70,16 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
     Raises InputError when asked to count, or for more than `MAX_CELLS` cells.
     """
     if request.count_all:
-        raise InputError(f"sls:{rule} finds one solution and proves nothing, so it cannot count; expected a tree search")
+        raise InputError(
+            f"sls:{rule} finds one solution and proves nothing, so it cannot count; expected a tree search"
+        )
     if puzzle.cells > MAX_CELLS:
         raise InputError(f"local search on a formula of {puzzle.cells} cells; expected at most {MAX_CELLS}")
     encoding = encode("triangles", puzzle)
     search = LocalSearch(encoding.clauses(), encoding.variables, rule, request.seed)
-    status, seconds = drive(search, count_all=False, nodes=request.nodes, seconds=request.seconds, report=request.report)
+    status, seconds = drive(
+        search, count_all=False, nodes=request.nodes, seconds=request.seconds, report=request.report
+    )
     board = encoding.board(search.model()) if search.solutions else None
     if board is not None:
         require_solution(puzzle, board, f"sls:{rule}")

@@ -37,8 +37,8 @@ class Walk(NamedTuple):
     """``score[v]``: clauses repaired minus clauses broken by flipping v; ``weighted[v]``: the same in clause weights.
 
     ``true[c]``: true literals; ``critical[c]``: exclusive or of their variables. ``broken[:FALSE]``: the false clauses,
-    ``broken_at``: where each stands. ``flipped[v]``: step of the last flip. ``promising``: G2WSAT's list. ``next``: DCRWalk's
-    literal by clause. ``kept``, ``best``: IRoTS' assignments.
+    ``broken_at``: where each stands. ``flipped[v]``: step of the last flip. ``promising``: G2WSAT's list. ``next``:
+    DCRWalk's literal by clause. ``kept``, ``best``: IRoTS' assignments.
     """
 
     value: npt.NDArray[np.uint8]

@@ -25,8 +25,9 @@ def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
     """A puzzle that is solvable just when ``numbers`` split into triples of equal sum; (S+2) x (m+2), 3m+6 colours.
 
     Ends of bars and the frame's sides have the colour A, their flanks and the frame's top and bottom the colour B. The
-    frame's pieces are joined along its four sides by the colours N, E, S, W, so that it can lie in one way up to rotation.
-    Raises InputError unless there are 3m numbers, each strictly between S/4 and S/2, and the board is small enough.
+    frame's pieces are joined along its four sides by the colours N, E, S, W, so that it can lie in one way up to
+    rotation. Raises InputError unless there are 3m numbers, each strictly between S/4 and S/2, and the board is small
+    enough.
     """
     count, total = len(numbers), sum(numbers)
     if count == 0 or count % 3 or total % (count // 3):

@@ -12,15 +12,16 @@ CONSTRUCTIONS = ("m+n-2", "max")
 def unique(width: int, height: int, construction: str, seed: int = 0, attempt: int = 0) -> Planted:
     """A candidate for a puzzle whose only solution, up to rotation, is the planted one; a tree search has to judge it.
 
-    ``m+n-2``: each line between two columns and each line between two rows has a colour of its own. The seed proves this
-    unique; it is, unless both sides are even: then the middle line is its own mirror image and there are two solutions.
-    Attempts from 1 on change the colour of one joint there.
+    ``m+n-2``: each line between two columns and each line between two rows has a colour of its own. The seed proves
+    this unique; it is, unless both sides are even: then the middle line is its own mirror image and there are two
+    solutions. Attempts from 1 on change the colour of one joint there.
 
-    ``max``: lines between columns take the colours 1 to m-1, lines between rows the same colours again, and the joints at
-    the cells of a diagonal the last one. The seed does not say which diagonal; attempts 0 and 1 take one each, later ones
-    add a joint or more of another colour.
+    ``max``: lines between columns take the colours 1 to m-1, lines between rows the same colours again, and the joints
+    at the cells of a diagonal the last one. The seed does not say which diagonal; attempts 0 and 1 take one each, later
+    ones add a joint or more of another colour.
 
-    ``seed`` shuffles and turns the pieces. Raises InputError for another construction or a board of a single row or column.
+    ``seed`` shuffles and turns the pieces. Raises InputError for another construction or a board of a single row or
+    column.
     """
     check_shape(width, height)
     if construction not in CONSTRUCTIONS:

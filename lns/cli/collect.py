@@ -80,15 +80,15 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
 
     _, puzzle = read_run(path)
     wrong = 0
-    seen: set[Board] = set()  # judging takes longer than reading
+    seen: set[tuple[int, Board]] = set()  # judging takes longer than reading
     for entry in Reader(path, puzzle).read(at_least):
-        if isinstance(entry, Entry) and entry.board in seen:
+        if isinstance(entry, Entry) and (entry.score, entry.board) in seen:
             continue
         judged = verify(puzzle, entry.board) if isinstance(entry, Entry) else None
         if not isinstance(entry, Entry) or judged is None or not judged.valid or not judged.full:
             wrong += 1
         elif judged.score == entry.score:
-            seen.add(entry.board)
+            seen.add((entry.score, entry.board))
             yield _Found(puzzle, entry.board, judged.score, entry.elapsed_s, path)
         else:
             wrong += 1

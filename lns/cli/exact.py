@@ -104,7 +104,8 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parts.add_argument(
         "--heuristic",
         metavar="NAME",
-        help="min-expected-gap (default), min-offer, min-expected-offer, min-expected-ratio, max-expected-filtering, row-major",
+        help="min-expected-gap (default), min-offer, min-expected-offer, min-expected-ratio, "
+        "max-expected-filtering, row-major",
     )
     for name, (_, _, line) in SWITCHES.items():
         parts.add_argument(name, action="store_true", help=line)
@@ -136,14 +137,6 @@ def _run_search(args: argparse.Namespace) -> int:
     puzzle = load_puzzle(args.instance)
     if args.job == "solve" and args.output is not None and not args.output.parent.is_dir():
         raise InputError("there is no such directory", args.output.parent)
-    kernels = {
-        "colorpairs": "exact.colorpairs.kernel",
-        "rowscan": "exact.rowscan.kernel",
-        "blocks": "exact.blocks.kernel",
-        "dlx": "exact.cover.kernel",
-        "dlx:binary": "exact.cover.kernel",
-        "xcc:counted": "exact.cover.kernel",
-    }
     if args.solver in KERNELS and not is_compiled(KERNELS[args.solver]) and not args.quiet:
         print("lns: compiling the search, once for this installation: about half a minute ...", file=sys.stderr)
     with _reporter(puzzle, quiet=args.quiet) as report:

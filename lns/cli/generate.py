@@ -132,8 +132,8 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         if outcome.status is Status.SOLVED and outcome.solutions == 1:
             return planted.puzzle, planted.solution
     raise InputError(
-        f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {ATTEMPTS} attempts of {PROOF_SECONDS:.0f} s; "
-        "expected a smaller board (10x10 works)"
+        f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {ATTEMPTS} attempts "
+        f"of {PROOF_SECONDS:.0f} s; expected a smaller board (10x10 works)"
     )
 
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "show": ("lns.cli.show", "draw a board or a puzzle: terminal, SVG, TikZ, viewer URL"),
     "convert": ("lns.cli.convert", "read any format of the field, write another"),
     "generate": ("lns.cli.generate", "make puzzles: uniform, balanced torus, or like Eternity II"),
+    "params": ("lns.cli.params", "print all parameters with their meaning, as TOML for --params"),
     "ladder": ("lns.cli.ladder", "benchmark the optimizer on fixed instances"),
     "improve": ("lns.cli.improve", "free a region of a board and re-solve it exactly, with a proof"),
     "exact": ("lns.cli.exact", "count or find all perfect solutions by tree search"),

@@ -12,7 +12,7 @@ from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 
 pytest.importorskip("ortools")
-from exact.cp.model import solve_by_cp_sat  # noqa: E402
+from exact.cp.model import solve_by_cp_sat
 
 
 def last(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> Told:

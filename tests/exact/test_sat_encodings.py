@@ -21,8 +21,8 @@ from tests.exact.brute import all_boards
 from tests.exact.puzzles import small_puzzle
 
 pytest.importorskip("pysat")
-from pysat.formula import CNF  # noqa: E402
-from pysat.solvers import Solver  # noqa: E402
+from pysat.formula import CNF
+from pysat.solvers import Solver
 
 
 def found_by(puzzle: Puzzle, **job: object) -> Told:
@@ -54,7 +54,12 @@ def test_one_cell_and_one_row(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "variables", "clauses"),
-    [("half-3", 15_000, 97_000), ("full-2", 49_000, 155_000), ("half-2", 51_000, 180_000), ("full-4", 672_000, 2_010_000)],
+    [
+        ("half-3", 15_000, 97_000),
+        ("full-2", 49_000, 155_000),
+        ("half-2", 51_000, 180_000),
+        ("full-4", 672_000, 2_010_000),
+    ],
 )
 def test_sizes_of_seed_002_at_8x8(name: str, variables: int, clauses: int) -> None:
     encoding = encode(name, balanced_torus(8, 8, seed=1).puzzle)
@@ -71,7 +76,11 @@ def test_sizes_of_seed_004_are_exact() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_sequential_counter_says_exactly_one(n: int) -> None:
-    formula = CNF(from_clauses=[row for b in exactly_one_counters(np.arange(1, n + 1, dtype=np.int32)[None], n + 1) for row in b.tolist()])
+    formula = CNF(
+        from_clauses=[
+            row for b in exactly_one_counters(np.arange(1, n + 1, dtype=np.int32)[None], n + 1) for row in b.tolist()
+        ]
+    )
     with Solver(name="glucose4", bootstrap_with=formula) as solver:
         models = {tuple(literal > 0 for literal in model[:n]) for model in solver.enum_models()}
     assert models == {tuple(i == j for i in range(n)) for j in range(n)}
@@ -98,7 +107,12 @@ def test_dimacs_round_trip(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "model"),
-    [("SAT\n1 -2 0\n", [1, -2]), ("s UNSATISFIABLE\n", None), ("UNSAT\n", None), ("s SATISFIABLE\nv 3 -1\nv 2 0\n", [3, -1, 2])],
+    [
+        ("SAT\n1 -2 0\n", [1, -2]),
+        ("s UNSATISFIABLE\n", None),
+        ("UNSAT\n", None),
+        ("s SATISFIABLE\nv 3 -1\nv 2 0\n", [3, -1, 2]),
+    ],
 )
 def test_answers_of_solvers(text: str, model: list[int] | None) -> None:
     assert read_answer(text, "x") == model

@@ -45,13 +45,13 @@ def eat(emit: Emit) -> None:
 
 def test_a_crash_raises_and_keeps_what_was_said() -> None:
     heard: list[str] = []
-    with pytest.raises(ChildProcessError, match="SIGSEGV.*nothing is known"):
+    with pytest.raises(ChildProcessError, match=r"SIGSEGV.*nothing is known"):
         run(speak_and_crash, receive=heard.append)
     assert heard == ["here"]
 
 
 def test_errors_of_the_task() -> None:
-    with pytest.raises(ChildProcessError, match="ValueError.*wrong"):
+    with pytest.raises(ChildProcessError, match=r"ValueError.*wrong"):
         run(fail, receive=print)
     with pytest.raises(InputError, match="no such thing"):
         run(refuse, receive=print)
@@ -103,8 +103,23 @@ def test_node_budgets_prove_nothing() -> None:
         assert told[-1].solutions == 0
 
 
-@pytest.mark.parametrize("name", ["cadical103", "cadical153", "cadical195", "glucose3", "glucose42", "kissat", "lingeling",
-                                  "maplechrono", "maplesat", "mergesat", "minisat", "minicard"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cadical103",
+        "cadical153",
+        "cadical195",
+        "glucose3",
+        "glucose42",
+        "kissat",
+        "lingeling",
+        "maplechrono",
+        "maplesat",
+        "mergesat",
+        "minisat",
+        "minicard",
+    ],
+)
 def test_solvers_of_python_sat(name: str) -> None:
     pytest.importorskip("pysat")
     told: list[Told] = []
@@ -126,7 +141,9 @@ def test_refusals() -> None:
     ("solver", "module", "extra"),
     [("sat:half-3", "pysat", "sat"), ("cp", "ortools", "cp"), ("xcc", "xcover", "cover")],
 )
-def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch, solver: str, module: str, extra: str) -> None:
+def test_a_missing_package_names_its_extra(
+    monkeypatch: pytest.MonkeyPatch, solver: str, module: str, extra: str
+) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=rf"pip install 'lns\[{extra}\]'"):
         solve(uniform(3, 3, 3).puzzle, solver=solver)

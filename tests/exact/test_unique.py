@@ -44,7 +44,8 @@ def test_three_partition_and_back(numbers: list[int]) -> None:
     puzzle = three_partition(numbers, seed=2)
     size = sum(numbers) * 3 // len(numbers)
     splits = any(
-        all(sum(order[at : at + 3]) == size for at in range(0, len(numbers), 3)) for order in itertools.permutations(numbers)
+        all(sum(order[at : at + 3]) == size for at in range(0, len(numbers), 3))
+        for order in itertools.permutations(numbers)
     )
     outcome = solve(puzzle, solver="rowscan", seconds=60)
     assert outcome.status is (Status.SOLVED if splits else Status.INFEASIBLE)

@@ -1,0 +1,24 @@
+"""`lns params`: all parameters with their meaning and range, as TOML for `--params`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lns.cli.main import DONE, print_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--params", type=Path, metavar="FILE", help="show these instead of the defaults")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(args: argparse.Namespace) -> int:
+    from lns import params as parameters
+
+    params = parameters.load(args.params) if args.params else parameters.Params()
+    if args.json:
+        print_json(parameters.to_dict(params))
+    else:
+        print(parameters.to_toml(params), end="")
+    return DONE

@@ -1,0 +1,138 @@
+"""The commands around the comparators: compare, cnf and decode, solvers, isomorphic, generate --unique, paper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from exact.compare import Question, compare, read_rows, table
+from exact.paper import runs, seed002, seed003, seed004
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.generate import three_partition, triples_of, uniform
+from lns.cli.main import main
+
+pytest.importorskip("pysat")
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return answer
+
+
+def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
+    puzzle = uniform(5, 3, 3, seed=1).puzzle
+    csv = tmp_path / "rows.csv"
+    question = Question(count_all=True, seconds=30.0)
+    rows = list(compare([("small", puzzle)], ["rowscan", "dlx", "sat:half-2", "blocks", "sls:rsaps"], question, csv))
+    assert len({row.solutions for row in rows[:3]}) == 1
+    assert [row.status for row in rows] == ["solved"] * 3 + ["refused"] * 2
+    assert "even width" in rows[3].note
+    assert all(row.megabytes > 10 for row in rows[:3])
+    assert "clauses" in rows[2].size
+    assert list(read_rows(csv).values()) == rows
+    before = csv.read_text()
+    again = list(compare([("small", puzzle)], ["rowscan", "dlx"], question, csv))
+    assert again == rows[:2]
+    assert csv.read_text() == before
+    assert len(table(rows).splitlines()) == 6
+    csv.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="other columns"):
+        read_rows(csv)
+
+
+@pytest.mark.parametrize("encoding", ["half-3", "triangles"])
+def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], encoding: str) -> None:
+    from pysat.formula import CNF
+    from pysat.solvers import Solver
+
+    formula = tmp_path / "p.cnf"
+    assert main(["exact", "cnf", "like-e2-4x4", "--encoding", encoding, "-o", str(formula), "--json"]) == 0
+    sizes = told(capsys)
+    cnf = CNF(from_file=str(formula))
+    assert len(cnf.clauses) == sizes["clauses"] == sum(sizes["families"].values())
+    assert main(["exact", "cnf", "like-e2-4x4", "--encoding", encoding, "-o", str(formula)]) == 2  # it exists
+    with Solver(name="cadical195", bootstrap_with=cnf) as solver:
+        assert solver.solve()
+        model = solver.get_model()
+    answer = tmp_path / "answer.txt"
+    answer.write_text("s SATISFIABLE\nv " + " ".join(map(str, model)) + " 0\n")
+    board = tmp_path / "board.json"
+    decode = ["exact", "decode", str(answer), "like-e2-4x4", "--encoding", encoding, "--json"]
+    capsys.readouterr()
+    assert main([*decode, "-o", str(board)]) == 0
+    assert told(capsys)["score"] == 24
+    assert main(["verify", str(board), "--puzzle", "like-e2-4x4"]) == 0
+    capsys.readouterr()
+    answer.write_text("s SATISFIABLE\nv " + " ".join(str(-abs(literal)) for literal in model) + " 0\n")
+    assert main(decode) == 1
+    assert told(capsys)["status"] == "not a solution"
+    answer.write_text("s UNSATISFIABLE\n")
+    assert main(decode) == 1
+    assert told(capsys)["status"] == "infeasible"
+    answer.write_bytes(b"\xff\xfe")
+    assert main(decode) == 2
+
+
+def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "solvers", "--json"]) == 0
+    names = {entry["name"]: entry for entry in told(capsys)["solvers"]}
+    assert names["sat:half-3"]["extra"] == "sat"
+    assert not names["sls:irots"]["counts"]
+    assert main(["exact", "cnf", "like-e2-4x4", "--encoding", "half-4"]) == 2
+    assert "did you mean 'half-3'" in capsys.readouterr().err
+
+
+def test_isomorphic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("networkx")
+    renamed = tmp_path / "renamed.txt"
+    puzzle = load_puzzle("like-e2-4x4")
+    swap = {0: 0, **{colour: puzzle.colours + 1 - colour for colour in range(1, puzzle.colours + 1)}}
+    lines = [" ".join(str(swap[colour]) for colour in quad) for quad in puzzle.pieces.tolist()[::-1]]
+    renamed.write_text("\n".join(["4", str(puzzle.colours), "0", *lines]) + "\n")
+    assert main(["exact", "isomorphic", str(renamed), "--json"]) == 0
+    answer = told(capsys)
+    assert answer["with"] == "like-e2-4x4"
+    assert answer["renaming"] == {str(colour): other for colour, other in swap.items()}
+    assert main(["exact", "isomorphic", "like-e2-4x4", "like-e2-5x5"]) == 1
+
+
+def test_generate_by_construction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = tmp_path / "unique.txt"
+    assert main(["generate", "--unique", "m+n-2", "--width", "4", "-o", str(made)]) == 0
+    assert main(["exact", "count", str(made), "--solver", "rowscan", "--fix-corner", "--quiet", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["solutions"] == 1
+    bars = tmp_path / "bars.txt"
+    numbers = [3, 3, 4, 3, 4, 3]
+    assert main(["generate", "--from-3-partition", *map(str, numbers), "-o", str(bars)]) == 0
+    puzzle = load_puzzle(str(bars))
+    assert puzzle == three_partition(numbers)
+    solved = tmp_path / "solved.json"
+    assert main(["exact", "solve", str(bars), "--solver", "rowscan", "--quiet", "-o", str(solved)]) == 0
+    from instances.formats import read
+
+    board = read(str(solved), puzzle=puzzle).board
+    assert board is not None
+    assert all(sum(triple) == 10 for triple in triples_of(puzzle, board, numbers))
+    assert main(["generate", "--unique", "max", "--colours", "3"]) == 2
+    assert main(["generate"]) == 2
+
+
+def test_papers_in_small(tmp_path: Path) -> None:
+    for seed, plan in (
+        (seed002, seed002.Plan(sizes=(4,), per_size=1, seconds=20.0, rivals=("rowscan",))),
+        (seed003, seed003.Plan(per_class=2, nodes=20_000, table_1=((4, 4),), table_2=((3, 4),), table_3=((4, 4),))),
+        (seed004, seed004.Plan(sides=(3,), colours=(3,), per_class=1, seconds=5.0)),
+    ):
+        csv = tmp_path / f"{seed.__name__}.csv"
+        rows = list(runs.made(seed.runs(plan), csv))  # type: ignore[attr-defined]
+        assert rows
+        assert list(runs.made(seed.runs(plan), csv)) == rows  # type: ignore[attr-defined]
+        assert len(csv.read_text().splitlines()) == len(rows) + 1
+        assert "seed 00" in seed.tables(rows, plan)  # type: ignore[attr-defined]
+        pytest.importorskip("matplotlib")
+        seed.plot(rows, tmp_path / "plot.png")  # type: ignore[attr-defined]
+        assert (tmp_path / "plot.png").stat().st_size > 1000

@@ -1,0 +1,64 @@
+"""The ladder: honest counting, rows by name, a table that grows."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instances import InputError
+from instances.formats import load_puzzle
+from lns.cli.main import main
+from lns.params import from_dict
+from tuning import bench, ladder
+
+
+def test_boards_that_differ_in_few_cells_count_once_by_the_best():
+    kept: list = []
+    board = np.arange(100)
+    near, far = board.copy(), board.copy()
+    near[:19] += 1
+    far[50:70] += 1
+    for placements, score in ((board, 5), (near, 7), (far, 6), (board, 3)):
+        ladder._keep(kept, placements, score)
+    assert sorted(score for _, score in kept) == [6, 7]
+
+
+def test_rates_count_boards_at_or_above_a_score():
+    runs = [
+        ladder.Run(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0),
+        ladder.Run(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0),
+    ]
+    assert ladder.rates(runs, 2) == {8: 4.0, 9: 0.5}
+
+
+def test_a_run_reaches_what_it_says(tmp_path):
+    puzzle = load_puzzle("like-e2-5x5")
+    one = ladder.run(puzzle, from_dict({"construct": {"population": 200}}), 1, 20.0, 1)
+    assert one.score == puzzle.max_score == max(one.reached)
+    row = ladder.summary("like-e2-5x5", puzzle, [one, one], 20.0, 1, "test")
+    assert row["best"] == row["worst"] == row["median"] == 40
+    table = tmp_path / "t.csv"
+    ladder.append(table, row)
+    ladder.append(table, row)
+    with table.open(newline="") as file:
+        assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
+
+
+def test_rows_by_name(capsys):
+    with pytest.raises(InputError, match="no row 'zzz'; expected one of"):
+        ladder.select(["zzz"], Path("nowhere"))
+    assert dict(ladder.rows(Path("nowhere")))["meta16"] is None
+    assert main(["ladder", "--rows", "meta16", "--data", "nowhere", "--json"]) == 0
+    assert '"rows": []' in capsys.readouterr().out
+
+
+def test_fresh_rows_depend_on_the_seed():
+    puzzle_of = dict(ladder.rows(Path("nowhere")))["like-e2:16x16:5+17"]
+    assert puzzle_of is not None and puzzle_of(1) != puzzle_of(2) and puzzle_of(1) == puzzle_of(1)
+
+
+def test_the_bench_times_whole_commands():
+    assert 0 < bench.seconds_of(["--help"], runs=1) < 60
