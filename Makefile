@@ -1,7 +1,8 @@
 # make install   .venv/ with everything, at locked versions
 # make solve     a 16x16 board: TIME seconds of search (60), INSTANCE, WORKERS, SEED
 # make test      the tests        make lint   linters, type checker, import contracts
-# make bench     the figures of the README        make lock   refresh requirements.lock
+# make bench     figures of speed                 make fuzz   FUZZ seconds (300) of random checks against brute force
+# make lock      refresh requirements.lock
 PYTHON ?= $(firstword $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p; done))
 BIN := .venv/bin
@@ -9,8 +10,9 @@ TIME ?= 60
 INSTANCE ?= like-e2-16x16
 WORKERS ?= 2
 SEED ?= 1
+FUZZ ?= 300
 
-.PHONY: install solve test lint bench lock clean
+.PHONY: install solve test lint bench fuzz lock clean
 
 install: .venv/.installed
 
@@ -36,6 +38,10 @@ lint: install
 
 bench: install
 	@$(BIN)/python -m tuning.bench
+
+fuzz: install
+	@$(BIN)/python -m tests.fuzz_region $(FUZZ) $(SEED)
+	@$(BIN)/python -m tests.fuzz_exact $(FUZZ) $(SEED)
 
 lock: install
 	$(BIN)/python -m pip install --quiet uv

@@ -21,8 +21,8 @@ TELL_SECONDS = 0.2
 class Told:
     """What is known so far; the last one has ``exhausted`` set when there is nothing more to find.
 
-    ``placements``: oriented piece by cell of the first board found. ``details["own_seconds"]`` of the last one: the time
-    spent on the model and the search, without starting Python and importing the library.
+    ``placements``: oriented piece by cell of the first board found. ``details["own_seconds"]`` of the last one: time
+    for the model and the search, without starting Python and importing the library.
     """
 
     solutions: int

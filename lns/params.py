@@ -80,7 +80,7 @@ class Windows(Component):
     """Regions around the damage of the best board, freed and re-solved exactly."""
 
     nodes: int = option(2_000_000, "nodes that one region may use; 0: no regions", 0, 10**10)
-    patience: int = option(10, "steps of construction without a new best before its damage is worked on", 0, 10**6)
+    patience: int = option(100, "steps of construction without a new best before its damage is worked on", 0, 10**6)
 
 
 @dataclass(frozen=True)

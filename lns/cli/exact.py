@@ -168,12 +168,14 @@ def _options(args: argparse.Namespace) -> Options:
     from exact.colorpairs.options import Heuristic, Options
     from instances.errors import InputError
 
-    given = {field: value for name, (field, value, _) in SWITCHES.items() if getattr(args, name[2:].replace("-", "_"))}
+    given: dict[str, Any] = {
+        field: value for name, (field, value, _) in SWITCHES.items() if getattr(args, name[2:].replace("-", "_"))
+    }
     if args.heuristic is not None:
         given["heuristic"] = Heuristic.of(args.heuristic)
     if given and args.solver != "colorpairs":
         raise InputError(f"solver '{args.solver}' has no parts to switch; --heuristic and the like are for colorpairs")
-    return Options(**given)  # type: ignore[arg-type]
+    return Options(**given)
 
 
 @contextmanager
