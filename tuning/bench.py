@@ -8,12 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from exact.rowscan.bench import placements_per_second
 from instances.formats import load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
-from lns.params import Params
+from lns.params import Params, Windows
 from lns.rng import random_state
 from lns.search import Search
 from lns.tabu.search import Tabu
@@ -34,16 +35,19 @@ def figures() -> Iterator[tuple[str, str]]:
 
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """Nodes a second of one island, its parts, and how soon it has good boards."""
-    warm = Search(puzzle, Params(), 1, 0)
-    warm.step(puzzle.max_score)
-    search = Search(puzzle, Params(), 1, 0)
+    """How soon one island has good boards once its kernels are compiled, and its nodes a second after the first step."""
+    params = replace(Params(), windows=Windows(nodes=0))
+    Search(puzzle, params, 1, 0).step(puzzle.max_score)
+    search = Search(puzzle, params, 1, 0)
     began = time.perf_counter()
-    reached: dict[int, float] = {}
-    while (now := time.perf_counter() - began) < seconds:
+    search.step(puzzle.max_score)
+    measured = time.perf_counter() - began
+    reached = {search.best_score: measured}
+    while (now := time.perf_counter() - began - measured) < seconds:
         search.step(puzzle.max_score)
         reached.setdefault(search.best_score, time.perf_counter() - began)
     done = search.statistics
+    yield "measuring the instance", f"{measured:.1f} s, first step included"
     yield (
         "construction, nodes/s",
         f"{done.nodes / now / 1e6:.1f} M, and exact tails {done.tail_nodes / now / 1e6:.1f} M",
