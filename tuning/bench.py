@@ -35,7 +35,7 @@ def figures() -> Iterator[tuple[str, str]]:
 
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """How soon one island has good boards once its kernels are compiled, and its nodes a second after the first step."""
+    """How soon one island has good boards, kernels compiled; and its nodes a second after the first step."""
     params = replace(Params(), windows=Windows(nodes=0))
     Search(puzzle, params, 1, 0).step(puzzle.max_score)
     search = Search(puzzle, params, 1, 0)
