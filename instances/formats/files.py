@@ -95,12 +95,12 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the renaming itself durable, where the system lets folders be synced."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)

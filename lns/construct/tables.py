@@ -129,7 +129,7 @@ def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tup
         return every_key, none + kind.clue, none
 
     fits = free.repeat(4) & ((quads == GREY) == np.array(kind.grey)).all(axis=1)
-    fits &= _first_of_equal_rotations(quads)
+    fits &= first_of_equal_rotations(quads)
     missed = np.zeros(len(quads), dtype=np.int64)
     for side, colour in kind.wanted:
         missed += quads[:, side] != colour
@@ -153,7 +153,7 @@ def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tup
     return np.concatenate(keys), np.concatenate(found), np.concatenate(slips)
 
 
-def _first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
+def first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
     """False for a rotation of a piece that looks like an earlier one: a symmetric piece is tried once."""
     turns = quads.reshape(-1, 4, 4)
     first = np.ones(turns.shape[:2], dtype=bool)

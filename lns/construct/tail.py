@@ -12,8 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.colorpairs.bits import lowest
 from exact.jit import inline_kernel, kernel
 from instances.puzzle import IntArray, Puzzle
+from lns.construct.tables import first_of_equal_rotations
 
 MAX_TAIL = 16
 _ONE = np.uint64(1)
@@ -83,11 +85,6 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
             if not sides[side]:
                 following[i, which] = number[other]
     quads = puzzle.oriented.astype(np.int64)
-    turns = quads.reshape(-1, 4, 4)
-    first = np.ones((puzzle.cells, 4), dtype=np.uint8)
-    for rotation in range(1, 4):
-        for earlier in range(rotation):
-            first[:, rotation] &= (turns[:, rotation] != turns[:, earlier]).any(axis=1)
     bound = np.zeros(puzzle.cells, dtype=np.uint8)
     bound[[clue.piece for clue in puzzle.clues]] = 1
     plan = TailPlan(
@@ -95,7 +92,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
         following,
         grey,
         np.array([clues.get(cell, -1) for cell in cells], dtype=np.int64),
-        first.ravel(),
+        first_of_equal_rotations(puzzle.oriented).astype(np.uint8),
         quads,
         ((quads == 0) << np.arange(4)).sum(axis=1).astype(np.int64),
         bound,
@@ -113,26 +110,6 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
         np.zeros(count, dtype=np.int32),
     )
     return plan, work
-
-
-@inline_kernel
-def _lowest_bit(word: np.uint64) -> np.uint64:
-    """Index of the lowest set bit (numba compiles the loop of de Bruijn away no better than this product)."""
-    low = word & (~word + _ONE)
-    position = _NONE
-    if low & np.uint64(0xFFFFFFFF00000000):
-        position += np.uint64(32)
-    if low & np.uint64(0xFFFF0000FFFF0000):
-        position += np.uint64(16)
-    if low & np.uint64(0xFF00FF00FF00FF00):
-        position += np.uint64(8)
-    if low & np.uint64(0xF0F0F0F0F0F0F0F0):
-        position += np.uint64(4)
-    if low & np.uint64(0xCCCCCCCCCCCCCCCC):
-        position += np.uint64(2)
-    if low & np.uint64(0xAAAAAAAAAAAAAAAA):
-        position += np.uint64(1)
-    return position
 
 
 @inline_kernel
@@ -243,7 +220,7 @@ def solve_tail(
             break
         word = candidates[depth, misses]
         candidates[depth, misses] = word & (word - _ONE)
-        bit = _lowest_bit(word)
+        bit = np.uint64(lowest(word))
         oriented = oriented_of[bit]
         nodes += 1
         # the joints to the left and on top are settled, those to the right and below are asked for now

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.errors import InputError
+from instances.formats.files import sync_folder
 from instances.formats.json_values import Fields, bounded, found, json_object
 from instances.formats.text import printable
 from instances.puzzle import Puzzle
@@ -71,7 +72,7 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync(directory)
+    sync_folder(directory)
 
 
 def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
@@ -178,17 +179,3 @@ def _array(
     if len(content) != dtype.itemsize * int(np.prod(shape, dtype=object)):
         raise InputError(f"'{name}' is cut short")
     return np.frombuffer(content, dtype=dtype).reshape(shape).copy()
-
-
-def _sync(directory: Path) -> None:
-    """Make the renaming itself durable, where the system lets folders be synced."""
-    try:
-        descriptor = os.open(directory, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
