@@ -139,7 +139,7 @@ def best_score(window: Window) -> int | None:
     return None if best > joints else base + joints - best
 
 
-def check(window: Window, expected: int | None, **options: bool) -> RegionResult:
+def check(window: Window, expected: int | None, **options: bool | None) -> RegionResult:
     """Solve and compare; AssertionError where the answer is not the oracle's."""
     answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, **options)
     judged = verify(window.puzzle, answer.board)
@@ -172,6 +172,8 @@ def main(seconds: float = 60.0, seed: int = 0) -> int:
             check(window, expected, balance=False)
             check(window, expected, look=False)
             check(window, expected, curves=False)
+            check(window, expected, prices=True)
+            check(window, expected, prices=True, balance=False, look=False)
         except BaseException:
             print(f"seed {seed + checked}", file=sys.stderr)
             raise

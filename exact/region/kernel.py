@@ -1,8 +1,8 @@
 """Branch and bound over the refills of a region with at most r mismatches; flat arrays, no allocation.
 
 Candidates come from sets of oriented pieces, one bit each: those with exactly 0, 1, 2... mismatches against the known
-joints by bit-sliced counting. Two bounds: colour balance (`_bound`, kept up to date in constant time) and cells ahead
-that no free piece can match (`_starved`).
+joints by bit-sliced counting. Bounds: colour balance (`exact.region.balance`), cells ahead that no free piece can match
+(`_starved`), and, when the search is priced, what the rest costs with reusable pieces (`exact.region.relax`).
 
 From inside another jitted kernel (one plan and one workspace made once in Python)::
 
@@ -27,14 +27,16 @@ import numpy.typing as npt
 
 from exact.colorpairs.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
+from exact.region.balance import bound, shift
 from exact.region.candidates import candidates, group, showing
 from exact.region.plan import RegionPlan, RegionWork
+from exact.region.relax import UNIT, look_up
 
 # how a search stands: paused or out of nodes; all searched and nothing found; a refill found; proven the best refill
 OPEN, NONE, FOUND, FOUND_BEST = range(4)
 
 # places in work.state
-DEPTH, NODES, BEST, ALLOWED, SPARE, BASE, FINISHED, BALANCE, PAUSE, START, RUNNING, LOOK = range(12)
+DEPTH, NODES, BEST, ALLOWED, SPARE, BASE, FINISHED, BALANCE, PAUSE, START, RUNNING, LOOK, PRICED, ROOM = range(14)
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)
@@ -138,6 +140,7 @@ def load_region(plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8],
     work.state[BALANCE] = 1
     work.state[PAUSE] = 0
     work.state[LOOK] = 1
+    work.state[PRICED] = 0
     work.balance[0] = 1 << 40
     return True
 
@@ -159,7 +162,7 @@ def start_search(plan: RegionPlan, work: RegionWork, r_max: int) -> None:
     state[BEST] = -1
     state[ALLOWED] = r_max
     work.spent[0] = state[BASE]
-    work.bound[0] = _bound(plan, work, 0)
+    work.bound[0] = bound(plan, work, 0, state[SPARE])
     state[FINISHED] = 0
     if len(plan.cells) == 0:
         state[FINISHED] = 1
@@ -168,7 +171,7 @@ def start_search(plan: RegionPlan, work: RegionWork, r_max: int) -> None:
     elif work.spent[0] + work.bound[0] * state[BALANCE] > r_max:
         state[FINISHED] = 1
     else:
-        _enter(plan, work, 0)
+        _enter(plan, work, np.uint64(0))
 
 
 @flat_kernel
@@ -188,6 +191,9 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
     bits_of = words * np.uint64(64)
     use_balance = state[BALANCE]
     look = state[LOOK]
+    priced = state[PRICED]
+    units = state[ROOM]
+    rest = work.rest
     while True:
         bits = work.bits[depth]
         if bits == _NO_BITS:
@@ -195,6 +201,8 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
             word = work.word[depth] + 1
             level = work.level[depth]
             room = min(min(allowed, work.cap[depth]) - work.spent[depth], work.cell_cap[depth], plan.known[depth])
+            if priced:
+                room = min(room, rest.top[depth])
             while level <= room:
                 while word < np.int64(words):
                     bits = candidates(plan, work, depth, level, np.uint64(word), words)
@@ -226,6 +234,11 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
         work.bits[depth] = bits & (bits - one)
         nodes += 1
         bit = np.uint64(work.word[depth] * 64 + lowest(bits))
+        if priced:
+            paid = rest.paid[depth] + level * UNIT + rest.price[np.uint64(plan.pattern[depth]) * bits_of + bit]
+            if paid + rest.need[np.uint64(rest.keep[depth] + rest.opens[depth * bits_of + bit])] > units:
+                continue
+            rest.paid[depth + one] = paid
         work.chosen[depth] = np.int64(bit)
         at = (np.uint64(plan.pattern[depth]) * bits_of + bit) * np.uint64(4)
         changed = False
@@ -234,8 +247,8 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
                 asked = work.joint_colour[np.uint64(plan.joint[depth, j])]
                 shown = work.shows[at + np.uint64(plan.side[depth, j])]
                 if asked != shown:
-                    _shift(plan, work, asked, 1)
-                    _shift(plan, work, shown, -1)
+                    shift(plan, work, asked, 1)
+                    shift(plan, work, shown, -1)
             changed = True
         first_open = np.uint64(plan.known[depth])
         for j in range(first_open, first_open + np.uint64(plan.open[depth])):
@@ -245,15 +258,15 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
             if balance[np.uint64(colour)] >= 2 and demand == 2:
                 balance[np.uint64(colour)] -= 2
             else:
-                _shift(plan, work, colour, -demand)
+                shift(plan, work, colour, -demand)
                 changed = True
         deeper = depth + one
         work.spent[deeper] = total
-        bound = work.bound[depth]
+        least = work.bound[depth]
         if changed:
-            bound = _bound(plan, work, deeper)
-        work.bound[deeper] = bound
-        if total + bound * use_balance > allowed:
+            least = bound(plan, work, deeper, state[SPARE])
+        work.bound[deeper] = least
+        if total + least * use_balance > allowed:
             _take_back(plan, work, depth, bits_of)
             continue
         if deeper == n:
@@ -316,30 +329,8 @@ def _enter(plan: RegionPlan, work: RegionWork, depth: Any) -> None:
     work.level[depth] = 0
     work.word[depth] = -1
     work.bits[depth] = _NO_BITS
-
-
-@inline_flat_kernel
-def _shift(plan: RegionPlan, work: RegionWork, colour: int, change: int) -> None:
-    """Change one colour's balance, and with it what its part lacks and how many odd balances it has."""
-    c = np.uint64(colour)
-    part = np.uint64(plan.part[c])
-    before = work.balance[c]
-    after = before + change
-    work.balance[c] = after
-    work.lacking[part] += max(np.int64(0), -after) - max(np.int64(0), -before)
-    work.odd[part] += (after & 1 if after > 0 else 0) - (before & 1 if before > 0 else 0)
-
-
-@inline_flat_kernel
-def _bound(plan: RegionPlan, work: RegionWork, depth: Any) -> Any:
-    """Mismatches still to come at least, by colour balance: every half-edge lacking is one mismatch; every mismatch
-    changes two balances, so it settles at most two of the lacking half-edges and odd balances of its part."""
-    total = np.int64(0)
-    loose = plan.wild[depth] + work.state[SPARE] * 4
-    for part in range(np.uint64(4)):
-        lacking = work.lacking[part]
-        total += max(lacking, (lacking + work.odd[part] - loose + 1) >> 1)
-    return total
+    if work.state[PRICED]:
+        look_up(work, depth, work.state[ROOM])
 
 
 @inline_flat_kernel
@@ -354,15 +345,15 @@ def _take_back(plan: RegionPlan, work: RegionWork, depth: Any, bits_of: Any) -> 
             asked = work.joint_colour[np.uint64(plan.joint[depth, j])]
             shown = work.shows[at + np.uint64(plan.side[depth, j])]
             if asked != shown:
-                _shift(plan, work, asked, -1)
-                _shift(plan, work, shown, 1)
+                shift(plan, work, asked, -1)
+                shift(plan, work, shown, 1)
     for j in range(first_open, first_open + np.uint64(plan.open[depth])):
         colour = work.shows[at + np.uint64(plan.side[depth, j])]
         demand = plan.demand[depth, j]
         if work.balance[np.uint64(colour)] >= 0 and demand == 2:
             work.balance[np.uint64(colour)] += 2
         else:
-            _shift(plan, work, colour, demand)
+            shift(plan, work, colour, demand)
     kind = np.uint64(plan.kind_of[pattern])
     words = bits_of >> np.uint64(6)
     turns = plan.turns[kind]

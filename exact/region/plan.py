@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.region.order import set_order
+from exact.region.relax import Rest, no_rest
 from instances.errors import InputError
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle
 
@@ -81,7 +82,7 @@ class RegionWork(NamedTuple):
     that the cell at a depth may spend; both no limit when made. ``found`` int32 (n,): the best refill, oriented pieces
     by depth. ``state``: scalars of the (paused) search, see `exact.region.kernel`.
     ``mask``: oriented pieces, one bit each, by pattern, side, colour and word; ``valid`` by pattern and word; ``free``
-    by kind and word.
+    by kind and word. ``rest``: tables of what the rest costs, empty unless a search is priced.
     """
 
     mask: Words
@@ -106,6 +107,7 @@ class RegionWork(NamedTuple):
     cell_cap: Ints
     state: Ints
     found: npt.NDArray[np.int32]
+    rest: Rest
 
 
 def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
@@ -223,6 +225,7 @@ def make_work(plan: RegionPlan, spare: int = 0) -> RegionWork:
         cell_cap=np.full(n + 1, 4, dtype=np.int64),
         state=ints(16),
         found=np.zeros(n, dtype=np.int32),
+        rest=no_rest(),
     )
 
 

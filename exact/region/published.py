@@ -29,6 +29,9 @@ _FIELDS = (
 )  # fmt: skip
 
 
+_PARTS = ("balance", "look", "curves", "prices")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run what is not yet in the results, then print the table."""
     parser = argparse.ArgumentParser(prog="python -m exact.region.published", description=__doc__)
@@ -38,11 +41,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--all-windows", action="store_true", help="every window of full rows, not only the worst")
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of each window")
     parser.add_argument("--from-score", type=int, default=0, help="only boards published with this score or more")
+    parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(_PARTS)}")
     parser.add_argument("--results", metavar="FILE", type=Path, default=Path("windows.csv"))
     args = parser.parse_args(argv)
     try:
         heights = [int(part) for part in args.rows.split(",")]
-        run(args, heights)
+        without = {part for part in args.without.split(",") if part}
+        if not without <= set(_PARTS):
+            raise InputError(f"--without names {args.without}; expected some of {', '.join(_PARTS)}")
+        run(args, heights, without)
     except (InputError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -54,12 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(args: argparse.Namespace, heights: list[int]) -> None:
+def run(args: argparse.Namespace, heights: list[int], without: set[str]) -> None:
     """Re-solve every window that has no line yet, or one that was left open within a smaller limit."""
     puzzle = load_puzzle(args.puzzle)
     with args.boards.open(newline="") as file:
         published = [(int(line["score"]), line["board_edges"]) for line in csv.DictReader(file)]
-    resolve(puzzle, _board(puzzle, published[0][1]), [0], nodes=1)  # compiles before the first window is timed
+    board = _board(puzzle, published[0][1])
+    row = worst_rows(puzzle, board, 1)
+    resolve(puzzle, board, rows(puzzle, row, row + 1), prices=True)  # compiles before the first window is timed
     done = {_key(line) for line in _lines(args.results) if _settled(line, args.seconds)}
     for height in heights:
         for number, (score, edges) in enumerate(published):
@@ -70,7 +79,17 @@ def run(args: argparse.Namespace, heights: list[int]) -> None:
                 if (number, height, first) in done:
                     continue
                 cpu = time.process_time()
-                result = resolve(puzzle, board, rows(puzzle, first, first + height), seconds=args.seconds)
+                region = rows(puzzle, first, first + height)
+                result = resolve(
+                    puzzle,
+                    board,
+                    region,
+                    seconds=args.seconds,
+                    balance="balance" not in without,
+                    look="look" not in without,
+                    curves="curves" not in without,
+                    prices=False if "prices" in without else None,
+                )
                 if result.status == Status.INTERRUPTED:
                     raise KeyboardInterrupt
                 line = _line(puzzle, board, number, score, height, first, result, time.process_time() - cpu)
@@ -96,8 +115,8 @@ def table(results: Path) -> str:
     latest = {_key(line): line for line in lines}
     groups = (("467 to 470", 467, 470), ("461 to 464", 461, 464), ("458 to 460", 458, 460), ("all", 0, 1 << 20))
     out = [
-        "| full rows | boards of | windows | proven | improved | open | median s | worst s | gap of the open |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| full rows | boards of | windows | proven | improved | open | nodes, median | s, median | s, worst | gap |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for height in sorted({key[1] for key in latest}):
         for name, low, high in groups:
@@ -109,9 +128,10 @@ def table(results: Path) -> str:
             proven = [line for line in chosen if _proven(line)]
             gaps = [int(line["bound"]) - int(line["score"]) for line in chosen if not _proven(line)]
             seconds = np.array([float(line["cpu_seconds"]) for line in chosen])
+            nodes = float(np.median([int(line["nodes"]) for line in chosen]))
             improved = sum(int(line["score"]) > int(line["score_before"]) for line in chosen)
             out.append(
-                f"| {height} | {name} | {len(chosen)} | {len(proven)} | {improved} | {len(gaps)} | "
+                f"| {height} | {name} | {len(chosen)} | {len(proven)} | {improved} | {len(gaps)} | {nodes:.3g} | "
                 f"{np.median(seconds):.3g} | {seconds.max():.3g} | {f'{min(gaps)} to {max(gaps)}' if gaps else ''} |"
             )
     return "\n".join(out)

@@ -10,20 +10,27 @@ from enum import StrEnum
 
 import numpy as np
 
-from exact.region.kernel import BEST, FOUND, NONE
-from exact.region.plan import RegionPlan, checked_cells, make_work, plan_region
-from exact.region.schedule import Schedule, schedules
+from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
+from exact.region.plan import RegionPlan, RegionWork, checked_cells, make_work, plan_region
+from exact.region.priced import Priced
+from exact.region.rules import checked, sound, with_clues
+from exact.region.schedule import Schedule, both_ways, schedules
 from exact.region.sweep import begin_sweep, sweep
 from instances.board import EMPTY, Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
-from instances.verify import Verification, verify
+from instances.verify import verify
 
 _STEP = 1_500_000  # nodes between two looks at the clock: about 50 ms
+_PRICED_STEP = 8 * _STEP
 _FIRST_TRY = 100_000  # nodes for a refill better than the incumbent, before the proof by deepening begins
 _TRY_ALL = 20_000  # a level that cost less than this tries all schedules, to learn which is the best
 _TRY_SOME = 1_000_000
 _GROWTH = 5.0  # one more mismatch costs about this many times more nodes
+_STEPS_OF_A_NODE = 25  # of filling tables, in the time of a node without them
+_PATIENCE = 0.1  # nodes before prices are set, as a share of what setting them takes
+_FIRST_LOOK = 50_000  # nodes before that is found out
+_NEVER = 1 << 62
 
 
 class Status(StrEnum):
@@ -77,6 +84,7 @@ def resolve(
     balance: bool = True,
     look: bool = True,
     curves: bool = True,
+    prices: bool | None = None,
     report: Report | None = None,
 ) -> RegionResult:
     """The best refill of ``cells`` and ``donors``, the rest of ``board`` staying as it is.
@@ -85,7 +93,8 @@ def resolve(
     are filled (from the pieces that lie nowhere), empty cells elsewhere stay empty and count nothing. Clue cells keep
     their clue. ``target``: a score to reach, instead of the best; ``nodes``: budget, same answer on every machine;
     ``seconds``: a limit that only stops. ``balance``, ``look``, ``curves``: switches of the two bounds and of the spend
-    curves, for measuring; the optimum does not depend on them.
+    curves, for measuring; the optimum does not depend on them. ``prices``: True = set from the start, False = never,
+    None = when the search turns out long.
     Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
     outside the region.
     """
@@ -98,7 +107,7 @@ def resolve(
     if set(region) <= {clue.cell for clue in puzzle.clues}:
         return _only_clues(puzzle, board, region)
     search = _Resolve(puzzle, board, region, int(balance), int(look), curves)
-    return search.run(target, _Meter(nodes, seconds), report)
+    return search.run(target, prices, _Meter(nodes, seconds), report)
 
 
 class _Meter:
@@ -133,31 +142,32 @@ class _Resolve:
         self.cells = cells
         self.judged = verify(puzzle, board)
         self.bounds = balance, look
-        start = _with_clues(puzzle, board, cells)
+        start = with_clues(puzzle, board, cells)
         clue_cells = {clue.cell for clue in puzzle.clues}
         free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
         outside = start.placements.copy()
         outside[free] = EMPTY
         self.outside = outside
-        rest = _checked(puzzle, Board(outside, puzzle.width, puzzle.height))
+        rest = checked(puzzle, Board(outside, puzzle.width, puzzle.height))
         self.plan: RegionPlan = plan_region(puzzle, free.tolist(), filled=outside >= 0)
         self.joints = int((self.plan.demand == 2).sum()) - _inner_joints(self.plan)
         self.base = rest.score
         self.used = np.zeros(puzzle.cells, dtype=np.uint8)
         self.used[outside[outside >= 0] >> 2] = 1
-        spare = int((self.used == 0).sum()) - len(free)
-        self.work = make_work(self.plan, max(0, spare))
+        self.spare = max(0, int((self.used == 0).sum()) - len(free))
+        self.work = make_work(self.plan, self.spare)
+        self.priced: Priced | None = None
         self.schedules: list[Schedule] = schedules(puzzle, self.plan.cells, curves=curves)
         self.best = start
         whole = bool((start.placements[free] >= 0).all())
-        valid = self.judged.valid or verify(puzzle, start).valid
+        begun = self.judged if start == board else verify(puzzle, start)
         # mismatches of the incumbent; one more than possible where it is none
-        self.incumbent = self.base + self.joints - verify(puzzle, start).score if whole and valid else self.joints + 1
+        self.incumbent = self.base + self.joints - begun.score if whole and begun.valid else self.joints + 1
         self.refuted = -1  # no refill has at most this many mismatches
 
     # -- the question ----------------------------------------------------------------------------------------------
 
-    def run(self, target: int | None, meter: _Meter, report: Report | None) -> RegionResult:
+    def run(self, target: int | None, prices: bool | None, meter: _Meter, report: Report | None) -> RegionResult:
         enough = -1 if target is None else self.base + self.joints - target  # mismatches that the target allows
         interrupted = False
         self.meter, self.report = meter, report
@@ -165,6 +175,7 @@ class _Resolve:
         _compile(self)
         meter.began = time.perf_counter()
         try:
+            self.patience = {None: _FIRST_LOOK, True: 0, False: _NEVER}[prices]
             self._search(enough)
         except KeyboardInterrupt:
             interrupted = True
@@ -177,8 +188,11 @@ class _Resolve:
         """
         effort = _FIRST_TRY
         while self.incumbent > max(self.refuted + 1, enough) and not self.meter.spent:
+            if self.meter.nodes >= self.patience:
+                self._consider_prices(max(enough, -1))
+                continue
             aim = max(self.incumbent - 1 if enough < 0 else min(self.incumbent - 1, enough), self.refuted + 1)
-            if self._attempt(self._ranked(aim)[0], aim, effort) == FOUND:
+            if aim > self.refuted + 1 and self._attempt(self._ranked(aim)[0], aim, effort) == FOUND:
                 continue
             if self.refuted >= aim:
                 break
@@ -187,18 +201,18 @@ class _Resolve:
                 self._level(self.refuted + 1)
                 if self.refuted >= aim:
                     return
-                if self.meter.nodes - before > effort:  # the next level will be longer still: try for more again
-                    break
+                if self.meter.nodes - before > effort or self.meter.nodes >= self.patience:
+                    break  # the next level will be longer still: try for more again
             effort *= 4
 
     def _level(self, r: int) -> None:
         """Decide whether some refill has at most ``r`` mismatches; while levels are cheap, find the best schedule."""
         ranked = self._ranked(r)
-        if self._attempt(ranked[0], r, None) != NONE:
+        if self._attempt(ranked[0], r, None) != NONE or self.priced is not None:
             return
         cost = int(self.costs[ranked[0].name][1])
         for schedule in ranked[1 : len(ranked) if cost < _TRY_ALL else 3 if cost < _TRY_SOME else 1]:
-            if self.meter.spent:
+            if self.meter.spent or self.meter.nodes >= self.patience:
                 break
             if self._attempt(schedule, r, cost) == NONE:
                 cost = int(self.costs[schedule.name][1])
@@ -214,10 +228,12 @@ class _Resolve:
 
     def _attempt(self, schedule: Schedule, r: int, limit: int | None) -> int:
         """Sweep for at most ``r`` mismatches within ``limit`` nodes: FOUND, NONE or OPEN."""
-        begin_sweep(self.work)
+        if self.priced is not None:
+            return self._priced_attempt(self.priced, r, limit)
         began = self.meter.nodes
+        limit = min(self.patience - began, _NEVER if limit is None else limit)
+        begin_sweep(self.work)
         while True:
-            most = _STEP if limit is None else min(_STEP, limit - (self.meter.nodes - began))
             status, made = sweep(
                 self.plan,
                 self.work,
@@ -229,22 +245,67 @@ class _Resolve:
                 schedule.total,
                 r,
                 *self.bounds,
-                self.meter.step(most),
+                self.meter.step(min(_STEP, limit - (self.meter.nodes - began))),
             )
             self.meter.nodes += made
-            if status == FOUND:
-                self._take()
-                return FOUND
             spent = self.meter.nodes - began
+            if status == FOUND:
+                self._take(self.plan, self.work)
+                return FOUND
             if status == NONE:
-                self.refuted = max(self.refuted, r)
                 self.costs[schedule.name] = r, spent
-                self._tell()
+                self._refute(r)
                 return NONE
-            if self.meter.spent or (limit is not None and spent >= limit):
+            if self.meter.spent or spent >= limit:
                 self.costs[schedule.name] = r, 3.0 * spent
-                return status
+                return OPEN
             self._tell()
+
+    # -- prices ----------------------------------------------------------------------------------------------------
+
+    def _consider_prices(self, enough: int) -> None:
+        """Set prices now, or find out when it will be worth its time."""
+        orders = both_ways(self.puzzle, self.plan.cells)
+        priced = Priced(self.plan, self.used, self.outside, orders, self.spare)
+        cost = priced.steps // _STEPS_OF_A_NODE
+        if priced.steps == 0:
+            self.patience = _NEVER
+            return
+        if 0 < self.patience < _PATIENCE * cost:
+            affordable = self.meter.limit is None or cost <= self.meter.limit
+            self.patience = math.ceil(_PATIENCE * cost) if affordable else _NEVER
+            return
+        goal = self.incumbent - 1 if enough < 0 else min(self.incumbent - 1, enough)
+        priced.set_prices(goal, lambda: self.meter.spent)
+        self.priced, self.patience = priced, _NEVER
+        self._refute(min(priced.bound, self.incumbent) - 1)
+
+    def _priced_attempt(self, priced: Priced, r: int, limit: int | None) -> int:
+        """The same with prices: a search from each end."""
+        began = self.meter.nodes
+        most = _NEVER if limit is None else limit
+        for end in range(len(priced.ends)):
+            plan, work = priced.begin(end, r, *self.bounds)
+            while not work.state[FINISHED]:
+                before = int(work.state[NODES])
+                step = self.meter.step(min(_PRICED_STEP, most - (self.meter.nodes - began)))
+                search_region(plan, work, before + step)
+                self.meter.nodes += int(work.state[NODES]) - before
+                if work.state[BEST] >= 0:
+                    self._take(plan, work)
+                    return FOUND
+                if not work.state[FINISHED] and (self.meter.spent or self.meter.nodes - began >= most):
+                    return OPEN
+                self._tell()
+        self._refute(r)
+        return NONE
+
+    # -- what is known ---------------------------------------------------------------------------------------------
+
+    def _refute(self, r: int) -> None:
+        if r > self.refuted:
+            self.refuted = r
+        self._tell()
 
     def _tell(self) -> None:
         if self.report is not None:
@@ -252,14 +313,14 @@ class _Resolve:
             bound = total - min(self.refuted + 1, self.incumbent)
             self.report(total - self.incumbent, bound, self.meter.nodes, self.meter.elapsed)
 
-    def _take(self) -> None:
+    def _take(self, plan: RegionPlan, work: RegionWork) -> None:
         """Make the refill that was found the incumbent."""
         placements = self.outside.copy()
-        placements[self.plan.cells[self.plan.order]] = self.work.found
+        placements[plan.cells[plan.order]] = work.found
         board = Board(placements, self.puzzle.width, self.puzzle.height)
-        mismatches = int(self.work.state[BEST])
+        mismatches = int(work.state[BEST])
         judged = verify(self.puzzle, board)
-        if judged.score != self.base + self.joints - mismatches or not _sound(judged):
+        if judged.score != self.base + self.joints - mismatches or not sound(judged):
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {judged}")
         if mismatches < self.incumbent:
             self.best, self.incumbent = board, mismatches
@@ -291,9 +352,9 @@ class _Resolve:
 def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     """The result for a region in which nothing can change."""
     before = verify(puzzle, board)
-    after = _with_clues(puzzle, board, cells)
+    after = with_clues(puzzle, board, cells)
     judged = verify(puzzle, after)
-    _checked(puzzle, after)
+    checked(puzzle, after)
     status = Status.OPTIMAL if judged.score == before.score else Status.IMPROVED_OPTIMAL
     return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
 
@@ -311,30 +372,3 @@ def _compile(search: _Resolve) -> None:
 def _inner_joints(plan: RegionPlan) -> int:
     """Joints with both cells in the region: seen from both sides."""
     return int((plan.around >= 0).sum()) // 2
-
-
-def _with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """``board`` with the clues of empty clue cells of the region laid down."""
-    placements = board.placements.copy()
-    for clue in puzzle.clues:
-        if clue.cell in cells:
-            placements[clue.cell] = clue.piece * 4 + clue.rotation
-    return Board(placements, puzzle.width, puzzle.height)
-
-
-def _checked(puzzle: Puzzle, rest: Board) -> Verification:
-    """The verdict on the board without the region's pieces; InputError when a rule is broken there."""
-    judged = verify(puzzle, rest)
-    if not _sound(judged):
-        problem = next(problem for problem in judged.problems if not _is_missing(problem))
-        raise InputError(f"the board breaks a rule outside the region: {problem}")
-    return judged
-
-
-def _sound(judged: Verification) -> bool:
-    """No rule is broken, but that clue cells may be empty."""
-    return all(_is_missing(problem) for problem in judged.problems)
-
-
-def _is_missing(problem: str) -> bool:
-    return " is missing: piece " in problem

@@ -22,7 +22,7 @@ from instances.puzzle import Puzzle
 Ints = npt.NDArray[np.int64]
 
 # blocks without a share at the beginning and at the end of the cycle; the first is tried first
-_BARE_ENDS = ((1, 1), (2, 1), (0, 0), (0, 1), (0, 3), (1, 2))
+_BARE_ENDS = ((1, 1), (2, 1), (0, 0))
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,22 @@ def schedules(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> list[Sched
         name, along, across = axes[0]
         return [plain(np.lexsort((across, along)).astype(np.int64))]
     found = []
-    for fine in (False, True):
-        for head, tail in _BARE_ENDS:
-            for name, along, across in axes:
-                blocks = len(np.unique(along))
-                if head + tail > 0 and blocks < head + tail + 3:
-                    continue
-                for sign in (-1, 1):
-                    order = np.lexsort((across, sign * along)).astype(np.int64)
-                    title = f"{'cells' if fine else 'blocks'} {'back ' * (sign < 0)}by {name} {head}-{tail}"
-                    found.append(_spread(title, order, along[order], head, tail, fine))
+    for head, tail in _BARE_ENDS:
+        for name, along, across in axes:
+            if head + tail > 0 and len(np.unique(along)) < head + tail + 3:
+                continue
+            for sign in (-1, 1):
+                order = np.lexsort((across, sign * along)).astype(np.int64)
+                title = f"{'back ' * (sign < 0)}by {name} {head}-{tail}"
+                found.append(_spread(title, order, along[order], head, tail))
     return found
+
+
+def both_ways(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
+    """The two orders along the longer side of a region, from one end and from the other."""
+    rows, columns = np.divmod(cells, puzzle.width)
+    along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
+    return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
 
 
 def plain(order: Ints) -> Schedule:
@@ -72,23 +77,20 @@ def plain(order: Ints) -> Schedule:
     return Schedule("plain", order, np.zeros(1, dtype=np.int64), np.ones((1, n), dtype=np.int64), 1)
 
 
-def _spread(name: str, order: Ints, line: Ints, head: int, tail: int, fine: bool) -> Schedule:
+def _spread(name: str, order: Ints, line: Ints, head: int, tail: int) -> Schedule:
     """Equal shares for all cells but those of the first ``head`` and the last ``tail`` lines.
 
-    ``line``: by position in ``order``, equal values = one line. A block is a line or, when ``fine``, a cell: more
-    searches, with curves that are closer to the straight line.
+    ``line``: by position in ``order``, equal values = one line, a block.
     """
     n = len(order)
     ends = np.flatnonzero(np.concatenate(([True], line[1:] != line[:-1], [True])))
     share = np.ones(n, dtype=np.int64)
     share[: ends[head]] = 0
     share[ends[len(ends) - 1 - tail] :] = 0
-    begins = np.arange(n) if fine else ends[:-1]
-    shifts = begins[share[begins] > 0].astype(np.int64)
-    last = np.arange(n) if fine else np.repeat(ends[1:], np.diff(ends)) - 1  # of each position's block
-    curve = np.zeros((len(shifts), n), dtype=np.int64)
+    shifts = ends[:-1][share[ends[:-1]] > 0].astype(np.int64)
+    last = np.repeat(ends[1:], np.diff(ends)) - 1  # of each position's block
     so_far = np.cumsum(np.concatenate((share, share)))
-    for i, shift in enumerate(shifts):
-        position = np.arange(shift, shift + n)
-        curve[i] = so_far[last[position % n] + n * (position >= n)] - so_far[shift] + share[shift]
+    position = shifts[:, None] + np.arange(n)
+    end = last[position % n] + n * (position >= n)
+    curve = so_far[end] - so_far[shifts][:, None] + share[shifts][:, None]
     return Schedule(name, order, shifts, curve, int(share.sum()))

@@ -34,6 +34,8 @@ def test_windows_against_a_plain_search_with_and_without_each_bound(block: int) 
         check(window, expected, balance=False)
         check(window, expected, look=False)
         check(window, expected, curves=False)
+        check(window, expected, prices=True)
+        check(window, expected, prices=True, balance=False, look=False)
 
 
 def test_the_windows_cover_what_they_should() -> None:
@@ -253,3 +255,15 @@ def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() ->
         _, board = load_board(url, puzzle)
         result = resolve(puzzle, board, rows(puzzle, 1, 4), nodes=50_000_000)
         assert result.status == Status.OPTIMAL and result.score == result.bound == score == 470
+
+
+def test_prices_are_set_when_a_window_is_long_and_prove_the_same() -> None:
+    from instances.formats import load_board, load_puzzle
+
+    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
+    for number, first, best in ((18, 1, 464), (42, 12, 461)):
+        url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={published_boards()[number][2]}"
+        _, board = load_board(url, puzzle)
+        result = resolve(puzzle, board, rows(puzzle, first, first + 3), nodes=30_000_000)
+        assert result.proven and result.score == best and result.nodes < 10_000_000
+        assert not resolve(puzzle, board, rows(puzzle, first, first + 3), nodes=10_000_000, prices=False).proven
