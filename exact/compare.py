@@ -161,7 +161,7 @@ def table(rows: Sequence[Row]) -> str:
             row.solver,
             row.status,
             f"{row.solutions:,}" if row.solutions >= 0 else "-",
-            f"{row.nodes:,}" if row.nodes > 0 else "-",
+            f"{row.nodes:,}" if row.nodes >= 0 else "-",
             f"{row.seconds:.3f}" if row.seconds >= 0 else "-",
             f"{row.megabytes:.0f}" if row.megabytes >= 0 else "-",
             row.note or row.size,

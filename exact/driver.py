@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from exact.outcome import Status
 
@@ -30,6 +33,29 @@ class Search(Protocol):
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+
+
+class Counted:
+    """What the paused kernels tell alike; ``PLACES``: of nodes, solutions and 'exhausted' among ``counters``."""
+
+    PLACES: ClassVar[tuple[int, int, int]]
+    counters: npt.NDArray[np.int64]
+
+    @property
+    def nodes(self) -> int:
+        return int(self.counters[self.PLACES[0]])
+
+    @property
+    def solutions(self) -> int:
+        return int(self.counters[self.PLACES[1]])
+
+    @property
+    def exhausted(self) -> bool:
+        return bool(self.counters[self.PLACES[2]])
+
+    def forget(self) -> None:
+        """Count solutions from 0 again: the next one becomes the first, whose board kernels keep."""
+        self.counters[self.PLACES[1]] = 0
 
 
 @dataclass(frozen=True)
@@ -60,24 +86,32 @@ def explored_share(done_and_all: Iterable[tuple[int, int]]) -> float:
 
 
 def drive(
-    search: Search, *, count_all: bool, nodes: int | None, seconds: float | None, report: Report | None = None
+    search: Search,
+    *,
+    count_all: bool,
+    nodes: int | None,
+    seconds: float | None,
+    report: Report | None = None,
+    processor: bool = False,
 ) -> tuple[Status, float]:
     """Run ``search`` to its end or to the end of a budget; (status, seconds spent).
 
-    ``nodes`` and ``seconds`` are budgets for this call, None = no limit. Ctrl-C between steps ends the search with
-    Status.INTERRUPTED; what was counted so far stays in ``search``.
+    ``nodes`` and ``seconds`` are budgets for this call, None = no limit. With ``processor`` seconds are of processor
+    time, limit and answer alike: fair on a busy machine. Ctrl-C between steps ends the search with Status.INTERRUPTED;
+    what was counted so far stays in ``search``.
     """
+    clock = time.process_time if processor else time.perf_counter
     search.advance(0, True)  # compiles, or loads machine code, before the clock starts
-    began = time.perf_counter()
+    began = clock()
     limit = None if nodes is None else search.nodes + nodes
     step = _FIRST_STEP
     spent = 0.0
     status = Status.BUDGET_SPENT
     try:
         while True:
-            before, started = search.nodes, time.perf_counter()
+            before, started = search.nodes, clock()
             search.advance(step if limit is None else min(step, limit - before), not count_all)
-            now = time.perf_counter()
+            now = clock()
             spent = now - began
             if search.exhausted or (search.solutions and not count_all):
                 status = Status.SOLVED if search.solutions else Status.INFEASIBLE
@@ -91,5 +125,5 @@ def drive(
             step = int(min(max(pace * left, 100.0), 4.0 * step))
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-        spent = time.perf_counter() - began
+        spent = clock() - began
     return status, spent

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from instances.board import Board
 
+UNTOLD = -1
+"""Nodes of a library that does not tell them."""
+
 
 class Status(StrEnum):
     """How a search ended. Only SOLVED and INFEASIBLE are statements about the puzzle."""
@@ -19,7 +22,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """``solutions`` counted under ``convention``; ``nodes``: placements made; ``seconds`` without compilation.
+    """``solutions`` counted under ``convention``; ``nodes``: placements made, or `UNTOLD`; ``seconds`` without
+    compilation.
 
     ``board``: the first solution found, verified, or None. ``details``: figures of the method (depths, prunings…).
     """

@@ -7,6 +7,7 @@ memory limits hold inside C code that never looks at a clock; Ctrl-C ends the ch
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pickle
 import resource
@@ -53,12 +54,13 @@ def run(
     receive: Callable[[Any], None],
     seconds: float | None = None,
     memory: int | None = None,
+    processor: bool = False,
 ) -> Ended:
     """Call ``task(emit, *arguments)`` in a fresh process; each emitted message goes to ``receive``.
 
     ``task`` is a function at the top of a module; arguments and messages are pickled. ``seconds`` counts from this
-    call,
-    ``memory`` is a limit on the child's address space in bytes. An InputError of the task is raised here again.
+    call, or with ``processor`` the child's processor time, in whole seconds; ``memory`` is a limit on the child's
+    address space in bytes. An InputError of the task is raised here again.
     Raises ChildProcessError when the child crashed or was killed from outside: nothing is known then. A child that dies
     under a memory limit is taken to have met it.
     """
@@ -79,14 +81,17 @@ def run(
         try:
             assert child.stdin is not None
             with contextlib.suppress(BrokenPipeError), child.stdin as request:
-                request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory)))
-            deadline = None if seconds is None else began + seconds
+                limit = math.ceil(seconds) if processor and seconds is not None else None
+                request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory, limit)))
+            deadline = None if processor or seconds is None else began + seconds
             how, peak = _listen(inbox, child.pid, receive, deadline)
         except KeyboardInterrupt:
             how, peak = Ending.INTERRUPTED, _peak(child.pid)
         finally:
             child.kill()
             child.wait()
+        if child.returncode == -signal.SIGXCPU:
+            how = Ending.TIME
         if how is None and memory is not None:
             how = Ending.MEMORY  # many libraries crash when they get no memory
         if how is None:
@@ -134,7 +139,9 @@ def serve() -> None:
     """The child's side: one task from stdin, messages to the pipe whose number is the only argument."""
     outbox = Connection(int(sys.argv[1]), readable=False)
     _die_with_parent()
-    module, name, arguments, memory = pickle.load(sys.stdin.buffer)
+    module, name, arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
+    if processor_seconds is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds + 5))
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:

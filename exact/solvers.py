@@ -12,8 +12,10 @@ from difflib import get_close_matches
 
 from exact.colorpairs.options import Options
 from exact.comparators import COMPARATORS
-from exact.driver import Progress, Report, drive
-from exact.outcome import Outcome, Status
+from exact.driver import Progress, Report
+from exact.listing import searched
+from exact.outcome import UNTOLD, Outcome, Status
+from exact.twins import copies
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import GREY, Clue, Puzzle, rotate
@@ -25,7 +27,8 @@ class Request:
     """What is asked of a solver: all solutions or the first, within ``nodes`` and ``seconds`` (None = no limit).
 
     ``memory``: bytes of address space, for solvers in a process of their own. ``sat_solver``: python-sat's name of one.
-    ``seed``: of the local searches.
+    ``seed``: of the local searches. ``each`` is called with every board found, identical pieces told apart or not.
+    ``processor``: seconds are of processor time, as limit and as answer; for experiments on a busy machine.
     """
 
     count_all: bool = False
@@ -36,11 +39,13 @@ class Request:
     memory: int | None = None
     sat_solver: str | None = None
     seed: int = 0
+    each: Callable[[Board], None] | None = None
+    processor: bool = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A solver's own result for one puzzle; identical pieces swapped are one solution."""
+    """A solver's own result for one puzzle; identical pieces swapped are one solution. ``nodes``: see `Outcome`."""
 
     status: Status
     solutions: int
@@ -55,10 +60,8 @@ def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
     from exact.colorpairs.search import ColorPairs
 
     search = ColorPairs(puzzle, request.options)
-    status, seconds = drive(
-        search, count_all=request.count_all, nodes=request.nodes, seconds=request.seconds, report=request.report
-    )
-    return Answer(status, search.solutions, search.nodes, seconds, search.first_board(), search.details)
+    status, solutions, seconds, first = searched(search, request)
+    return Answer(status, solutions, search.nodes, seconds, first, search.details)
 
 
 def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
@@ -66,10 +69,8 @@ def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
     from exact.rowscan.search import RowScan
 
     search = RowScan(puzzle)
-    status, seconds = drive(
-        search, count_all=request.count_all, nodes=request.nodes, seconds=request.seconds, report=request.report
-    )
-    return Answer(status, search.solutions, search.nodes, seconds, search.first_board(), search.details)
+    status, solutions, seconds, first = searched(search, request)
+    return Answer(status, solutions, search.nodes, seconds, first, search.details)
 
 
 SOLVERS: dict[str, Callable[[Puzzle, Request], Answer]] = {
@@ -92,12 +93,15 @@ def solve(
     memory: int | None = None,
     sat_solver: str | None = None,
     seed: int = 0,
+    each: Callable[[Board], None] | None = None,
+    processor: bool = False,
 ) -> Outcome:
     """Search ``puzzle`` for its first solution, or for all of them when ``count_all``.
 
     Boards are counted by their colours: identical pieces swapped are one solution. ``fix_corner`` leaves out rotated
     copies (see `corner_fixed`). ``nodes``, ``seconds``: budgets, None = no limit. ``options``: switches of ColorPairs.
-    ``memory``, ``sat_solver``, ``seed``: see `Request`. ``report`` is called every tenth of a second or so. Ctrl-C ends
+    ``memory``, ``sat_solver``, ``seed``, ``processor``: see `Request`. ``each`` is called with every solution as it
+    is found, verified; with it all are searched for. ``report`` is called every tenth of a second or so. Ctrl-C ends
     the search with what is known so far.
     Raises InputError for an unknown solver or a puzzle that it cannot take, and RuntimeError if a solver returns a
     board that is not a solution.
@@ -106,28 +110,27 @@ def solve(
         near = get_close_matches(solver, SOLVERS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(SOLVERS)
         raise InputError(f"unknown solver '{solver}': {hint}")
+    count_all = count_all or each is not None
     variants, convention = corner_fixed(puzzle) if fix_corner else ([puzzle], "all rotations counted")
     total = Answer(Status.INFEASIBLE, 0, 0, 0.0, None)
     for variant in variants:
         rest = Request(
             count_all,
-            None if nodes is None else nodes - total.nodes,
+            None if nodes is None else nodes - max(0, total.nodes),
             None if seconds is None else max(0.0, seconds - total.seconds),
             Options() if options is None else options,
             None if report is None else _shifted(report, total),
             memory,
             sat_solver,
             seed,
+            None if each is None else _once(puzzle, solver, each),
+            processor,
         )
         total = _sum(total, SOLVERS[solver](variant, rest))
         if total.status in (Status.BUDGET_SPENT, Status.INTERRUPTED) or (total.solutions and not count_all):
             break
     if total.board is not None:
-        judged = verify(puzzle, total.board)
-        if not (judged.valid and judged.full and judged.score == puzzle.max_score):
-            raise RuntimeError(
-                f"{solver} returned a board that is not a solution: {judged.problems or judged.mismatches}"
-            )
+        _check(puzzle, total.board, solver)
     return Outcome(
         total.status, total.solutions, total.nodes, total.seconds, convention, total.board, dict(total.details)
     )
@@ -175,11 +178,33 @@ def _sum(before: Answer, after: Answer) -> Answer:
         after,
         status=status,
         solutions=solutions,
-        nodes=before.nodes + after.nodes,
+        nodes=UNTOLD if UNTOLD in (before.nodes, after.nodes) else before.nodes + after.nodes,
         seconds=before.seconds + after.seconds,
         board=before.board if before.board is not None else after.board,
         details=details,
     )
+
+
+def _check(puzzle: Puzzle, board: Board, solver: str) -> None:
+    judged = verify(puzzle, board)
+    if not (judged.valid and judged.full and judged.score == puzzle.max_score):
+        raise RuntimeError(f"{solver} returned a board that is not a solution: {judged.problems or judged.mismatches}")
+
+
+def _once(puzzle: Puzzle, solver: str, each: Callable[[Board], None]) -> Callable[[Board], None]:
+    """``each`` with verified boards, and only once for those that show the same colours."""
+    twins = copies(puzzle) > 1
+    seen: set[bytes] = set()
+
+    def once(board: Board) -> None:
+        _check(puzzle, board, solver)
+        look = puzzle.oriented[board.placements].tobytes()
+        if look not in seen:
+            if twins:
+                seen.add(look)
+            each(board)
+
+    return once
 
 
 def _shifted(report: Report, before: Answer) -> Report:

@@ -1,4 +1,7 @@
-"""A randomised long check of ColorPairs and the row scan: ``python -m tests.fuzz_exact [SECONDS [SEED]]``."""
+"""A randomised long check of ColorPairs, the row scan and, on tiny puzzles, all complete solvers.
+
+``python -m tests.fuzz_exact [SECONDS [SEED]]``
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
+from tests.exact.test_agreement import counts
 
+TINY = 9  # cells
 SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
 
 
@@ -41,6 +46,9 @@ def main(seconds: float, seed: int = 0) -> int:
             assert found.solutions == scanned.solutions, (
                 f"puzzle {drawn}: {found.solutions} by {options}, not {scanned}"
             )
+        if puzzle.cells <= TINY:
+            agreed = counts(puzzle)
+            assert set(agreed.values()) == {scanned.solutions}, f"puzzle {drawn}: {agreed}"
         checked += 1
     return checked
 

@@ -16,7 +16,8 @@ from exact.blocks.kernel import (
     make_blocks,
     scan,
 )
-from exact.driver import drive, explored_share
+from exact.driver import Counted, explored_share
+from exact.listing import searched
 from exact.solvers import Answer, Request
 from exact.twins import by_colours, choices
 from instances.board import Board
@@ -27,13 +28,15 @@ IntArray = npt.NDArray[np.int32]
 MAX_BLOCKS = 30_000_000
 
 
-class Blocks:
+class Blocks(Counted):
     """A paused row scan of ``puzzle`` over blocks of ``size`` x ``size`` pieces (1 or 2).
 
     Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told
     apart (see `exact.twins`), and with ``all_four`` the equal rotations of symmetric pieces too.
     Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks.
     """
+
+    PLACES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, size: int = 2, *, all_four: bool = False) -> None:
         if puzzle.width % size or puzzle.height % size:
@@ -53,20 +56,9 @@ class Blocks:
             first=np.zeros(places, dtype=np.int64),
             counters=np.zeros(COUNTERS, dtype=np.int64),
         )
-        self.state.counters[[DESCENDING, NODES]] = 1
+        self.counters = self.state.counters
+        self.counters[[DESCENDING, NODES]] = 1
         self.state.per_level[0] = 1
-
-    @property
-    def nodes(self) -> int:
-        return int(self.state.counters[NODES])
-
-    @property
-    def solutions(self) -> int:
-        return int(self.state.counters[SOLUTIONS])
-
-    @property
-    def exhausted(self) -> bool:
-        return bool(self.state.counters[EXHAUSTED])
 
     @property
     def explored(self) -> float:
@@ -92,14 +84,12 @@ class Blocks:
 def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
     """2x2 grouping behind the single interface."""
     search = Blocks(puzzle)
-    status, seconds = drive(
-        search, count_all=request.count_all, nodes=request.nodes, seconds=request.seconds, report=request.report
-    )
+    status, solutions, seconds, first = searched(search, request)
     details = {
         "blocks": float(len(search.tables.oriented)),
         "deepest": float(np.flatnonzero(search.state.per_level).max()),
     }
-    return Answer(status, by_colours(search.solutions, puzzle), search.nodes, seconds, search.first_board(), details)
+    return Answer(status, by_colours(solutions, puzzle), search.nodes, seconds, first, details)
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:

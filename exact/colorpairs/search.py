@@ -22,17 +22,19 @@ from exact.colorpairs.state import (
     empty_state,
 )
 from exact.colorpairs.tables import build_tables
-from exact.driver import explored_share
+from exact.driver import Counted, explored_share
 from exact.kinds import merge_equal
 from instances.board import Board
 from instances.puzzle import Puzzle
 
 
-class ColorPairs:
+class ColorPairs(Counted):
     """A paused ColorPairs search of ``puzzle``; `exact.driver.drive` runs it.
 
     Raises InputError for more colours than the tables take.
     """
+
+    PLACES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, options: Options | None = None) -> None:
         self.puzzle = puzzle
@@ -42,6 +44,7 @@ class ColorPairs:
         self.kinds = merge_equal(puzzle)
         self._tables, self._kind_of_piece = build_tables(self.kinds, self.options)
         self._state = empty_state(self._tables, self.options)
+        self.counters = self._state.counters
         self._switches = Switches.of(self.options)
         first_piece = {kind: piece for piece, kind in reversed(list(enumerate(self._kind_of_piece)))}
         clues = [(cell, first_piece[kind] * 4 + turn) for cell, (kind, turn) in sorted(self.kinds.clue_kind.items())]
@@ -52,18 +55,6 @@ class ColorPairs:
         elif self._empty == 0:
             self._state.first[:] = self._state.grid
             self._state.counters[[SOLUTIONS, EXHAUSTED]] = 1
-
-    @property
-    def nodes(self) -> int:
-        return int(self._state.counters[NODES])
-
-    @property
-    def solutions(self) -> int:
-        return int(self._state.counters[SOLUTIONS])
-
-    @property
-    def exhausted(self) -> bool:
-        return bool(self._state.counters[EXHAUSTED])
 
     @property
     def explored(self) -> float:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import numpy as np
 
 from exact.cover.kernel import EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build
-from exact.driver import drive, explored_share
+from exact.driver import Counted, explored_share
 from exact.extras import need
-from exact.process import Emit, run
+from exact.listing import searched
+from exact.outcome import UNTOLD
+from exact.process import Emit
 from exact.solvers import Answer, Request
-from exact.told import TELL_SECONDS, Told, answer_of, require_solution
+from exact.told import Teller, answer_of_child
 from exact.twins import by_colours
 from instances.board import Board
 from instances.errors import InputError
@@ -23,8 +24,10 @@ MAX_NODES = 60_000_000
 """Nodes of the matrix that a model may have: about 1.5 GB."""
 
 
-class Cover:
+class Cover(Counted):
     """A paused exact cover search. Identical pieces are told apart (see `exact.twins`)."""
+
+    PLACES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False) -> None:
         colours = len(np.unique(puzzle.pieces))
@@ -33,18 +36,7 @@ class Cover:
             raise InputError(f"exact cover of {puzzle.cells} pieces and {colours} colours is too large; expected fewer")
         self.model = build(puzzle, code, all_four=all_four)
         self.state = initial_state(self.model)
-
-    @property
-    def nodes(self) -> int:
-        return int(self.state.counters[NODES])
-
-    @property
-    def solutions(self) -> int:
-        return int(self.state.counters[SOLUTIONS])
-
-    @property
-    def exhausted(self) -> bool:
-        return bool(self.state.counters[EXHAUSTED])
+        self.counters = self.state.counters
 
     @property
     def explored(self) -> float:
@@ -68,9 +60,7 @@ class Cover:
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
     """Dancing cells of our own, nodes counted as seed 003 counts them (the root is one)."""
     search = Cover(puzzle, code)
-    status, seconds = drive(
-        search, count_all=request.count_all, nodes=request.nodes, seconds=request.seconds, report=request.report
-    )
+    status, solutions, seconds, first = searched(search, request)
     model = search.model
     details = {
         "items": float(model.items),
@@ -78,29 +68,25 @@ def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
         "matrix_nodes": float(len(model.item)),
         "deepest": float(np.flatnonzero(search.state.per_level).max()),
     }
-    return Answer(status, by_colours(search.solutions, puzzle), search.nodes, seconds, search.first_board(), details)
+    return Answer(status, by_colours(solutions, puzzle), search.nodes, seconds, first, details)
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
-    """Exact cover with colours by xcover, in a child process. It counts no nodes: 0 is reported.
+    """Exact cover with colours by xcover, in a child process. It does not tell its nodes.
 
     Raises InputError without xcover or with a node budget, ChildProcessError when the library crashes.
     """
     need("cover", "the solver xcc")
     if request.nodes is not None:
         raise InputError("xcover counts no nodes; expected a time limit, or the solver xcc:counted")
-    told: list[Told] = []
-    ended = run(
-        cover_by_library, puzzle, request.count_all, receive=told.append, seconds=request.seconds, memory=request.memory
-    )
-    return answer_of(puzzle, told, ended, request.count_all)
+    return answer_of_child(cover_by_library, puzzle, request, request.count_all, request.each is not None)
 
 
-def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool) -> None:
-    """A child's task: emits `Told` after the first solution, now and then, and at the end."""
+def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, listing: bool = False) -> None:
+    """A child's task: tells of the model, after the first solution, now and then, and at the end."""
     from xcover import covers
 
-    began = time.perf_counter()
+    teller = Teller(emit, puzzle, "xcover", twins_apart=True, listing=listing)
     model = build(puzzle, "colours")
     item, colour, begin = model.item.tolist(), model.colour.tolist(), model.begin.tolist()
     options = [
@@ -109,20 +95,11 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool) -> None:
     ]
     primary = [str(i) for i in range(model.primary)]
     secondary = [str(i) for i in range(model.primary, model.items)]
-    details = {"items": float(model.items), "options": float(len(options)), "matrix_nodes": float(len(item))}
-    found, first_found, told = 0, None, time.perf_counter()
+    teller.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(item)}
+    teller.tell(UNTOLD)
     missing = set(range(model.primary)) - set(item)
     for chosen in () if missing else covers(options, primary=primary, secondary=secondary, colored=True):
-        found += 1
-        board = model.board([int(option) for option in chosen])
-        require_solution(puzzle, board, "xcover")
-        if first_found is None:
-            first_found = board.placements.tolist()
-        if found == 1 or time.perf_counter() - told > TELL_SECONDS:
-            told = time.perf_counter()
-            emit(Told(by_colours(found, puzzle), 0, first_found, False, details))
+        teller.board(model.board([int(option) for option in chosen]), UNTOLD)
         if not count_all:
             break
-    details["own_seconds"] = time.perf_counter() - began
-    exhausted = count_all or found == 0
-    emit(Told(by_colours(found, puzzle), 0, first_found, exhausted, details))
+    teller.tell(UNTOLD, exhausted=count_all or teller.found == 0)

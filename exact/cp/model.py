@@ -6,16 +6,16 @@ By cell: t (piece) and r (rotation); by inner edge: its colour. AllDifferent ove
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from exact.extras import need
-from exact.process import Emit, run
+from exact.outcome import UNTOLD
+from exact.process import Emit
 from exact.solvers import Answer, Request
-from exact.told import TELL_SECONDS, Told, answer_of, require_solution
-from exact.twins import by_colours, choices
+from exact.told import Teller, answer_of_child
+from exact.twins import choices
 from instances.board import Board
 from instances.puzzle import Puzzle
 
@@ -26,27 +26,19 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
     Raises InputError without ortools, ChildProcessError when the library crashes.
     """
     need("cp", "the solver cp")
-    told: list[Told] = []
-    ended = run(
-        solve_by_cp_sat,
-        puzzle,
-        request.count_all,
-        request.nodes,
-        receive=told.append,
-        seconds=request.seconds,
-        memory=request.memory,
-    )
-    return answer_of(puzzle, told, ended, request.count_all)
+    listing = request.each is not None
+    return answer_of_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, listing)
 
 
-def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None) -> None:
-    """A child's task: emits `Told` after the first solution, now and then, and at the end."""
+def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, listing: bool = False) -> None:
+    """A child's task: tells of the model, after the first solution, now and then, and at the end."""
     from ortools.sat.python import cp_model
 
-    began = time.perf_counter()
+    teller = Teller(emit, puzzle, "CP-SAT", twins_apart=True, listing=listing)
     model = cp_model.CpModel()
     pieces, rotations = _post(model, puzzle)
-    details = {"variables": float(len(model.proto.variables)), "constraints": float(len(model.proto.constraints))}
+    teller.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
+    teller.tell(UNTOLD)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.enumerate_all_solutions = count_all
@@ -54,32 +46,20 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int 
         solver.parameters.max_number_of_conflicts = conflicts
 
     class Watch(cp_model.CpSolverSolutionCallback):
-        """Verifies and counts."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.found, self.first, self.told = 0, None, 0.0
+        """Hands each solution on."""
 
         def on_solution_callback(self) -> None:
             laid = [self.value(t) * 4 + self.value(r) for t, r in zip(pieces, rotations, strict=True)]
-            require_solution(puzzle, Board(np.array(laid), puzzle.width, puzzle.height), "CP-SAT")
-            self.found += 1
-            if self.first is None:
-                self.first = laid  # type: ignore[assignment]
-            if time.perf_counter() - self.told > TELL_SECONDS:
-                self.told = time.perf_counter()
-                emit(Told(by_colours(self.found, puzzle), self.num_branches, self.first, False, details))
+            teller.board(Board(np.array(laid), puzzle.width, puzzle.height), self.num_branches)
 
-    watch = Watch()
-    status = solver.solve(model, watch)
+    status = solver.solve(model, Watch())
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError("CP-SAT refused the model")
-    details["own_seconds"] = time.perf_counter() - began
-    details["conflicts"] = float(solver.num_conflicts)
+    teller.details["conflicts"] = solver.num_conflicts
     exhausted = status == cp_model.INFEASIBLE or (count_all and status == cp_model.OPTIMAL)
-    if exhausted and (status == cp_model.INFEASIBLE) == (watch.found > 0):
-        raise RuntimeError(f"CP-SAT found {watch.found} solutions and says {solver.status_name(status)}")
-    emit(Told(by_colours(watch.found, puzzle), solver.num_branches, watch.first, exhausted, details))
+    if exhausted and (status == cp_model.INFEASIBLE) == (teller.found > 0):
+        raise RuntimeError(f"CP-SAT found {teller.found} solutions and says {solver.status_name(status)}")
+    teller.tell(solver.num_branches, exhausted=exhausted)
 
 
 def _post(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:

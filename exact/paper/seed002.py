@@ -34,8 +34,8 @@ class Plan:
     seconds: float = 20.0
     seed: int = 1
     sat_solver: str = "kissat404"
-    rivals: tuple[str, ...] = ("colorpairs", "rowscan")
-    """Further solvers of the single interface on the same puzzles: where does which win?"""
+    solvers: tuple[str, ...] = (*(f"sat:{name}" for name in ENCODINGS), "colorpairs", "rowscan")
+    """Any of the single interface, on the same puzzles: where does which win?"""
 
 
 FULL = Plan(sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
@@ -46,7 +46,7 @@ def runs(plan: Plan) -> Iterator[Run]:
     for n in plan.sizes:
         for index in range(plan.per_size):
             puzzle = balanced_torus(n, n, plan.seed + index).puzzle
-            for solver in [f"sat:{name}" for name in ENCODINGS] + list(plan.rivals):
+            for solver in plan.solvers:
                 yield Run(
                     puzzle.name, solver, partial(by_solver, puzzle.name, puzzle, solver, plan.seconds, plan.sat_solver)
                 )
@@ -54,11 +54,11 @@ def runs(plan: Plan) -> Iterator[Run]:
 
 def tables(rows: Sequence[Row], plan: Plan) -> str:
     """One line a size and method, the paper's figures behind ours."""
-    lines = [["method", "size", "solved %", "min s", "mean s", "max s", "variables", "clauses",
+    lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses",
               "paper: %", "mean s", "variables", "clauses"]]  # fmt: skip
-    for solver in [f"sat:{name}" for name in ENCODINGS] + list(plan.rivals):
+    for solver in plan.solvers:
         for n in plan.sizes:
-            ours = [row for row in rows if row.solver == solver and row.instance.startswith(f"balanced-torus-{n}x{n}-")]
+            ours = _of(rows, solver, n)
             if not ours:
                 continue
             times = [row.seconds for row in ours if row.status == "solved"]
@@ -69,6 +69,7 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
                 [
                     solver,
                     f"{n}x{n}",
+                    str(len(ours)),
                     f"{100 * len(times) / len(ours):.0f}",
                     rounded(min(times, default=float("nan"))),
                     rounded(mean(times)),
@@ -78,8 +79,30 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
                     *([] if paper is None else [f"{paper[0]}k", f"{paper[1]}k"]),
                 ]
             )
-    head = f"seed 002, tables 4 to 7: {plan.per_size} puzzles a size, {plan.sat_solver}, limit {plan.seconds:.0f} s\n"
-    return head + columns(lines)
+    head = f"seed 002, tables 4 to 7: {plan.sat_solver}, limit {plan.seconds:.0f} s of processor time\n"
+    return head + columns(lines) + "\n\n" + best(rows, plan)
+
+
+def best(rows: Sequence[Row], plan: Plan) -> str:
+    """Encodings against the other solvers, size by size: of each side the one that solves most, then the fastest."""
+    lines = [["size", "best encoding", "solved", "mean s", "best other", "solved", "mean s"]]
+    for n in plan.sizes:
+        line = [f"{n}x{n}"]
+        for encoding in (True, False):
+            ranked = []
+            for solver in plan.solvers:
+                ours = _of(rows, solver, n)
+                if ours and solver.startswith("sat:") == encoding and all(row.status != "refused" for row in ours):
+                    times = [row.seconds for row in ours if row.status == "solved"]
+                    ranked.append((-len(times) / len(ours), mean(times), solver, f"{len(times)} of {len(ours)}"))
+            _, seconds, solver, solved = min(ranked, default=(0.0, float("nan"), "-", "-"))
+            line += [solver, solved, "-" if seconds != seconds else f"{seconds:.3f}"]
+        lines.append(line)
+    return "where encodings win, and where other solvers do\n" + columns(lines)
+
+
+def _of(rows: Sequence[Row], solver: str, n: int) -> list[Row]:
+    return [row for row in rows if row.solver == solver and row.instance.startswith(f"balanced-torus-{n}x{n}-")]
 
 
 def plot(rows: Sequence[Row], path: Path) -> None:

@@ -2,8 +2,9 @@
 6).
 
 Trees are whole (all solutions), solutions are counted up to rotation with equal pieces and equal orientations told
-apart, and the empty board is a node, all as in the seed. One corner piece is fixed to leave out rotated boards. The
-seed does not say how its puzzles were drawn; here each inner edge has a colour drawn uniformly.
+apart, and the empty board is a node, all as in the seed. To leave out rotated boards the upper left corner of the
+planted solution is fixed; that the seed did the same, on rectangles too, follows from its table 2. The seed does not
+say how its puzzles were drawn; here each inner edge has a colour drawn uniformly.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import stdev
 
 from exact.blocks.search import Blocks
 from exact.compare import Row
 from exact.cover.search import Cover
 from exact.driver import drive
 from exact.paper.runs import GAVE_UP, Run, columns, mean, rounded
-from exact.solvers import corner_fixed
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 
@@ -49,42 +50,69 @@ TABLE_3: dict[tuple[int, int], tuple[int, int | None]] = {
     (4, 4): (931, 53), (5, 4): (20304, 2752), (5, 5): (15209, 561), (5, 6): (10832, 214), (6, 6): (1973183, 18904),
 }  # fmt: skip
 
+# nodes by level of the seed's hard, easy small and easy large tree
+FIGURE_6: tuple[tuple[int, ...], ...] = (
+    (1, 1, 2, 6, 9, 33, 104, 146, 80, 126, 121, 51, 24, 18, 10, 5, 1),
+    (1, 1, 2, 2, 3, 3, 3, 2, 2, 4, 2, 2, 1, 1, 1, 1, 1),
+    (1, 1, 3, 15, 24, 42, 175, 510, 576, 1848, 3760, 3504, 4184, 4384, 2880, 1728, 1728),
+)
+
 
 @dataclass(frozen=True)
 class Plan:
-    per_class: int = 40
-    nodes: int = 3_000_000
-    """Trees beyond are given up; their class's mean is then a lower bound and marked '>'."""
-    table_1: tuple[tuple[int, int], ...] = tuple(TABLE_1)
-    table_2: tuple[tuple[int, int], ...] = ((3, 4), (4, 4), (4, 5), (5, 5))
-    table_3: tuple[tuple[int, int], ...] = ((4, 4), (5, 4), (5, 5), (5, 6))
+    """Classes by ``sizes`` (longer sides) and ``colours``; ``per_size``: puzzles a class.
+
+    ``nodes``: trees beyond are given up.
+    """
+
+    per_size: int = 20
+    nodes: int = 1_000_000
+    sizes: tuple[int, ...] = (3, 4, 5, 6)
+    colours: tuple[int, ...] = tuple(range(2, 10))
+    solvers: tuple[str, ...] = METHODS
     seed: int = 1
 
+    @property
+    def table_1(self) -> list[tuple[int, int]]:
+        return [(side, k) for side, k in TABLE_1 if side in self.sizes and k in self.colours]
 
-FULL = Plan(200, 2_000_000_000, tuple(TABLE_1), tuple(TABLE_2), tuple(TABLE_3))
+    @property
+    def table_2(self) -> list[tuple[int, int]]:
+        return [shape for shape in TABLE_2 if max(shape) in self.sizes]
+
+    @property
+    def table_3(self) -> list[tuple[int, int]]:
+        return [(side, k) for side, k in TABLE_3 if side in self.sizes and k in self.colours]
 
 
+FULL = Plan(200, 2_000_000_000)
+
+
+CUT, ROUGHLY = ">", "~"  # before a mean: some trees were cut, so it is a lower bound, or an estimate
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
 
 
+def drawn(width: int, height: int, colours: int, seed: int) -> Puzzle:
+    """A puzzle with the upper left corner of its planted solution fixed."""
+    return uniform(width, height, colours, seed).with_clues([0]).puzzle
+
+
 def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
-    """The whole tree of ``method`` with one corner fixed, or its first ``nodes`` nodes."""
-    fixed = corner_fixed(puzzle)[0][0] if puzzle.width == puzzle.height else puzzle
+    """The whole tree of ``method``, or its first ``nodes`` nodes."""
     search: Cover | Blocks
     if method in CODES:
-        search = Cover(fixed, CODES[method], all_four=True)
+        search = Cover(puzzle, CODES[method], all_four=True)
     else:
-        search = Blocks(fixed, 1 if method == "zig-zag" else 2, all_four=True)
+        search = Blocks(puzzle, 1 if method == "zig-zag" else 2, all_four=True)
     drive(search, count_all=True, nodes=nodes, seconds=None)
     return search
 
 
 def measure(instance: str, puzzle: Puzzle, method: str, nodes: int) -> Row:
-    """A rectangle's solutions and nodes are halved instead of fixing a corner: it has two rotations."""
+    """Solutions and nodes of a tree, as a row."""
     search = tree(puzzle, method, nodes)
-    copies = 1 if puzzle.width == puzzle.height else 2
     status = "solved" if search.exhausted else GAVE_UP
-    return Row(instance, method, status, search.solutions // copies, -(-search.nodes // copies), -1.0)
+    return Row(instance, method, status, search.solutions, search.nodes, -1.0)
 
 
 def runs(plan: Plan) -> Iterator[Run]:
@@ -97,13 +125,15 @@ def runs(plan: Plan) -> Iterator[Run]:
             wanted[side, side, colours, method] = None
     for width, height in plan.table_2:
         for colours, figure in enumerate(TABLE_2[width, height], 2):
-            if figure is not None:
+            if figure is not None and colours in plan.colours:
                 wanted[width, height, colours, "dlx:binary"] = None
     for side, colours in plan.table_3:
         wanted[side, side, colours, "zig-zag"] = None
     for width, height, colours, method in wanted:
-        for index in range(plan.per_class):
-            puzzle = uniform(width, height, colours, plan.seed + index).puzzle
+        if method not in plan.solvers:
+            continue
+        for index in range(plan.per_size):
+            puzzle = drawn(width, height, colours, plan.seed + index)
             name = f"{width}x{height}-c{colours}-s{plan.seed + index}"
             yield Run(name, method, partial(measure, name, puzzle, method, plan.nodes))
 
@@ -112,12 +142,15 @@ def _class(rows: Sequence[Row], width: int, height: int, colours: int, method: s
     return [row for row in rows if row.solver == method and row.instance.startswith(f"{width}x{height}-c{colours}-")]
 
 
-def _shown(values: Sequence[float], found: Sequence[Row]) -> str:
-    return (">" if any(row.status == GAVE_UP for row in found) else "") + rounded(mean(values))
+def _shown(values: Sequence[float], found: Sequence[Row], mark: str) -> str:
+    """The mean and its standard error, with ``mark`` where trees were cut."""
+    error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+    return (mark if any(row.status == GAVE_UP for row in found) else "") + f"{rounded(mean(values))}±{rounded(error)}"
 
 
 def _difficulty(found: Sequence[Row]) -> list[float]:
-    return [row.nodes / row.solutions for row in found if row.solutions > 0]
+    """Nodes by solutions; of a cut tree those found so far, which estimates it (from below where there is none yet)."""
+    return [row.nodes / max(1, row.solutions) for row in found]
 
 
 def tables(rows: Sequence[Row], plan: Plan) -> str:
@@ -128,15 +161,17 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
         for method, paper in zip(METHODS, (*TABLE_1[side, colours], None), strict=True):
             found = _class(rows, side, side, colours, method)
             known = "" if paper is None else f" ({rounded(paper)})"
-            line.append("-" if not found else f"{_shown([row.nodes for row in found], found)}{known}")
+            line.append("-" if not found else f"{_shown([row.nodes for row in found], found, CUT)}{known}")
         lines.append(line)
-    text = f"seed 003, table 1: {plan.per_class} puzzles a class (the seed's means)\n" + columns(lines)
+    text = f"seed 003, table 1: {plan.per_size} puzzles a class (the seed's means)\n" + columns(lines)
     lines = [["dlx:binary nodes / solutions", *map(str, range(2, 10))]]
     for width, height in plan.table_2:
         line = [f"{width}x{height}"]
         for colours, figure in enumerate(TABLE_2[width, height], 2):
             found = _class(rows, width, height, colours, "dlx:binary")
-            line.append("-" if figure is None or not found else f"{_shown(_difficulty(found), found)} ({figure})")
+            line.append(
+                "-" if figure is None or not found else f"{_shown(_difficulty(found), found, ROUGHLY)} ({figure})"
+            )
         lines.append(line)
     text += "\n\ntable 2: mean difficulty by number of colours\n" + columns(lines)
     lines = [["zig-zag nodes / solutions", "record", "mean"]]
@@ -149,7 +184,7 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
                 [
                     f"{side}x{side}, {colours} colours",
                     f"{rounded(max(values))} ({record})",
-                    f"{_shown(values, found)} ({average})",
+                    f"{_shown(values, found, ROUGHLY)} ({average})",
                 ]
             )
     text += "\n\ntable 3: the hardest of each class, and the mean\n" + columns(lines)
@@ -158,18 +193,21 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
 
 def levels(plan: Plan) -> str:
     """Figure 6 d: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
-    drawn = [
-        tree(uniform(4, 4, colours, seed).puzzle, "zig-zag", plan.nodes) for colours in (2, 4, 7) for seed in range(8)
-    ]
-    whole = [search for search in drawn if search.exhausted and search.solutions]
+    seeds = range(plan.seed, plan.seed + plan.per_size)
+    trees = [tree(drawn(4, 4, colours, seed), "zig-zag", plan.nodes) for colours in (2, 4, 7) for seed in seeds]
+    whole = [search for search in trees if search.exhausted]
     hard = max(whole, key=lambda search: search.nodes / search.solutions)
     small, large = min(whole, key=lambda search: search.nodes), max(whole, key=lambda search: search.nodes)
-    trees = (hard, small, large)
+    shown = (hard, small, large)
     lines = [["level", "hard", "easy, small", "easy, large"]]
-    lines += [[str(level), *(str(search.state.per_level[level]) for search in trees)] for level in range(17)]
-    lines.append(["nodes", *(str(search.nodes) for search in trees)])
-    lines.append(["solutions", *(str(search.solutions) for search in trees)])
-    return "figure 6: nodes by level, 4x4 (the last level holds the solutions)\n" + columns(lines)
+    counts = [search.state.per_level.tolist() for search in shown]
+    for level, theirs in enumerate(zip(*FIGURE_6, strict=True)):
+        lines.append(
+            [str(level), *(f"{ours[level]:,} ({paper:,})" for ours, paper in zip(counts, theirs, strict=True))]
+        )
+    sums = zip(counts, FIGURE_6, strict=True)
+    lines.append(["nodes", *(f"{sum(ours):,} ({sum(paper):,})" for ours, paper in sums)])
+    return "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the seed's)\n" + columns(lines)
 
 
 def plot(rows: Sequence[Row], path: Path) -> None:

@@ -56,12 +56,13 @@ PAPER: dict[str, dict[int, dict[int, tuple[float, int]]]] = {
 
 @dataclass(frozen=True)
 class Plan:
-    sides: tuple[int, ...] = (3, 4, 5)
+    sizes: tuple[int, ...] = (3, 4, 5)
+    """Sides of the square boards."""
     colours: tuple[int, ...] = (2, 4, 5, 6, 8, 12)
-    per_class: int = 3
+    per_size: int = 3
     seconds: float = 5.0
     seed: int = 1
-    methods: tuple[str, ...] = tuple(METHODS)
+    solvers: tuple[str, ...] = tuple(solver for solver, _, _ in METHODS.values())
 
 
 FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0)
@@ -69,27 +70,29 @@ FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0)
 
 def runs(plan: Plan) -> Iterator[Run]:
     """A class that a method never solved at the next smaller size is still run: the table's zeros are measured."""
-    for side in plan.sides:
+    for side in plan.sizes:
         for colours in plan.colours:
             if colours > 2 * side * (side - 1):
                 continue  # more colours than inner edges
-            for index in range(plan.per_class):
+            for index in range(plan.per_size):
                 puzzle = uniform(side, side, colours, plan.seed + index).puzzle
                 name = f"{side * side}-c{colours}-s{plan.seed + index}"
-                for method in plan.methods:
-                    solver, sat_solver, _ = METHODS[method]
+                for solver, sat_solver, _ in METHODS.values():
+                    if solver not in plan.solvers:
+                        continue
                     yield Run(name, solver, partial(by_solver, name, puzzle, solver, plan.seconds, sat_solver))
 
 
 def tables(rows: Sequence[Row], plan: Plan) -> str:
     """A table for each method: mean seconds and solved, the seed's in brackets."""
     parts = []
-    for method in plan.methods:
-        solver, _, table = METHODS[method]
-        lines = [["colours", *(f"{side * side} pieces" for side in plan.sides)]]
+    for method, (solver, _, table) in METHODS.items():
+        if solver not in plan.solvers:
+            continue
+        lines = [["colours", *(f"{side * side} pieces" for side in plan.sizes)]]
         for colours in plan.colours:
             line = [str(colours)]
-            for side in plan.sides:
+            for side in plan.sizes:
                 found = [
                     row
                     for row in rows
@@ -107,7 +110,9 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
                 line.append(f"{seconds}{100 * len(times) // len(found)}%{known}")
             lines.append(line)
         parts.append(f"table {table}: {method}, mean seconds and share solved (the seed's)\n" + columns(lines))
-    head = f"seed 004, chapter 4: {plan.per_class} puzzles a class, at most {plan.seconds:.0f} s each\n\n"
+    head = (
+        f"seed 004, chapter 4: {plan.per_size} puzzles a class, at most {plan.seconds:.0f} s of processor time each\n\n"
+    )
     return head + "\n\n".join(parts)
 
 
@@ -125,6 +130,7 @@ def plot(rows: Sequence[Row], path: Path) -> None:
         means = [sum(times[colours]) / len(times[colours]) for colours in sorted(times)]
         axes.plot(sorted(times), means, marker="o", label=f"{size} pieces")
     axes.set(xlabel="colours", ylabel="mean seconds, minisat", yscale="log")
-    axes.legend()
+    if points:
+        axes.legend()
     figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)

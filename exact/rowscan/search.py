@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from exact.driver import explored_share
+from exact.driver import Counted, explored_share
 from exact.rowscan.kernel import DEEPEST, DEPTH, EXHAUSTED, NODES, SOLUTIONS, ScanState, scan
 from exact.rowscan.tables import build_tables
 from instances.board import Board
 from instances.puzzle import Puzzle
 
 
-class RowScan:
+class RowScan(Counted):
     """A paused row scan of ``puzzle``; `exact.driver.drive` runs it."""
+
+    PLACES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle
@@ -26,19 +28,8 @@ class RowScan:
             first=np.zeros(puzzle.cells, dtype=np.uint64),
             counters=np.zeros(5, dtype=np.int64),
         )
+        self.counters = self.state.counters
         self.state.next_word[0] = self.tables.starts[self.tables.bases[0]]
-
-    @property
-    def nodes(self) -> int:
-        return int(self.state.counters[NODES])
-
-    @property
-    def solutions(self) -> int:
-        return int(self.state.counters[SOLUTIONS])
-
-    @property
-    def exhausted(self) -> bool:
-        return bool(self.state.counters[EXHAUSTED])
 
     @property
     def explored(self) -> float:

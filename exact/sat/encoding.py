@@ -19,13 +19,15 @@ BoolArray = npt.NDArray[np.bool_]
 class Encoding(ABC):
     """A CNF formula whose models are the perfect boards of ``puzzle``; clauses are made only when asked for.
 
-    Subclasses number their variables from 1 in ``__init__`` and set ``variables`` to the last one. A board has one
+    Subclasses number their variables from 1 in ``__init__`` and set ``variables`` to the last one; those of pieces and
+    orientations, which decide all others, come first, ``deciding`` of them. A board has one
     model or, through auxiliary variables and equal pieces, several; `exclude` forbids all models of a board at once.
     """
 
     name: str
     source: str
     variables: int
+    deciding: int
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle
@@ -48,10 +50,6 @@ class Encoding(ABC):
     @abstractmethod
     def placements(self, true: BoolArray) -> list[int]:
         """Oriented piece by cell; ``true[v]`` is the value of variable v."""
-
-    @abstractmethod
-    def decisions(self) -> list[int]:
-        """The variables of pieces and orientations: they decide all others."""
 
     @abstractmethod
     def colour_variables(self) -> Block:
@@ -136,7 +134,7 @@ class PieceAndRotation(Encoding):
         cells = puzzle.cells
         self.piece: Block = 1 + np.arange(cells * cells, dtype=np.int32).reshape(cells, cells)
         self.rotation: Block = 1 + cells * cells + np.arange(4 * cells, dtype=np.int32).reshape(cells, 4)
-        self.variables = cells * cells + 4 * cells
+        self.variables = self.deciding = cells * cells + 4 * cells
 
     def clues(self) -> Iterator[Block]:
         for clue in self.puzzle.clues:
@@ -155,9 +153,6 @@ class PieceAndRotation(Encoding):
             for cell in range(self.puzzle.cells)
         ]
 
-    def decisions(self) -> list[int]:
-        return list(range(1, self.puzzle.cells * (self.puzzle.cells + 4) + 1))
-
     def describe(self) -> list[str]:
         cells = self.puzzle.cells
         return [
@@ -173,7 +168,7 @@ class OrientedPiece(Encoding):
         super().__init__(puzzle)
         cells = puzzle.cells
         self.value: Block = 1 + np.arange(4 * cells * cells, dtype=np.int32).reshape(cells, cells, 4)
-        self.variables = 4 * cells * cells
+        self.variables = self.deciding = 4 * cells * cells
 
     def clues(self) -> Iterator[Block]:
         for clue in self.puzzle.clues:
@@ -190,9 +185,6 @@ class OrientedPiece(Encoding):
     def placements(self, true: BoolArray) -> list[int]:
         values = true[self.by_cell()]
         return [int(row.argmax()) if row.any() else -1 for row in values]
-
-    def decisions(self) -> list[int]:
-        return list(range(1, 4 * self.puzzle.cells**2 + 1))
 
     def describe(self) -> list[str]:
         return [

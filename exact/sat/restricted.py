@@ -72,8 +72,8 @@ class PiecesFirst:
 
 
 def restrict(solver: Any, encoding: Encoding) -> None:
-    """Let ``solver`` (CaDiCaL 1.9.5 with its clauses loaded) decide only on ``encoding.decisions()``."""
-    variables = encoding.decisions()
+    """Let ``solver`` (CaDiCaL 1.9.5 with its clauses loaded) decide only on pieces and orientations."""
+    variables = list(range(1, encoding.deciding + 1))
     solver.connect_propagator(PiecesFirst(variables))
     for variable in variables:
         solver.observe(variable)

@@ -5,16 +5,16 @@ This module is the only one that imports python-sat.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from exact.outcome import UNTOLD
 from exact.process import Emit
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
-from exact.told import TELL_SECONDS, Told, require_solution
+from exact.told import Teller
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
@@ -22,13 +22,17 @@ from instances.puzzle import Puzzle
 
 @dataclass(frozen=True)
 class Job:
-    """``sat_solver``: a name of python-sat. ``restricted``: decide on pieces and orientations only (seed 004)."""
+    """``sat_solver``: a name of python-sat. ``restricted``: decide on pieces and orientations only (seed 004).
+
+    ``listing``: tell all boards, not only the first.
+    """
 
     encoding: str
     sat_solver: str
     count_all: bool = False
     nodes: int | None = None
     restricted: bool = False
+    listing: bool = False
 
 
 def canonical_name(name: str) -> str:
@@ -50,7 +54,7 @@ def canonical_name(name: str) -> str:
 
 
 def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
-    """Encode, load and solve; emits `Told` after the first board, now and then, and at the end.
+    """Encode, load and solve; tells of the formula, after the first board, now and then, and at the end.
 
     A child's task. Raises InputError for a solver that cannot do what is asked, RuntimeError for a wrong board.
     """
@@ -61,35 +65,28 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         raise InputError(
             "kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose"
         )
-    began = time.perf_counter()
+    teller = Teller(emit, puzzle, name, listing=job.listing)
     encoding = encode(job.encoding, puzzle)
     with Solver(name=name) as solver:
         clauses = 0
         for block in encoding.clauses():
             clauses += len(block)
             solver.append_formula(block.tolist(), no_return=True)
-        details = {"variables": float(encoding.variables), "clauses": float(clauses)}
         if job.count_all:
             for block in encoding.channel():
                 solver.append_formula(block.tolist(), no_return=True)
-        details["encode_seconds"] = time.perf_counter() - began
-        found, first, exhausted, told = 0, None, False, 0.0
+        teller.details |= {"variables": encoding.variables, "clauses": clauses}
+        teller.tell(UNTOLD)
+        exhausted = False
         for board in _boards(solver, name, encoding, job):
             if board is None:
                 exhausted = True
                 break
-            require_solution(puzzle, board, name)
-            found += 1
-            first = board if first is None else first
-            if found == 1 or time.perf_counter() - told > TELL_SECONDS:
-                told = time.perf_counter()
-                emit(Told(found, _decisions(solver), first.placements.tolist(), False, details))
+            teller.board(board, _decisions(solver))
             if not job.count_all:
                 break
-        nodes = _decisions(solver)
-        details["own_seconds"] = time.perf_counter() - began
-        details["conflicts"] = float(_stats(solver).get("conflicts", 0))
-        emit(Told(found, nodes, None if first is None else first.placements.tolist(), exhausted, details))
+        teller.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
+        teller.tell(_decisions(solver), exhausted=exhausted)
 
 
 def _boards(solver: Any, name: str, encoding: Encoding, job: Job) -> Iterator[Board | None]:
@@ -116,7 +113,7 @@ def _solve(solver: Any, name: str, nodes: int | None) -> bool | None:
     """True, False, or None when ``nodes`` decisions (conflicts, where a solver limits only those) are spent."""
     if nodes is None:
         return bool(solver.solve())
-    left = nodes - _decisions(solver)
+    left = nodes - max(0, _decisions(solver))
     if left <= 0:
         return None
     try:
@@ -139,4 +136,4 @@ def _stats(solver: Any) -> dict[str, int]:
 
 
 def _decisions(solver: Any) -> int:
-    return int(_stats(solver).get("decisions", 0))
+    return int(_stats(solver).get("decisions", UNTOLD))

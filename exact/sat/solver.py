@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from exact.extras import need
-from exact.process import run
 from exact.sat.search import Job, search
 from exact.solvers import Answer, Request
-from exact.told import Told, answer_of
+from exact.told import answer_of_child
 from instances.puzzle import Puzzle
 
-FIRST, COUNTING, RESTRICTED = "kissat404", "glucose42", "cadical195"
+FIRST, COUNTING = "kissat404", "cadical195"
 
 
 def run_restricted(encoding: str, puzzle: Puzzle, request: Request) -> Answer:
@@ -18,14 +17,13 @@ def run_restricted(encoding: str, puzzle: Puzzle, request: Request) -> Answer:
 
 
 def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool = False) -> Answer:
-    """Solve ``puzzle`` by ``encoding`` with ``request.sat_solver`` (default: kissat, or glucose when counting).
+    """Solve ``puzzle`` by ``encoding`` with ``request.sat_solver``.
 
-    Nodes are the solver's decisions, 0 where it does not tell them (kissat). Raises InputError without python-sat,
-    ChildProcessError when the library crashes.
+    The default is kissat for the first solution, and CaDiCaL for all, which goes on after an answer. Nodes are the
+    solver's decisions, `UNTOLD` by kissat. Raises InputError without python-sat, ChildProcessError when the library
+    crashes.
     """
     need("sat", f"the solver sat:{encoding}")
-    chosen = request.sat_solver or (RESTRICTED if restricted else COUNTING if request.count_all else FIRST)
-    job = Job(encoding, chosen, request.count_all, request.nodes, restricted)
-    told: list[Told] = []
-    ended = run(search, puzzle, job, receive=told.append, seconds=request.seconds, memory=request.memory)
-    return answer_of(puzzle, told, ended, request.count_all)
+    chosen = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    job = Job(encoding, chosen, request.count_all, request.nodes, restricted, request.each is not None)
+    return answer_of_child(search, puzzle, request, job)

@@ -34,9 +34,10 @@ class Triangles(Encoding):
         """Variable by piece and cell."""
         self.rotation: Block = 1 + cells * cells + np.arange(4 * cells, dtype=np.int32).reshape(cells, 4)
         """Variable by piece and rotation."""
-        first = 1 + cells * (cells + 4)
-        self.triangle: Block = first + np.arange(4 * cells * self.colours, dtype=np.int32).reshape(cells, 4, -1)
-        self.variables = first - 1 + 4 * cells * self.colours
+        self.deciding = cells * (cells + 4)
+        triangles = 1 + self.deciding + np.arange(4 * cells * self.colours, dtype=np.int32)
+        self.triangle: Block = triangles.reshape(cells, 4, -1)
+        self.variables = self.deciding + 4 * cells * self.colours
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
         by_cell = np.ascontiguousarray(self.piece.T)
@@ -98,9 +99,6 @@ class Triangles(Encoding):
             else -1
             for cell in range(self.puzzle.cells)
         ]
-
-    def decisions(self) -> list[int]:
-        return list(range(1, self.puzzle.cells * (self.puzzle.cells + 4) + 1))
 
     def describe(self) -> list[str]:
         cells = self.puzzle.cells

@@ -78,7 +78,12 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
     encoding = encode("triangles", puzzle)
     search = LocalSearch(encoding.clauses(), encoding.variables, rule, request.seed)
     status, seconds = drive(
-        search, count_all=False, nodes=request.nodes, seconds=request.seconds, report=request.report
+        search,
+        count_all=False,
+        nodes=request.nodes,
+        seconds=request.seconds,
+        report=request.report,
+        processor=request.processor,
     )
     board = encoding.board(search.model()) if search.solutions else None
     if board is not None:

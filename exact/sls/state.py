@@ -15,7 +15,7 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 # whole numbers of a walk; the rest belongs to single rules
-STEP, FALSE, BEST, LAST_CHANGE, DECREASING, PHASE, PHASE_END, PHASE_BEST, KEPT, TENURE, NUMBERS = range(11)
+STEP, FALSE, BEST, LAST_CHANGE, DECREASING, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, NUMBERS = range(12)
 NOISE, REALS = range(2)
 assert NUMBERS
 assert REALS
@@ -37,8 +37,9 @@ class Walk(NamedTuple):
     """``score[v]``: clauses repaired minus clauses broken by flipping v; ``weighted[v]``: the same in clause weights.
 
     ``true[c]``: true literals; ``critical[c]``: exclusive or of their variables. ``broken[:FALSE]``: the false clauses,
-    ``broken_at``: where each stands. ``flipped[v]``: step of the last flip. ``promising``: G2WSAT's list. ``next``:
-    DCRWalk's literal by clause. ``kept``, ``best``: IRoTS' assignments.
+    ``broken_at``: where each stands. ``flipped[v]``: step of the last flip, -1 = never. ``promising``: G2WSAT's
+    list. ``next``, ``picked``, ``unmet``: DCRWalk's next literal by clause, how often it was picked, and found false.
+    ``kept``: the assignment that IRoTS may restore.
     """
 
     value: npt.NDArray[np.uint8]
@@ -53,8 +54,9 @@ class Walk(NamedTuple):
     promising: Ints
     is_promising: npt.NDArray[np.bool_]
     next: Ints
+    picked: Longs
+    unmet: Longs
     kept: npt.NDArray[np.uint8]
-    best: npt.NDArray[np.uint8]
     numbers: Longs
     reals: Floats
     random: npt.NDArray[np.uint64]
@@ -92,14 +94,15 @@ def random_walk(formula: Formula, seed: int) -> Walk:
         promising=np.zeros(variables, dtype=np.int32),
         is_promising=np.zeros(variables, dtype=np.bool_),
         next=np.zeros(clauses, dtype=np.int32),
+        picked=np.zeros(clauses, dtype=np.int64),
+        unmet=np.zeros(clauses, dtype=np.int64),
         kept=value.copy(),
-        best=value.copy(),
         numbers=np.zeros(NUMBERS, dtype=np.int64),
         reals=np.zeros(REALS),
         random=source.generate_state(2, np.uint64) | np.uint64(1),
     )
     recount(formula, walk)
-    walk.numbers[[BEST, PHASE_BEST, KEPT]] = walk.numbers[FALSE]
+    walk.numbers[BEST] = walk.numbers[FALSE]
     for variable in np.flatnonzero(walk.score > 0):
         walk.promising[walk.numbers[DECREASING]] = variable
         walk.is_promising[variable] = True

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ KERNELS = {
     "dlx": "exact.cover.kernel",
     "dlx:binary": "exact.cover.kernel",
     "xcc:counted": "exact.cover.kernel",
+    "sls": "exact.sls.rules",
 }
 
 # further jobs: (module, its functions for arguments and for running, help)
@@ -54,7 +56,8 @@ JOBS = {
 
 _EPILOG = """\
 Solutions are boards that differ in their colours: identical pieces swapped count once. All rotations are counted
-unless --fix-corner; the answer always states its convention.
+unless --fix-corner; the answer always states its convention. Nodes are - (null in JSON) where a library does not tell
+them: kissat and xcover.
 Exit status: 0 done or a budget spent, 1 there is no solution (0 when counted), 2 bad input, 130 interrupted."""
 
 
@@ -75,9 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed-003", action="store_true", help="Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6"
     )
     which.add_argument("--seed-004", action="store_true", help="Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6")
-    paper.add_argument("--full", action="store_true", help="the paper's own scale: 35 instances a size, an hour each")
-    paper.add_argument("--budget", type=duration, metavar="S", help="seconds for a method on an instance (default 8)")
-    paper.add_argument("--per-size", type=positive, metavar="N", help="instances drawn for each size (default 3)")
+    paper.add_argument("--full", action="store_true", help="the paper's own scale: a night and more")
+    paper.add_argument(
+        "--budget", type=duration, metavar="S", help="seconds of a run; with --seed-003 million nodes of a tree"
+    )
+    paper.add_argument("--per-size", type=positive, metavar="N", help="instances drawn for each size or class")
+    paper.add_argument("--sizes", type=positive, nargs="+", metavar="N", help="these sides")
+    paper.add_argument("--colours", type=positive, nargs="+", metavar="K", help="these numbers of them (003, 004)")
+    paper.add_argument("--solvers", nargs="+", metavar="NAME", help="these methods")
     paper.add_argument("--seed", type=whole, default=1, metavar="N", help="seed of the instances (default 1)")
     paper.add_argument("-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued")
 
@@ -98,8 +106,16 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="for sls:...: seed of the walk (default 0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.set_defaults(all=False, output=None)
     if job == "solve":
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .txt)")
+        parser.add_argument("--all", action="store_true", help="every solution, not the first only")
+        parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            metavar="FILE",
+            help="write the board (.json, .url or .txt); with --all a directory for a file each",
+        )
     parts = parser.add_argument_group("parts of ColorPairs")
     parts.add_argument(
         "--heuristic",
@@ -127,18 +143,19 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 
 
 def _run_search(args: argparse.Namespace) -> int:
-    from exact.jit import is_compiled
     from exact.outcome import Status
     from exact.solvers import solve
     from instances.errors import InputError
     from instances.formats import load_puzzle, write
+    from lns.cli.exact_boards import Boards
 
     options = _options(args)
     puzzle = load_puzzle(args.instance)
-    if args.job == "solve" and args.output is not None and not args.output.parent.is_dir():
+    if args.output is not None and not args.output.parent.is_dir():
         raise InputError("there is no such directory", args.output.parent)
-    if args.solver in KERNELS and not is_compiled(KERNELS[args.solver]) and not args.quiet:
-        print("lns: compiling the search, once for this installation: about half a minute ...", file=sys.stderr)
+    boards = Boards(puzzle, args.output) if args.all else None
+    if not args.quiet:
+        tell_compiling(args.solver)
     with _reporter(puzzle, quiet=args.quiet) as report:
         outcome = solve(
             puzzle,
@@ -152,16 +169,27 @@ def _run_search(args: argparse.Namespace) -> int:
             memory=None if args.memory is None else args.memory * 1_000_000,
             sat_solver=args.sat_solver,
             seed=args.seed,
+            each=boards,
         )
-    if args.job == "solve" and args.output is not None and outcome.board is not None:
+    if boards is None and args.output is not None and outcome.board is not None:
         write(args.output, None, puzzle, outcome.board)
     if args.json:
-        print_json(_as_json(args, puzzle, outcome))
+        print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
     else:
         _print(args, puzzle, outcome)
+        print(*([] if boards is None else boards.lines()), sep="\n", end="\n" if boards is not None else "")
     if outcome.status is Status.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if outcome.status is Status.INFEASIBLE else DONE
+
+
+def tell_compiling(solver: str) -> None:
+    """A line on stderr where ``solver`` has to be compiled first."""
+    from exact.jit import is_compiled
+
+    kernel = KERNELS.get(solver.partition(":")[0] if solver.startswith("sls:") else solver)
+    if kernel is not None and not is_compiled(kernel):
+        print("lns: compiling the search, once for this installation: about half a minute ...", file=sys.stderr)
 
 
 def _options(args: argparse.Namespace) -> Options:
@@ -217,12 +245,13 @@ def _told(progress: Progress) -> str:
 
 
 def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict[str, Any]:
+    from exact.outcome import UNTOLD
     from instances.formats import viewer_url
 
     answer: dict[str, Any] = {
         "status": str(outcome.status),
         "solutions": outcome.solutions,
-        "nodes": outcome.nodes,
+        "nodes": None if outcome.nodes == UNTOLD else outcome.nodes,
         "seconds": round(outcome.seconds, 6),
         "solver": args.solver,
         "convention": outcome.convention,
@@ -230,40 +259,52 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
         "instance_sha256": puzzle.sha256,
         "details": outcome.details,
     }
-    if args.job == "solve" and outcome.board is not None:
+    if args.job == "solve" and not args.all and outcome.board is not None:
         answer["placements"] = outcome.board.pairs()
         answer["url"] = viewer_url(puzzle, outcome.board)
     return answer
 
 
 def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
-    from exact.outcome import Status
+    from exact.outcome import UNTOLD, Status
     from instances.formats import viewer_url
 
-    at_least = "" if outcome.status in (Status.SOLVED, Status.INFEASIBLE) and args.job == "count" else "at least "
+    counted = args.all or args.job == "count"
+    at_least = "" if outcome.status in (Status.SOLVED, Status.INFEASIBLE) and counted else "at least "
     print(f"status      {outcome.status}")
     print(f"solutions   {'' if outcome.status is Status.INFEASIBLE else at_least}{outcome.solutions:,}")
     print(f"convention  {outcome.convention}; identical pieces swapped count once")
-    rate = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0
-    print(f"nodes       {outcome.nodes:,} ({args.solver})")
-    print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
-    if args.job == "solve" and outcome.board is not None:
+    if outcome.nodes == UNTOLD:
+        print(f"nodes       - ({args.solver}: the library does not tell them)")
+        print(f"time        {outcome.seconds:.3f} s")
+    else:
+        rate = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0
+        print(f"nodes       {outcome.nodes:,} ({args.solver})")
+        print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
+    if args.job == "solve" and not args.all and outcome.board is not None:
         print(f"url         {viewer_url(puzzle, outcome.board)}")
         if args.output is not None:
             print(f"written     {args.output}")
 
 
 def _run_paper(args: argparse.Namespace) -> int:
-    from exact.paper.experiment import FULL, SMALL, Plan, run_experiment
+    from exact.paper.experiment import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
     from exact.paper.report import tables
+    from instances.errors import InputError
 
     base = FULL if args.full else SMALL
-    plan = Plan(
-        sizes=base.sizes,
-        per_size=base.per_size if args.per_size is None else args.per_size,
-        budget=base.budget if args.budget is None else args.budget,
-        seed=args.seed,
-    )
+    if args.colours is not None:
+        raise InputError("seed 000 takes the colours from the size; expected no --colours")
+    for name, asked, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
+        for value in asked or ():
+            if value not in known:
+                raise InputError(
+                    f"'{value}' is none of seed 000's {name}; expected some of {', '.join(map(str, known))}"
+                )
+    given = {"sizes": args.sizes and tuple(args.sizes), "per_size": args.per_size, "budget": args.budget}
+    if args.solvers is not None:
+        given["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
+    plan = replace(base, seed=args.seed, **{name: value for name, value in given.items() if value is not None})
     interrupted = False
     runs = run_experiment(plan, args.output)
     done = []

@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from exact.compare import Question, Row, compare, table
+    from exact.outcome import UNTOLD
     from exact.solvers import SOLVERS
     from instances.errors import InputError
     from instances.formats import load_puzzle
@@ -55,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     if args.json:
-        print_json({"rows": [asdict(row) for row in rows]})
+        told = [{name: None if value == UNTOLD else value for name, value in asdict(row).items()} for row in rows]
+        print_json({"rows": told})
     else:
         print(table(rows))
     return status

@@ -124,8 +124,10 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         return three_partition(args.from_3_partition, args.seed), None
     from exact.outcome import Status
     from exact.solvers import solve
+    from lns.cli.exact import tell_compiling
 
     width, height = _shape(args.width, args.height)
+    tell_compiling("colorpairs")
     for attempt in range(ATTEMPTS):
         planted = unique(width, height, args.unique, args.seed, attempt)
         outcome = solve(planted.puzzle, count_all=True, fix_corner=True, seconds=PROOF_SECONDS)

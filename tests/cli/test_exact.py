@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from instances.board import Board
 from instances.formats import load_board, write
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
@@ -68,6 +69,25 @@ def test_the_first_solution_is_written(capsys: pytest.CaptureFixture[str]) -> No
     assert load_board(str(answer["url"]), PUZZLE)[1] is not None
 
 
+def test_all_solutions_are_listed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "count", "p.json", "--json", "--quiet"]) == 0
+    count = said(capsys)["solutions"]
+    assert main(["exact", "solve", "p.json", "--all", "--json", "--quiet"]) == 0
+    answer = said(capsys)
+    boards = answer["boards"]
+    assert isinstance(boards, list) and answer["solutions"] == count == len(boards)
+    assert all(verify(PUZZLE, Board.from_pairs(board, 4, 4)).score == PUZZLE.max_score for board in boards)
+    assert main(["exact", "solve", "p.json", "--all", "--quiet"]) == 0
+    assert len({line for line in capsys.readouterr().out.splitlines() if line.startswith("url")}) == count
+    assert main(["exact", "solve", "p.json", "--all", "--quiet", "-o", "boards"]) == 0
+    assert f"{count} boards in boards" in capsys.readouterr().out
+    written = sorted(Path("boards").iterdir())
+    assert [path.name for path in written] == [f"{number + 1:06d}.json" for number in range(len(boards))]
+    assert [load_board(str(path), PUZZLE)[1].pairs() for path in written] == boards
+    assert main(["exact", "solve", "p.json", "--all", "-o", "boards"]) == 2
+    assert "expected a new directory" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("solver", ["colorpairs", "rowscan"])
 @pytest.mark.parametrize("job", ["count", "solve"])
 def test_no_solution_is_exit_1(solver: str, job: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,6 +119,13 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["solve", "p.json", "-o", "nowhere/board.json"], "no such directory"),
         (["guess", "p.json"], "invalid choice"),
         (["paper"], "--seed-000"),
+        (["paper", "--seed-002", "--colours", "3"], "expected no --colours"),
+        (["paper", "--seed-000", "--colours", "3"], "expected no --colours"),
+        (["paper", "--seed-000", "--sizes", "6"], "'6' is none of seed 000's sizes; expected some of 7, 8, 9, 10"),
+        (["paper", "--seed-000", "--solvers", "dlx"], "'dlx' is none of seed 000's solvers"),
+        (["paper", "--seed-003", "--solvers", "cp"], "expected some of dlx:binary, zig-zag"),
+        (["solve", "p.json", "--all", "-o", "no/boards"], "no such directory"),
+        (["solve", "p.json", "--all", "-o", "p.json"], "expected a new directory"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,15 @@ def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return answer
 
 
+def test_what_is_not_told_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "compare", "like-e2-4x4", "--solvers", "sat:half-3", "rowscan", "--json"]) == 0
+    assert [row["nodes"] is None for row in told(capsys)["rows"]] == [True, False]
+    assert main(["exact", "solve", "like-e2-4x4", "--solver", "sat:half-3", "--json"]) == 0
+    assert told(capsys)["nodes"] is None
+    assert main(["exact", "solve", "like-e2-4x4", "--solver", "sat:half-3"]) == 0
+    assert "the library does not tell them" in capsys.readouterr().out
+
+
 def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
     puzzle = uniform(5, 3, 3, seed=1).puzzle
     csv = tmp_path / "rows.csv"
@@ -121,11 +130,21 @@ def test_generate_by_construction(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["generate"]) == 2
 
 
+def test_a_first_compilation_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "unique.txt"
+    for compiled in (True, False):
+        monkeypatch.setattr("exact.jit.is_compiled", lambda module, known=compiled: known)
+        assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
+        assert ("compiling" in capsys.readouterr().err) is not compiled
+
+
 def test_papers_in_small(tmp_path: Path) -> None:
     for seed, plan in (
-        (seed002, seed002.Plan(sizes=(4,), per_size=1, seconds=20.0, rivals=("rowscan",))),
-        (seed003, seed003.Plan(per_class=2, nodes=20_000, table_1=((4, 4),), table_2=((3, 4),), table_3=((4, 4),))),
-        (seed004, seed004.Plan(sides=(3,), colours=(3,), per_class=1, seconds=5.0)),
+        (seed002, seed002.Plan(sizes=(4,), per_size=1, seconds=20.0)),
+        (seed003, seed003.Plan(per_size=2, nodes=20_000, sizes=(4,))),
+        (seed004, seed004.Plan(sizes=(3,), colours=(3,), per_size=1, seconds=1.5)),
     ):
         csv = tmp_path / f"{seed.__name__}.csv"
         rows = list(runs.made(seed.runs(plan), csv))  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ import pytest
 
 from exact.outcome import Status
 from exact.paper.experiment import METHODS, REFERENCE, ROW_SCAN, Plan, Run, instance, run_experiment
-from exact.paper.report import ratio, tables
+from exact.paper.report import arithmetic, ratio, tables
 from instances.errors import InputError
 
 TINY = Plan(sizes=(7,), per_size=1, budget=5.0)
@@ -50,6 +50,7 @@ def test_ratios_and_classes() -> None:
     assert ratio(pairs, "nodes") == pytest.approx(10.0)
     assert ratio(pairs, "seconds") == pytest.approx(0.5)
     assert ratio([], "nodes") is None
+    assert arithmetic(pairs, "nodes") == pytest.approx(50.5)
     text = tables(
         [
             a_run(REFERENCE, 1_000, 2.0),
@@ -62,7 +63,8 @@ def test_ratios_and_classes() -> None:
         Plan(),
     )
     assert "2 instances, 1 finished by some method" in text
-    assert "| nodes divided by | - | ≥ 50 (1) | - | - |" in text
+    assert "| nodes divided by, geometric mean over all | - | ≥ 50 (1) | - | - |" in text
+    assert "| nodes, arithmetic mean (paper) | - (paper 4.3) | - (paper 1760) | - (paper 2720) | - (paper -) |" in text
     assert "| without backjumping | +50% | +51% | +50% | +30% | 1 |" in text
     assert "| MinExpectedGap, nodes saved | - (paper 28%) | 50% (paper 33%) |" in text
     assert ">30.00 / 0.050" in text

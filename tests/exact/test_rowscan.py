@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +38,17 @@ def test_counts_and_nodes_of_the_field(size: int, solutions: int, nodes: int) ->
     puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
     outcome = solve(puzzle, solver="rowscan", count_all=True)
     assert (outcome.solutions, outcome.nodes, outcome.status) == (solutions, nodes, Status.SOLVED)
+
+
+def test_nodes_of_a_first_solution_depend_on_how_the_puzzle_is_written() -> None:
+    puzzle = load_puzzle(str(shared("instances", "clue3.txt")))
+    nodes = {}
+    for turn in range(4):  # each line of the file turned: the same pieces, their rotations tried in another order
+        for name, step in (("file order", 1), ("reversed", -1)):
+            written = Puzzle(np.roll(puzzle.pieces, turn, axis=1)[::step], 6, 6)
+            nodes[name, turn] = solve(written, solver="rowscan").nodes
+    assert nodes["file order", 0] == 8033 and nodes["file order", 3] == 310
+    assert max(nodes.values()) == nodes["reversed", 0] == 11_863
 
 
 def test_pauses_change_nothing() -> None:

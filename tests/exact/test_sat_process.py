@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from exact.outcome import Status
+from exact.outcome import UNTOLD, Status
 from exact.process import Emit, Ending, run
 from exact.sat.search import Job, canonical_name, search
 from exact.solvers import SOLVERS, solve
@@ -75,6 +75,36 @@ def test_a_library_call_stops_in_time(solver: str) -> None:
     assert time.perf_counter() - began < 3.5
     assert outcome.status is Status.BUDGET_SPENT
     assert outcome.solutions == 0
+
+
+def burn(emit: Emit) -> None:
+    emit("burning")
+    while True:
+        pass
+
+
+def test_a_limit_of_processor_time() -> None:
+    heard: list[str] = []
+    assert run(burn, receive=heard.append, seconds=0.9, processor=True).how is Ending.TIME
+    assert heard == ["burning"]
+    pytest.importorskip("pysat")
+    outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver="sat:half-3", seconds=2.0, processor=True)
+    assert (outcome.status, outcome.seconds) == (Status.BUDGET_SPENT, 2.0)
+    assert outcome.details["variables"] > 50_000  # told before the search
+    for solver in ("rowscan", "sls:dcrwalk"):
+        began = time.process_time()
+        outcome = solve(uniform(10, 10, 8, seed=1).puzzle, solver=solver, seconds=0.5, processor=True)
+        assert outcome.status is Status.BUDGET_SPENT
+        assert 0.5 <= outcome.seconds <= time.process_time() - began
+
+
+def test_nodes_that_nobody_tells() -> None:
+    for module in ("pysat", "xcover"):
+        pytest.importorskip(module)
+    puzzle = uniform(3, 3, 3).puzzle
+    assert solve(puzzle, solver="sat:half-3").nodes == UNTOLD  # kissat
+    assert solve(puzzle, solver="xcc", count_all=True).nodes == UNTOLD
+    assert solve(puzzle, solver="sat:half-3", sat_solver="cadical").nodes >= 0
 
 
 def test_spent_memory_is_not_infeasible() -> None:

@@ -9,7 +9,7 @@ import pytest
 from exact.outcome import Status
 from exact.sls.rules import RULES, advance
 from exact.sls.solver import LocalSearch
-from exact.sls.state import FALSE, formula_of, random_walk, recount
+from exact.sls.state import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
 from exact.solvers import solve
 from instances.errors import InputError
 from instances.generate import uniform
@@ -53,6 +53,52 @@ def test_random_3sat_below_the_threshold_is_solved(rule: str, steps: int) -> Non
             assert (np.sign(clauses) == np.sign(model[np.abs(clauses) - 1])).any(axis=1).all()
             solved += 1
     assert solved == 10
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "dcrwalk"])
+def test_random_3sat_at_the_threshold(rule: str) -> None:
+    """Satisfiable formulas of 100 variables at 4.26, like SATLIB's uf100: a thousand steps or so in the median."""
+    pysat = pytest.importorskip("pysat.solvers")
+    steps = []
+    for seed in range(30):
+        clauses = random_3sat(100, 426, seed)
+        with pysat.Solver(name="cadical195", bootstrap_with=clauses.tolist()) as solver:
+            if not solver.solve():
+                continue
+        search = LocalSearch([clauses], 100, rule, seed)
+        search.advance(200_000, True)
+        assert search.solutions, seed
+        steps.append(search.nodes)
+    assert len(steps) > 10
+    assert np.median(steps) < 5_000
+
+
+def test_dcrwalk_takes_turns_without_chance() -> None:
+    """All four clauses of two variables: each false a quarter of the steps, and picked when it is."""
+    formula = formula_of([np.array([[1, 2], [-1, 2], [1, -2], [-1, -2]], dtype=np.int32)], 2)
+    walk = random_walk(formula, 1)
+    before = walk.random.copy()
+    advance(formula, walk, RULES.index("dcrwalk"), 4_000)
+    assert walk.random.tolist() == before.tolist()
+    assert walk.picked.tolist() == walk.unmet.tolist()
+    assert np.ptp(walk.picked) <= 2
+
+
+def test_irots_keeps_what_it_says() -> None:
+    """Local and disturbing phases alternate, and the assignment kept has the number of false clauses noted."""
+    clauses = random_3sat(30, 240, 5)
+    formula = formula_of([clauses], 30)
+    walk = random_walk(formula, 2)
+    phases, kept = set(), set()
+    for _ in range(400):
+        advance(formula, walk, RULES.index("irots"), 10)
+        phases.add(int(walk.numbers[PHASE]))
+        if walk.numbers[KEPT] >= 0 and walk.numbers[STEP] > 300:
+            true = np.where(clauses > 0, walk.kept[np.abs(clauses) - 1] == 1, walk.kept[np.abs(clauses) - 1] == 0)
+            assert (~true.any(axis=1)).sum() == walk.numbers[KEPT]
+            kept.add(int(walk.numbers[KEPT]))
+    assert phases == {0, 1}
+    assert kept
 
 
 def test_unsatisfiable_is_never_solved() -> None:
