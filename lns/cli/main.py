@@ -29,6 +29,7 @@ COMMANDS = {
     "convert": ("lns.cli.convert", "read any format of the field, write another"),
     "generate": ("lns.cli.generate", "make puzzles: uniform, balanced torus, or like Eternity II"),
     "params": ("lns.cli.params", "print all parameters with their meaning, as TOML for --params"),
+    "tune": ("lns.cli.tune", "find better parameters for an instance or a family, with the evidence"),
     "ladder": ("lns.cli.ladder", "benchmark the optimizer on fixed instances"),
     "improve": ("lns.cli.improve", "free a region of a board and re-solve it exactly, with a proof"),
     "exact": ("lns.cli.exact", "count or find all perfect solutions by tree search"),

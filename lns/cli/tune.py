@@ -1,0 +1,221 @@
+"""`lns tune`: parameters found automatically, and believed only after a test on pairs that the search has not seen."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from instances.errors import InputError
+from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+from lns.cli.options import duration, positive, whole, workers
+
+if TYPE_CHECKING:
+    from tuning.plan import Wish
+    from tuning.session import Session, Status
+    from tuning.study import Study
+    from tuning.validate import Verdict
+
+log = logging.getLogger("lns")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("instances", nargs="*", metavar="INSTANCE", help="puzzles to tune for: files or shipped names")
+    parser.add_argument(
+        "--family", metavar="SPEC", help="tune for a family instead, such as like-e2:12x12 or uniform:8x8:7"
+    )
+    parser.add_argument(
+        "--study", type=Path, required=True, metavar="DIR", help="directory of the study: begun, or gone on with"
+    )
+    parser.add_argument(
+        "--time", type=duration, metavar="S", help="for this session, validation included (default 1h without --trials)"
+    )
+    parser.add_argument("--trials", type=positive, metavar="N", help="search until the study has N trials")
+    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument(
+        "--run-seconds", type=duration, metavar="S", help="of a long run, turned into nodes (default 10)"
+    )
+    parser.add_argument("--nodes", type=positive, metavar="N", help="nodes of a long run, instead of --run-seconds")
+    parser.add_argument("--pairs", type=positive, metavar="N", help="(instance, seed) pairs of a trial (default 10)")
+    parser.add_argument("--held-out", type=positive, metavar="N", help="pairs of the validation (default 24)")
+    parser.add_argument("--seed", type=whole, metavar="N", help="of the study (default 1)")
+    parser.add_argument("--engine", choices=("auto", "beam", "tabu"), help="whose parameters (default auto)")
+    parser.add_argument("--params", type=Path, metavar="FILE", help="to be beaten, instead of the defaults")
+    parser.add_argument("--report", action="store_true", help="no runs: only write the report of what is there")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout: the outcome")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.epilog = (
+        "The same command goes on where it was stopped; several may run at once on one study. "
+        "Exit status: 0 better parameters are in DIR/best_params.toml, 1 none were found, 2 bad input, 130 Ctrl-C."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.instances and args.family:
+        raise InputError("both INSTANCE and --family; expected one of them")
+    if args.nodes and args.run_seconds:
+        raise InputError("both --nodes and --run-seconds; expected one of them")
+    if args.time is None and args.trials is None:
+        args.time = 3600.0
+    from tuning.session import Session
+    from tuning.study import open_study
+
+    with _logged(quiet=args.quiet):
+        if args.report:
+            study = open_study(args.study, _wish(args)) if (args.study / "study.json").exists() else None
+            if study is None:
+                raise InputError("no study is here; expected one that `lns tune` began", args.study)
+            return _finish(study, args, None)
+        study = open_study(args.study, _wish(args))
+        log.info(
+            "%s: %d parameters, %d pairs of %s nodes", study.plan.subject, len(study.space), study.plan.pairs,
+            f"{study.plan.nodes:,}",
+        )  # fmt: skip
+        with _Progress(args.time, args.quiet) as progress:
+            session = Session(study, args.workers, args.time, args.trials, progress.show)
+            session.check_time()
+            with _signals(session) as got:
+                session.run()
+        status = _finish(study, args, session)
+    return 128 + got[0] if got else status
+
+
+def _wish(args: argparse.Namespace) -> Wish:
+    from lns import params as parameters
+    from tuning.plan import Wish
+
+    return Wish(
+        tuple(args.instances), args.family, args.engine, args.seed, args.pairs, args.held_out, args.nodes,
+        args.run_seconds, parameters.load(args.params) if args.params else None,
+    )  # fmt: skip
+
+
+def _finish(study: Study, args: argparse.Namespace, session: Session | None) -> int:
+    """Conclude, write the report, say how it stands; the exit status."""
+    from importlib.metadata import version
+
+    from instances.formats.files import atomic_write
+    from lns.runs.files import now
+    from tuning import report, validate
+    from tuning.study import REPORT
+
+    command = "lns " + shlex.join(sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)])
+    winner = validate.conclude(study, command)
+    atomic_write(study.path / REPORT, report.page(study, command, f"{now()}, lns {version('lns')}"))
+    overhead = None if session is None else session.overhead
+    if args.json:
+        print_json(_outcome(study, winner, overhead))
+    else:
+        print("\n".join(report.summary(study, winner, overhead)))
+        print(f"report        {study.path / REPORT}")
+    sys.stdout.flush()
+    return DONE if winner is not None else ANSWER_IS_NO
+
+
+def _outcome(study: Study, winner: Verdict | None, overhead: float | None) -> dict[str, Any]:
+    from tuning import report, validate
+    from tuning.study import BEST, FINISHED, REPORT
+
+    agreed = report.agreement(study)
+    return {
+        "study": str(study.path),
+        "trials": len(study.trials(*FINISHED)),
+        "better": winner is not None,
+        "best_params": None if winner is None else str(study.path / BEST),
+        "held_out": [
+            {"trial": one.trial, "pairs": len(one.differences), "mean": one.mean, "low": one.low, "high": one.high,
+             "edges": one.edges, "p": one.p, "cost": one.cost, "better": one.better}
+            for one in validate.verdicts(study)
+        ],
+        "rank_correlation": agreed.correlation if agreed.correlation == agreed.correlation else None,
+        "importance": report.importance(study),
+        "overhead": overhead,
+        "report": str(study.path / REPORT),
+    }  # fmt: skip
+
+
+@contextlib.contextmanager
+def _signals(session: Session) -> Any:
+    """The first signal ends the session in order, the second one at once; yields the list of those that came."""
+    got: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        if got:
+            session.kill()
+            raise KeyboardInterrupt
+        got.append(number)
+        session.stop()
+
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    try:
+        yield got
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _logged(*, quiet: bool) -> Any:
+    from lns.cli.job import Screen
+
+    handler, level = Screen(quiet=quiet), log.level
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+
+
+class _Progress:
+    """A live line on a terminal, a plain line now and then elsewhere, ever more seldom; on stderr."""
+
+    def __init__(self, seconds: float | None, quiet: bool) -> None:
+        self._live = not quiet and sys.stderr.isatty()
+        self._quiet = quiet
+        self._seconds = seconds
+        self._bar: Any = None
+        self._redirect: Any = None
+        self._next = 0.0
+        self._phase = ""
+
+    def __enter__(self) -> _Progress:
+        if self._live:
+            from tqdm import tqdm
+            from tqdm.contrib.logging import logging_redirect_tqdm
+
+            self._redirect = logging_redirect_tqdm([log])
+            self._redirect.__enter__()
+            self._bar = tqdm(
+                total=round(self._seconds or 0) or None, unit="s", leave=False, file=sys.stderr, dynamic_ncols=True,
+                bar_format="{desc} |{bar}|" if self._seconds else "{desc}",
+            )  # fmt: skip
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._redirect.__exit__(None, None, None)
+
+    def show(self, status: Status) -> None:
+        from lns.runs.files import clock
+
+        line = str(status) + ("" if status.left_s is None else f", {clock(status.left_s)} left")
+        if self._bar is not None:
+            self._bar.set_description_str(line, refresh=False)
+            self._bar.n = round((self._seconds or 0) - (status.left_s or 0))
+            self._bar.refresh()
+        elif not self._quiet and (status.elapsed_s >= self._next or status.phase != self._phase):
+            self._phase = status.phase
+            self._next = max(status.elapsed_s * 1.25, status.elapsed_s + 15.0)
+            log.info("%8.1f s  %s", status.elapsed_s, line)

@@ -1,0 +1,137 @@
+"""`lns tune`: what is typed, what is refused, and a process that is stopped or killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+
+from lns.cli.main import main
+from lns.params import from_dict, load, to_toml
+from lns.runs.files import read_sealed
+from tests.cli.run_program import program, wait_for
+from tuning import profiles
+from tuning.plan import Wish
+from tuning.study import FINISHED, open_study
+
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+
+@pytest.fixture
+def base(tmp_path):
+    """Parameters that begin quickly."""
+    path = tmp_path / "base.toml"
+    path.write_text(to_toml(from_dict({"construct": {"population": 200}})))
+    return str(path)
+
+
+def _arguments(directory, base, *more):
+    return ["tune", "--family", "like-e2:6x6", "--nodes", "800000", "--pairs", "3", "--held-out", "2", "--params", base,
+            "--study", str(directory), *more]  # fmt: skip
+
+
+def _finished(directory):
+    return len(open_study(directory, Wish()).trials(*FINISHED))
+
+
+def test_a_study_begins_goes_on_and_reports(tmp_path, base, capsys):
+    directory = tmp_path / "s"
+    assert main(_arguments(directory, base, "--trials", "3", "--json")) == 1
+    outcome = json.loads(capsys.readouterr().out)
+    assert (outcome["trials"], outcome["better"], outcome["best_params"]) == (3, False, None)
+    assert 0 <= outcome["overhead"] < 1
+    assert main(["tune", "--study", str(directory), "--trials", "3"]) == 1
+    shown = capsys.readouterr()
+    assert "trials        3 finished" in shown.out and "not better" in shown.out
+    assert "<h2>Slices" in (directory / "report.html").read_text()
+    (directory / "report.html").unlink()
+    assert main(["tune", "--study", str(directory), "--report", "--quiet"]) == 1
+    assert (directory / "report.html").exists()
+
+
+def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base):
+    directory = tmp_path / "s"
+    open_study(directory, Wish(family="like-e2:6x6", nodes=800000, pairs=3, held_out=2, params=load(base)))
+    command = ["tune", "--study", str(directory), "--time", "10m", "--workers", "2"]
+    watcher = open_study(directory, Wish())
+    before = 0
+    for sent, status in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
+        with program(*command) as process:
+            wait_for(lambda wanted=before + 2: len(watcher.trials(*FINISHED)) >= wanted, "two more trials", 300)
+            if sent == signal.SIGKILL:
+                os.killpg(process.pid, sent)  # workers and all
+            else:
+                process.send_signal(sent)
+            assert process.wait(30) == status
+            if sent == signal.SIGINT:
+                assert "finished" in (process.stdout.read() if process.stdout else "")
+        after = _finished(directory)
+        assert after >= before + 2
+        before = after
+    assert (directory / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments,sentence",
+    [
+        (["--family", "like-e3:6x6"], "unknown kind of puzzle 'like-e3'"),
+        (["--family", "nonsense"], "names no family"),
+        ([], "expected INSTANCE or --family"),
+        (["like-e2-6x6", "--family", "like-e2:6x6"], "expected one of them"),
+        (["like-e2-6x6", "--nodes", "5", "--run-seconds", "5"], "expected one of them"),
+        (["like-e2-6x6", "--trials", "0"], "0 is too few"),
+        (["like-e2-6x6", "--time", "0"], "no duration"),
+        (["like-e2-6x6", "--workers", "0"], "0 is too few"),
+        (["no-such-file"], "no such file"),
+        (["--report"], "no study is here"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(tmp_path, capsys, arguments, sentence):
+    directory = tmp_path / "s"
+    assert main(["tune", "--study", str(directory), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1
+    assert not directory.exists()
+
+
+def test_too_little_time_is_said_before_anything_is_run(tmp_path, capsys):
+    directory = tmp_path / "s"
+    arguments = ["tune", "like-e2-6x6", "--run-seconds", "10", "--study", str(directory)]
+    assert main([*arguments, "--time", "20s"]) == 2
+    assert "--time 20 is no time" in capsys.readouterr().err
+    plan = read_sealed(directory / "study.json")
+    assert plan.number("nodes_per_s", 1e4, 1e10) * 10 == pytest.approx(plan.integer("nodes", 1, 10**12), rel=0.06)
+    assert main([*arguments, "--time", "20s"]) == 2  # the rate is not measured again
+    assert read_sealed(directory / "study.json").get("nodes") == plan.get("nodes")
+
+
+def test_a_wrong_parameter_file_is_refused(tmp_path, capsys):
+    path = tmp_path / "p.toml"
+    path.write_text("[construct]\ntial = 13\n")
+    assert main(["tune", "like-e2-6x6", "--study", str(tmp_path / "s"), "--params", str(path)]) == 2
+    assert "did you mean 'tail'" in capsys.readouterr().err
+
+
+def test_profiles_are_listed_shown_and_accepted(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(profiles, "folder", lambda: tmp_path)
+    assert main(["params", "--profiles"]) == 0
+    assert "no profile is shipped" in capsys.readouterr().out
+    made = "lns tune --family like-e2:12x12 --study runs/x"
+    text = f"# command: {made}\n# evidence: much\n\n[construct]\ntail = 15\n"
+    (tmp_path / "like-e2-12x12.toml").write_text(text)
+    assert main(["params", "--profiles"]) == 0
+    assert capsys.readouterr().out.split() == ["like-e2-12x12", *made.split()]
+    assert main(["params", "--profile", "like-e2-12x12"]) == 0
+    assert capsys.readouterr().out == text
+    assert main(["params", "--profile", "like-e2-12x12", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["construct"]["tail"] == 15
+    assert main(["params", "--profile", "like-e2-12x13"]) == 2
+    assert "did you mean 'like-e2-12x12'" in capsys.readouterr().err
+
+
+def test_every_shipped_profile_can_be_loaded_and_says_how_it_was_made():
+    for name, params in profiles.load_all().items():
+        assert profiles.command_of(name).startswith("lns tune"), name
+        assert load(profiles.path_of(name)) == params

@@ -1,0 +1,350 @@
+"""A study from end to end, with runs that are made up: what is measured here is the tuner, not the engine."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optuna.trial import TrialState
+
+from instances import InputError
+from lns.params import Params, from_dict
+from lns.runs.lock import Holder
+from tuning import report, validate
+from tuning import session as sessions
+from tuning import study as studies
+from tuning import worker as workers
+from tuning.objective import Trace
+from tuning.plan import Wish
+from tuning.study import open_study
+from tuning.worker import Worker, search
+
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+WISH = Wish(family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3)
+
+
+class MadeUp:
+    """A run whose score is best at tail 16 and patience 0, with noise that belongs to pair and parameters."""
+
+    def __init__(self, engine, params, pair, shortest):
+        merit = 3.0 * (params.construct.tail - 13) / 3 - params.windows.patience / 150
+        self._draw(params, pair, 40 + merit)
+
+    def _draw(self, params, pair, mean):
+        chance = np.random.default_rng([pair.seed, zlib.crc32(repr(params).encode())])
+        score = round(mean + chance.normal())
+        self.rises = ((score - 2, int(chance.integers(500))), (score, int(chance.integers(500, 1000))))
+
+    def advance(self, budget, stop):
+        return Trace(self.rises, budget, False, 0.001)
+
+
+class Flat(MadeUp):
+    """Parameters do not matter."""
+
+    def __init__(self, engine, params, pair, shortest):
+        self._draw(params, pair, 40)
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    monkeypatch.setattr(workers, "Run", MadeUp)
+
+
+def _searched(path, trials, wish=WISH):
+    open_study(path, wish)
+    search(path, 0, 1, trials)
+    return open_study(path, Wish())
+
+
+def _validated(study):
+    worker = Worker(study)
+    for params, index in validate.missing(study, validate.choose(study)):
+        worker.trace(params, study.held_out[index], study.plan.nodes)
+    return validate.conclude(study, "lns tune --family like-e2:6x6")
+
+
+def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 40)
+    winner = _validated(study)
+    assert winner is not None and winner.mean > 1 and winner.p < 0.01
+    text = (study.path / "best_params.toml").read_text()
+    assert text.startswith("# command: lns tune --family like-e2:6x6\n# study: like-e2:6x6")
+    assert "p = " in text
+    from lns.params import load
+
+    assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
+    assert report.agreement(study).correlation > 0.5
+    assert next(iter(report.importance(study))) in ("construct.tail", "windows.patience")
+    lines = "\n".join(report.summary(study, winner, 0.01))
+    assert f"better        trial {winner.trial}" in lines and "rank correlation" in lines
+
+
+def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 30)
+    _validated(study)
+    page = report.page(study, "lns tune --study <x>", "now & here")
+    for title in ("History", "Importance", "Held-out pairs", "rank correlation", "Slices", "Best trials", "Commands"):
+        assert title in page
+    assert "lns tune --study &lt;x&gt;" in page and "now &amp; here" in page
+    assert page.count('class="mark"') == len(study.space)  # the defaults, in every slice
+    assert "<script" not in page and "nan" not in page
+    assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
+
+
+class Inline:
+    """The crew's work, done at once in this process."""
+
+    def __init__(self, workers):
+        pass
+
+    def submit(self, task, *arguments):
+        future = Future()
+        try:
+            future.set_result(task(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def ask_to_stop(self):
+        pass
+
+    def shutdown(self):
+        pass
+
+
+def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made_up, monkeypatch, tmp_path):
+    monkeypatch.setattr(sessions, "Crew", Inline)
+    study = open_study(tmp_path / "s", WISH)
+    shown = []
+    sessions.Session(study, 1, None, 30, shown.append).run()
+    assert {status.phase for status in shown} == {"search", "validation"}
+    assert shown[-1].done == shown[-1].of == 20 * (1 + len(validate.chosen(study)))
+    assert validate.conclude(study, "") is not None
+    (study.path / "runs.jsonl").write_text("")  # as if it had been stopped before
+    workers._worker.cache_clear()
+    study = open_study(study.path, Wish())
+    assert "runs of the validation are still to be made" in report.why_not(study)
+    sessions.Session(study, 1, None, 30, shown.append).run()
+    assert validate.conclude(study, "") is not None
+
+
+def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
+    study = open_study(tmp_path / "s", WISH)
+    session = sessions.Session(study, 2, 1000.0, None, print)
+    assert session._search_end() == 1000.0  # nothing is known yet of how long a run takes
+    for i, pair in enumerate(study.pairs):
+        study.ledger.add(study.key(study.base, pair), Trace((), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
+    assert session._search_end() == pytest.approx(1000 - sessions.RESERVE * 5 * 80 / 2)
+    assert sessions.Session(study, 2, 100.0, None, print)._search_end() == 50.0
+    assert sessions.Session(study, 2, None, 9, print)._search_end() == float("inf")
+
+
+def test_where_nothing_matters_nothing_is_written(monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "Run", Flat)
+    study = _searched(tmp_path / "s", 30)
+    (study.path / "best_params.toml").write_text("stale")
+    assert _validated(study) is None
+    assert not (study.path / "best_params.toml").exists()
+    assert "not better" in "\n".join(report.summary(study, None, None))
+
+
+def test_the_defaults_come_first_and_differ_by_nothing_from_themselves(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 1)
+    (first,) = study.trials(TrialState.COMPLETE)
+    assert study.params_of(first) == Params()
+    assert (first.value, first.user_attrs["short"]) == (0.0, 0.0)
+
+
+def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 40)
+    pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
+    assert len(pruned) + len(whole) == 40
+    assert any(len(trial.intermediate_values) < 6 for trial in pruned)
+    known = sorted(t.user_attrs["short"] for t in [*pruned, *whole] if "short" in t.user_attrs)
+    late = [trial.user_attrs["short"] for trial in whole if trial.number >= 20]
+    assert late and min(late) >= known[len(known) // 4]
+
+
+def test_a_study_goes_on_where_it_was_and_draws_what_it_would_have_drawn(made_up, tmp_path):
+    whole = _searched(tmp_path / "whole", 25)
+    for trials in (1, 2, 9, 10, 25):
+        parts = _searched(tmp_path / "parts", trials)
+        assert len(parts.trials()) == trials
+    assert [trial.params for trial in parts.trials()] == [trial.params for trial in whole.trials()]
+    assert len({json.dumps(trial.params) for trial in parts.trials()}) == 25
+
+
+def _dead_holder():
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    holder = {**Holder.me().__dict__, "pid": dead.pid, "started": "1"}
+    dead.wait()
+    return holder
+
+
+def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_not(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 3)
+    mine, orphan, unsigned = study.ask(None), study.ask(None), study.optuna.ask()
+    for trial in (mine, orphan, unsigned):
+        trial.suggest_int("construct.band", 3, 8)
+    orphan.set_user_attr("holder", _dead_holder())
+    states = [trial.state for trial in open_study(study.path, Wish()).trials()]
+    assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
+    assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
+    again = open_study(study.path, Wish()).ask(None)
+    assert again.suggest_int("construct.band", 3, 8) == orphan.params["construct.band"]
+
+
+def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up, tmp_path):
+    path = tmp_path / "s"
+    study = _searched(path, 2)
+    trial = study.ask(None)
+    trial.suggest_int("construct.band", 3, 8)
+    trial.set_user_attr("holder", _dead_holder())
+    for _ in range(studies.AGAIN):
+        (waiting,) = open_study(path, Wish()).trials(TrialState.WAITING)
+        trial = study.ask(None)
+        assert trial.number == waiting.number
+        trial.set_user_attr("holder", _dead_holder())
+    assert open_study(path, Wish()).trials(TrialState.WAITING, TrialState.RUNNING) == []
+
+
+def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatch, tmp_path):
+    class Broken(MadeUp):
+        def advance(self, budget, stop):
+            if self.broken:
+                raise ZeroDivisionError("no such thing")
+            return super().advance(budget, stop)
+
+        def __init__(self, engine, params, pair, shortest):
+            super().__init__(engine, params, pair, shortest)
+            self.broken = params != Params()
+
+    monkeypatch.setattr(workers, "Run", Broken)
+    with pytest.raises(ZeroDivisionError):
+        _searched(tmp_path / "s", 50)
+    failed = open_study(tmp_path / "s", Wish()).trials(TrialState.FAIL)
+    assert len(failed) == workers.FAILURES
+    assert all("no such thing" in trial.user_attrs["error"] for trial in failed)
+
+
+def _search_elsewhere(path: Path) -> None:
+    workers.Run = MadeUp  # type: ignore[misc]
+    search(path, 0, 1, 30)
+
+
+def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(made_up, tmp_path):
+    path = tmp_path / "s"
+    open_study(path, WISH)
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_search_elsewhere, args=(path,)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    end = time.monotonic() + 60
+    watcher = open_study(path, Wish())
+    while len(watcher.trials(*studies.FINISHED)) < 8:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    os.kill(processes[0].pid or 0, signal.SIGKILL)
+    for process in processes:
+        process.join(60)
+    finished = open_study(path, Wish()).trials(*studies.FINISHED)
+    assert 29 <= len(finished) <= 30  # the one that was killed still counts as running for its sister
+    assert len({json.dumps(trial.params) for trial in finished}) == len(finished)
+    search(path, 0, 1, 30)
+    assert len(open_study(path, Wish()).trials(*studies.FINISHED)) == 30
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wish,sentence",
+    [
+        (Wish(family="like-e2:6x7"), "asks for like-e2:6x7, but this study is of like-e2:6x6"),
+        (Wish(instances=("like-e2-6x6",)), "INSTANCE asks for like-e2-6x6, but this study is of like-e2:6x6"),
+        (Wish(nodes=5000), "--nodes asks for 5000, but this study has 4000"),
+        (Wish(pairs=7), "--pairs asks for 7"),
+        (Wish(held_out=30), "--held-out asks for 30"),
+        (Wish(seed=4), "--seed asks for 4"),
+        (Wish(engine="tabu"), "--engine asks for tabu"),
+        (Wish(params=from_dict({"construct": {"tail": 9}})), "--params asks for"),
+    ],
+)
+def test_a_study_of_something_else_is_refused(tmp_path, wish, sentence):
+    path = tmp_path / "s"
+    open_study(path, WISH)
+    open_study(path, WISH)
+    with pytest.raises(InputError, match=sentence):
+        open_study(path, wish)
+
+
+def test_a_directory_of_something_else_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"holds no study, but notes\.txt"):
+        open_study(tmp_path, WISH)
+    with pytest.raises(InputError, match="is a file"):
+        open_study(tmp_path / "notes.txt", WISH)
+    with pytest.raises(InputError, match="expected INSTANCE or --family"):
+        open_study(tmp_path / "new", Wish())
+
+
+@pytest.mark.parametrize(
+    "name,old,new,sentence",
+    [
+        ("study.json", '"seed": 3', '"seed": 4', "damaged, or changed by hand"),
+        ("base.toml", "tail = 13", "tail = 12", "not the parameters that the study began with"),
+    ],
+)
+def test_a_study_that_was_changed_is_refused(tmp_path, name, old, new, sentence):
+    open_study(tmp_path / "s", WISH)
+    file = tmp_path / "s" / name
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(InputError, match=sentence):
+        open_study(tmp_path / "s", WISH)
+
+
+@pytest.mark.parametrize(
+    "changed,sentence",
+    [({"version": "0.0.1"}, "begun with version 0.0.1"), ({"objective": "luck"}, "its objective is 'luck'"),
+     ({"schema": 99}, "schema 99; expected 1")],
+)  # fmt: skip
+def test_a_study_of_another_version_is_refused(tmp_path, changed, sentence):
+    from lns.runs.files import seal
+
+    open_study(tmp_path / "s", WISH)
+    file = tmp_path / "s" / "study.json"
+    values = json.loads(file.read_text())
+    values.pop("sum")
+    file.write_text(seal({**values, **changed}) + "\n")
+    with pytest.raises(InputError, match=sentence):
+        open_study(tmp_path / "s", WISH)
+
+
+def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(tmp_path):
+    path = tmp_path / "s"
+    study = open_study(path, Wish(instances=("like-e2-6x6", "like-e2-8x5"), nodes=4000, pairs=5, held_out=20))
+    assert {pair.puzzle.name for pair in study.pairs} == {"like-e2-6x6", "like-e2-8x5"}
+    assert not {pair.seed for pair in study.pairs} & {pair.seed for pair in study.held_out}
+    again = open_study(path, Wish())
+    assert [(pair.puzzle.sha256, pair.seed) for pair in again.pairs] == [
+        (pair.puzzle.sha256, pair.seed) for pair in study.pairs
+    ]
+
+
+def test_held_out_members_of_a_family_are_others(tmp_path):
+    study = open_study(tmp_path / "s", WISH)
+    trained, held_out = ({pair.puzzle.sha256 for pair in pairs} for pairs in (study.pairs, study.held_out))
+    assert len(trained) == 6 and len(held_out) == 20 and not trained & held_out

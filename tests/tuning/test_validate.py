@@ -1,0 +1,56 @@
+"""Verdicts on synthetic differences: better is found, equal is not, many candidates make it harder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tuning.validate import ALPHA, compare
+
+
+def _verdict(values, tried=1, edges=None):
+    return compare(3, values, float(np.mean(values)) if edges is None else edges, 1.0, tried, 1)
+
+
+def test_one_that_is_better_is_found():
+    values = np.random.default_rng(1).normal(1.0, 1.0, 24)
+    verdict = _verdict(values)
+    assert verdict.better and verdict.p < 0.01
+    assert verdict.low < verdict.mean < verdict.high
+    assert verdict.low > 0
+
+
+def test_one_that_is_equal_is_seldom_called_better():
+    chance = np.random.default_rng(2)
+    called = sum(_verdict(chance.normal(0.0, 1.0, 24)).better for _ in range(200))
+    assert called <= 200 * ALPHA * 2
+    assert sum(_verdict(chance.normal(0.0, 1.0, 24), tried=10).better for _ in range(200)) <= 6
+
+
+def test_one_that_is_worse_is_never_better():
+    assert not _verdict(np.random.default_rng(3).normal(-1.0, 1.0, 24)).better
+
+
+def test_no_difference_at_all_proves_nothing():
+    verdict = _verdict([0.0] * 24)
+    assert (verdict.p, verdict.mean, verdict.better) == (1.0, 0.0, False)
+
+
+def test_too_few_pairs_prove_nothing():
+    assert not _verdict([1.0] * 19).better
+    assert _verdict([1.0] * 20).better
+
+
+def test_the_number_of_candidates_is_paid_for():
+    values = np.random.default_rng(5).normal(0.5, 1.0, 24)
+    assert _verdict(values, tried=4).p == pytest.approx(min(1.0, 4 * _verdict(values).p))
+
+
+def test_earlier_but_lower_is_not_better():
+    assert not _verdict([0.3] * 24, edges=-0.1).better
+
+
+def test_the_interval_covers_the_truth_most_of_the_time():
+    chance = np.random.default_rng(6)
+    verdicts = [_verdict(chance.normal(0.3, 1.0, 24)) for _ in range(60)]
+    assert sum(one.low <= 0.3 <= one.high for one in verdicts) >= 50

@@ -1,0 +1,108 @@
+"""Scatter charts as SVG text, written by hand; every word in them is escaped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 20, 12, 30
+
+
+class Point(NamedTuple):
+    """``kind``: 'dot', 'faint' or 'mark', as the style of the page draws them."""
+
+    x: float
+    y: float
+    words: str
+    kind: str = "dot"
+
+
+def scatter(
+    title: str,
+    points: Sequence[Point],
+    *,
+    log: bool = False,
+    names: Sequence[str] = (),
+    stairs: Sequence[tuple[float, float]] = (),
+    size: tuple[int, int] = (720, 260),
+) -> str:
+    """Points, with a line at y = 0. ``log``: of x; ``names``: of x = 0, 1, ...; ``stairs``: a rising line."""
+    if not points:
+        return ""
+    wide, high = size
+    left, right = min(p.x for p in points), max(p.x for p in points)
+    if log:
+        left, right = math.log(left), math.log(right)
+    left, right = (left - 0.5, right + 0.5) if right == left else (left, right)
+    ticks = _round_ticks(min(-0.5, *(p.y for p in points)), max(0.5, *(p.y for p in points)))
+    low, top = ticks[0], ticks[-1]
+
+    def x(value: float) -> float:
+        at = math.log(value) if log else value
+        return _LEFT + (at - left) / (right - left) * (wide - _LEFT - _RIGHT)
+
+    def y(value: float) -> float:
+        return high - _BOTTOM - (value - low) / (top - low) * (high - _TOP - _BOTTOM)
+
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'
+        f"<title>{escape(title)}</title>"
+    ]
+    for tick in ticks:
+        parts.append(f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick):.1f}H{wide - _RIGHT}"/>')
+        parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}">{tick:g}</text>')
+    for value, text in _x_marks(left, right, log, names):
+        parts.append(f'<text class="middle" x="{x(value):.1f}" y="{high - 10}">{escape(text)}</text>')
+    if stairs:
+        path = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}" + "".join(
+            f"H{x(at):.1f}V{y(value):.1f}" for at, value in stairs[1:]
+        )
+        parts.append(f'<path class="line" d="{path}H{wide - _RIGHT}"/>')
+    for p in sorted(points, key=lambda p: ("faint", "dot", "mark").index(p.kind)):
+        parts.append(
+            f'<circle class="{p.kind}" cx="{x(p.x):.1f}" cy="{y(p.y):.1f}" r="{5 if p.kind == "mark" else 3}">'
+            f"<title>{escape(p.words)}</title></circle>"
+        )
+    return "".join([*parts, "</svg>"])
+
+
+def bars(title: str, values: dict[str, float]) -> str:
+    """Named parts of a whole, as horizontal bars."""
+    row, wide, begin = 22, 720, 210
+    most = max(values.values(), default=0.0) or 1.0
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {wide} {row * len(values) + 6}" role="img" '
+        f'xmlns="http://www.w3.org/2000/svg"><title>{escape(title)}</title>'
+    ]
+    for i, (name, value) in enumerate(values.items()):
+        long = value / most * (wide - begin - 60)
+        parts.append(f'<text class="right" x="{begin - 8}" y="{row * i + 15}">{escape(name)}</text>')
+        parts.append(f'<rect x="{begin}" y="{row * i + 4}" width="{long:.1f}" height="{row - 8}"/>')
+        parts.append(f'<text x="{begin + long + 6:.1f}" y="{row * i + 15}">{value:.0%}</text>')
+    return "".join([*parts, "</svg>"])
+
+
+def _round_ticks(low: float, high: float) -> list[float]:
+    """Round numbers that cover low to high, five or so."""
+    span = max(high - low, 1e-9)
+    unit = 10.0 ** math.floor(math.log10(span))
+    step = next(step for step in (unit / 5, unit / 2, unit, unit * 2, unit * 5) if span / step <= 6)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    return [round(i * step, 10) for i in range(first, max(last, first + 1) + 1)]
+
+
+def _x_marks(left: float, right: float, log: bool, names: Sequence[str]) -> list[tuple[float, str]]:
+    if names:
+        return [(float(i), name) for i, name in enumerate(names) if left <= i <= right]
+    if not log:
+        return [(tick, f"{tick:g}") for tick in _round_ticks(left, right) if left <= tick <= right]
+    return [(math.exp(at), _short(math.exp(at))) for at in (left + (right - left) * i / 3 for i in (0, 1, 2, 3))]
+
+
+def _short(number: float) -> str:
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.2g}{unit}" if number < 100 * size else f"{number / size:.0f}{unit}"
+    return f"{number:.3g}"

@@ -1,0 +1,111 @@
+"""What is maximised: the score at a budget of nodes, plus a little for reaching the defaults' score early.
+
+Runs are counted in nodes, so that a busy machine or a slow one gives the same figures; what takes longer than a node of
+construction counts for more (docs/tuning.md has the measurement), or candidates would hide time in it. A run is kept
+as a `Trace`, from which the score at every smaller budget can be read: the long run of a pair holds its short one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from instances.puzzle import Puzzle
+from lns.engine import make_engine
+from lns.params import Params
+
+OBJECTIVE = "score at the budget + 0.5 x share of it left at the defaults' score, 1"
+EARLY = 0.5  # edges that the time to the defaults' score is worth at most
+LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
+DEARER = {"window_nodes": 2.5, "beam_nodes": 4.0}  # what a node of other parts takes, in nodes of construction
+STEPS = 20  # of the shortest budget at least
+MEASURING = 2.0  # nodes that a prefix of the measured populations takes per cell and piece
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An instance and a seed: what every candidate is run on. ``label``: for people."""
+
+    puzzle: Puzzle
+    seed: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How the best score of a run rose. ``rises``: (score, work at which it was reached); ``work``: how far it went.
+
+    ``ended``: nothing is left to do, at any budget. ``seconds``: of the processor; ``wall_s``: by the clock.
+    """
+
+    rises: tuple[tuple[int, int], ...]
+    work: int
+    ended: bool
+    seconds: float
+    wall_s: float = 0.0
+
+    def covers(self, budget: int) -> bool:
+        return self.ended or self.work >= budget
+
+    def score_at(self, budget: int) -> int:
+        """Best score within ``budget``; a board counts when the step that found it was over by then. 0: none."""
+        return max((score for score, at in self.rises if at <= budget), default=0)
+
+    def value(self, budget: int, target: int) -> float:
+        """The objective. ``target``: the defaults' score on this pair at this budget."""
+        reached = min((at for score, at in self.rises if score >= target and at <= budget), default=budget)
+        return self.score_at(budget) + EARLY * (1 - reached / budget)
+
+
+def difference(candidate: Trace, default: Trace, budget: int) -> float:
+    """By how much the candidate is better on a pair, in edges."""
+    target = default.score_at(budget)
+    return candidate.value(budget, target) - default.value(budget, target)
+
+
+class Stopped(Exception):
+    """A run was asked to stop before its budget was used."""
+
+
+class Run:
+    """One run under way: goes as far as it is asked to, and further when asked again."""
+
+    def __init__(self, engine: str, params: Params, pair: Pair, shortest: int) -> None:
+        step = min(params.engine.step_nodes, max(1000, shortest // STEPS))
+        params = replace(params, engine=replace(params.engine, step_nodes=step))
+        self._best_possible = pair.puzzle.max_score
+        self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
+        self._least = min(LEAST_STEP, step)
+        self._work = measuring(pair.puzzle, params) if engine == "auto" else 0
+        self._rises: list[tuple[int, int]] = []
+        self.trace = Trace((), 0, False, 0.0)
+
+    def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
+        """Search on until ``budget`` is used or nothing is left. Raises Stopped when ``stop`` says so first."""
+        began, wall = time.process_time() - self.trace.seconds, time.monotonic() - self.trace.wall_s
+        engine, best_possible = self._engine, self._best_possible
+        ended = self.trace.ended
+        while not ended and self._work < budget:
+            if stop():
+                raise Stopped
+            before = self._counted()
+            engine.step(best_possible)
+            self._work += max(round(self._counted() - before), self._least)
+            engine.drain()
+            if engine.best_score > (self._rises[-1][0] if self._rises else -1):
+                self._rises.append((engine.best_score, self._work))
+            ended = engine.exhausted or engine.best_score >= best_possible
+        seconds, wall_s = round(time.process_time() - began, 3), round(time.monotonic() - wall, 3)
+        self.trace = Trace(tuple(self._rises), self._work, ended, seconds, wall_s)
+        return self.trace
+
+    def _counted(self) -> float:
+        done = self._engine.statistics
+        more: float = sum(getattr(done, name) * (cost - 1) for name, cost in DEARER.items())
+        return done.work + more
+
+
+def measuring(puzzle: Puzzle, params: Params) -> int:
+    """What deriving the first schedule costs, in nodes: by count, since the engine counts none there."""
+    return round(MEASURING * params.construct.population * puzzle.cells**2)

@@ -1,0 +1,44 @@
+"""Parameters that a study found and validated, as NAME.toml beside this file; each begins with how it was made."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+
+from instances.errors import InputError
+from instances.formats.files import read_text
+from lns import params as parameters
+from lns.params import Params
+
+COMMAND = "# command: "
+
+
+def folder() -> Path:
+    return Path(str(files("tuning.profiles")))
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in folder().glob("*.toml"))
+
+
+def path_of(name: str) -> Path:
+    """The file of a profile. Raises InputError for an unknown name, with the nearest known one."""
+    known = names()
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        expected = (
+            f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(known) or 'none: none is shipped'}"
+        )
+        raise InputError(f"unknown profile '{name}'; {expected}")
+    return folder() / f"{name}.toml"
+
+
+def command_of(name: str) -> str:
+    """The command that made it, from its first lines."""
+    lines = read_text(path_of(name)).splitlines()
+    return next((line.removeprefix(COMMAND) for line in lines if line.startswith(COMMAND)), "")
+
+
+def load_all() -> dict[str, Params]:
+    return {name: parameters.load(path_of(name)) for name in names()}

@@ -1,0 +1,292 @@
+"""What a study found, for the terminal and as one HTML page without scripts and without anything from elsewhere."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+from scipy.stats import spearmanr
+
+from lns import params as parameters
+from tuning import validate
+from tuning.charts import Point, bars, scatter
+from tuning.space import Variable, values_of
+from tuning.study import BEST, FINISHED, Study, value_of
+from tuning.validate import Verdict
+
+LEAST = 20  # trials that importance is read off
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2733; --soft: #5d6b7a; --paper: #fff; --rule: #d9e0e7; --mark: #1769aa;
+  --other: #c2410c }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e9ee; --soft: #9aa7b4; --paper: #14191f; --rule: #333d47; --mark: #6db6f2; --other: #fb923c } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
+  margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere }
+h2 { font-size: 1.05rem; margin: 2.2rem 0 .5rem; border-bottom: 1px solid var(--rule); padding-bottom: .2rem }
+p { margin: .3rem 0 } .soft, figcaption { color: var(--soft) }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--rule); font-weight: normal }
+th { color: var(--soft) } .wide, pre { overflow-x: auto }
+.slices { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1.2rem }
+figure { margin: 0 } .chart { width: 100%; height: auto; font: 12px system-ui, sans-serif }
+.chart text { fill: var(--soft) } .chart .middle { text-anchor: middle } .chart .right { text-anchor: end }
+.chart .grid { stroke: var(--rule) } .chart .axis { stroke: var(--soft) } .chart path { fill: none }
+.chart .line { stroke: var(--mark); stroke-width: 2 } .chart circle, .chart rect { fill: var(--mark) }
+.chart .faint { opacity: .35 } .chart .mark { fill: var(--other) }
+pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
+"""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Spearman's rank correlation between short and long budgets over ``trials``; NaN below four of them."""
+
+    trials: int
+    correlation: float
+
+    def __str__(self) -> str:
+        if np.isnan(self.correlation):
+            return f"short and long runs: {self.trials} trials have both, too few or too equal for a rank correlation"
+        return (
+            f"short and long runs: rank correlation {self.correlation:.2f} over the {self.trials} trials that have both"
+        )
+
+
+def agreement(study: Study) -> Agreement:
+    both = [(trial.user_attrs["short"], value_of(trial)) for trial in _whole(study)]
+    if len(both) < 4 or len({a for a, _ in both}) == 1 or len({b for _, b in both}) == 1:
+        return Agreement(len(both), float("nan"))
+    short, long = zip(*both, strict=True)
+    return Agreement(len(both), float(spearmanr(short, long).statistic))
+
+
+def importance(study: Study) -> dict[str, float]:
+    """Share of each parameter in reaching the best tenth of the short runs (PED-ANOVA); {} with too few trials.
+
+    The short runs, since all trials have some, the bad ones too.
+    """
+    known = _tried(study)
+    if len(known) < LEAST:
+        return {}
+    copy = optuna.create_study(direction="maximize")
+    for trial in known:
+        copy.add_trial(
+            optuna.trial.create_trial(
+                params=trial.params, distributions=trial.distributions, value=_short(study, trial)
+            )
+        )
+    names = [one.name for one in study.space if len({trial.params.get(one.name) for trial in known}) > 1]
+    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # where the best tenth is small
+        for name in names:  # one by one: a conditional parameter is judged over the trials that have it
+            share = optuna.importance.get_param_importances(copy, evaluator=evaluator, params=[name], normalize=False)
+            found[name] = float(share[name])
+    total = sum(found.values()) or 1.0
+    return {name: value / total for name, value in sorted(found.items(), key=lambda item: -item[1])}
+
+
+def summary(study: Study, winner: Verdict | None, overhead: float | None) -> list[str]:
+    """The closing lines on the terminal."""
+    whole, finished = _whole(study), study.trials(*FINISHED)
+    lines = [
+        f"study         {study.path}: {study.plan.subject}, {study.plan.nodes:,} nodes a run, {len(study.pairs)} pairs"
+    ]
+    lines.append(f"trials        {len(finished)} finished, {len(whole)} of them at the long budget")
+    if whole:
+        best = max(whole, key=value_of)
+        lines.append(f"best trained  {value_of(best):+.2f} edges to the defaults (trial {best.number})")
+    lines.append(f"agreement     {agreement(study)}")
+    if shares := importance(study):
+        lines.append("importance    " + ", ".join(f"{name} {share:.0%}" for name, share in list(shares.items())[:6]))
+    lines += [f"held out      {verdict}" for verdict in validate.verdicts(study)]
+    if winner is not None:
+        lines.append(f"better        trial {winner.trial}: {study.path / BEST}")
+    else:
+        lines.append(f"not better    {why_not(study)}")
+    if overhead is not None:
+        lines.append(f"overhead      {overhead:.1%} of the workers' time was outside of runs")
+    return lines
+
+
+def why_not(study: Study) -> str:
+    found, pending = validate.verdicts(study), len(validate.missing(study, validate.chosen(study)))
+    if pending:
+        return f"{pending} runs of the validation are still to be made: go on with `lns tune --study {study.path}`"
+    if not found:
+        return "no trial beat the defaults in training: there was nothing to validate"
+    if len(study.held_out) < validate.LEAST_PAIRS:
+        return f"{len(study.held_out)} held-out pairs prove nothing; at least {validate.LEAST_PAIRS} are needed"
+    return f"none of {len(found)} candidates beat the defaults on held-out pairs with p < {validate.ALPHA}"
+
+
+def page(study: Study, command: str, made: str) -> str:
+    """The HTML page. ``command``: what was typed last; ``made``: when and by which version the page was made."""
+    plan = study.plan
+    lines = "".join(f"<p>{escape(line)}</p>" for line in summary(study, _winner(study), None)[1:])
+    sections = [
+        ("History", _history(study)),
+        ("Importance of parameters, by the best tenth of the short runs", _importance(study)),
+        ("Held-out pairs, candidate less defaults", "".join(_paired(study, one) for one in validate.verdicts(study))),
+        ("Short and long budgets", _agreement(study)),
+        ("Slices: each parameter, short runs (orange: the defaults)", _slices(study)),
+        ("Best trials", _best(study)),
+        ("Commands", f"<pre>{escape(_commands(study, command))}</pre>"),
+    ]
+    body = "\n".join(
+        f"<section><h2>{escape(title)}</h2>\n{content}</section>" for title, content in sections if content
+    )
+    title = f"lns tune: {plan.subject}"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
+        f'<p class="soft">{plan.engine} engine, {plan.nodes:,} nodes a long run, {plan.short:,} a short one, '
+        f"{plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; objective: "
+        f"{escape(plan.objective)}</p>\n{lines}\n{body}\n"
+        f'<p class="soft">{escape(made)}</p>\n</body>\n</html>\n'
+    )
+
+
+def _winner(study: Study) -> Verdict | None:
+    return next((one for one in validate.verdicts(study) if one.better), None)
+
+
+def _whole(study: Study) -> list[FrozenTrial]:
+    return study.trials(TrialState.COMPLETE)
+
+
+def _tried(study: Study) -> list[FrozenTrial]:
+    """Finished trials with at least one run."""
+    return [trial for trial in study.trials(*FINISHED) if trial.intermediate_values]
+
+
+def _short(study: Study, trial: FrozenTrial) -> float:
+    """Mean difference to the defaults in the short runs that a trial had."""
+    values = [value for step, value in trial.intermediate_values.items() if step < study.plan.pairs]
+    return sum(values) / len(values)
+
+
+def _floor(study: Study) -> float:
+    """Where charts end below: the worst trials are far off, and would flatten the rest. They are drawn at this edge."""
+    return min(-1.0, float(np.quantile([_short(study, trial) for trial in _tried(study)] or [0.0], 0.25)))
+
+
+def _words(trial: FrozenTrial) -> str:
+    origin = trial.user_attrs.get("origin", "")
+    if trial.state == TrialState.COMPLETE:
+        value = f"{value_of(trial):+.2f}"
+    else:
+        runs = list(trial.intermediate_values.values())
+        value = f"given up after {len(runs)} runs, mean {sum(runs) / len(runs):+.2f}"
+    return f"trial {trial.number}{f' ({origin})' if origin else ''}: {value}; " + ", ".join(
+        f"{name} {_number(value)}" for name, value in trial.params.items()
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _history(study: Study) -> str:
+    points: list[Point] = []
+    stairs: list[tuple[float, float]] = []
+    for trial in study.trials(*FINISHED):
+        if trial.state == TrialState.COMPLETE:
+            points.append(Point(trial.number, value_of(trial), _words(trial)))
+            if not stairs or value_of(trial) > stairs[-1][1]:
+                stairs.append((trial.number, value_of(trial)))
+        elif trial.intermediate_values:
+            points.append(Point(trial.number, max(_short(study, trial), _floor(study)), _words(trial), "faint"))
+    chart = scatter("edges to the defaults by trial", points, stairs=stairs)
+    note = "edges to the defaults, by trial; faint: given up, mean of the short runs it had"
+    return f"<figure>{chart}<figcaption>{note}</figcaption></figure>" if chart else ""
+
+
+def _importance(study: Study) -> str:
+    shares = importance(study)
+    return bars("importance", shares) if shares else f"<p>Needs {LEAST} trials.</p>"
+
+
+def _paired(study: Study, verdict: Verdict) -> str:
+    ordered = sorted(zip(verdict.differences, study.held_out, strict=True), key=lambda item: item[0])
+    points = [Point(i, value, f"{pair.label}: {value:+.2f}") for i, (value, pair) in enumerate(ordered)]
+    chart = scatter("differences", points, size=(720, 200))
+    return f"<figure>{chart}<figcaption>{escape(str(verdict))}</figcaption></figure>"
+
+
+def _agreement(study: Study) -> str:
+    points = [Point(trial.user_attrs["short"], value_of(trial), _words(trial)) for trial in _whole(study)]
+    return (
+        f"<figure>{scatter('long against short', points)}<figcaption>{escape(str(agreement(study)))}; across: mean "
+        "difference in short runs, up: in long ones</figcaption></figure>"
+        if len(points) > 1
+        else ""
+    )
+
+
+def _slices(study: Study) -> str:
+    defaults = values_of(study.base, study.space)
+    slices = "".join(_slice(study, variable, defaults.get(variable.name)) for variable in study.space)
+    return f'<div class="slices">{slices}</div>'
+
+
+def _slice(study: Study, variable: Variable, default: Any) -> str:
+    having = [trial for trial in _tried(study) if variable.name in trial.params]
+    floor = _floor(study)
+
+    def at(value: Any) -> float:
+        return float(variable.choices.index(value)) if variable.choices else float(value)
+
+    points = [
+        Point(at(trial.params[variable.name]), max(_short(study, trial), floor), _words(trial)) for trial in having
+    ]
+    if default is not None:
+        points.append(Point(at(default), 0.0, f"default: {_number(default)}", "mark"))
+    chart = scatter(
+        variable.name,
+        points,
+        log=variable.log,
+        names=[str(choice) for choice in variable.choices],
+        size=(360, 200),
+    )
+    caption = f"<figcaption>{escape(variable.name)}: {escape(variable.doc)}</figcaption>"
+    return f"<figure>{chart}{caption}</figure>" if chart else ""
+
+
+def _best(study: Study) -> str:
+    best = sorted(_whole(study), key=value_of, reverse=True)[:8]
+    defaults = values_of(study.base, study.space)
+    head = "<tr><th>trial</th>" + "".join(f"<th>{t.number}</th>" for t in best) + "<th>defaults</th></tr>"
+    rows = [["long", *(f"{value_of(t):+.2f}" for t in best), "0"]]
+    rows.append(["short", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"])
+    rows += [
+        [v.name, *(_number(t.params.get(v.name, "-")) for t in best), _number(defaults.get(v.name, "-"))]
+        for v in study.space
+    ]
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table>{head}{body}</table></div>' if best else ""
+
+
+def _commands(study: Study, command: str) -> str:
+    name = f"--params {study.path / BEST}" if _winner(study) else "--params FILE"
+    return "\n".join(
+        [
+            f"{command}    # the last session",
+            f"lns tune --study {study.path} --time 1h    # go on",
+            f"lns solve INSTANCE {name}",
+            f"optuna-dashboard {study.path / 'journal.log'}    # pip install 'lns[dashboard]'",
+            "",
+            "# the parameters that candidates are compared with",
+            parameters.to_toml(study.base),
+        ]
+    )

@@ -1,0 +1,213 @@
+"""A study that is open: its plan, its trials (journal.log) and its runs (runs.jsonl)."""
+
+from __future__ import annotations
+
+import logging
+import random
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.generate import family
+from instances.puzzle import Puzzle
+from lns import params as parameters
+from lns.params import Params
+from lns.runs.lock import Holder
+from tuning import profiles
+from tuning.ledger import Journal, Key, Ledger, locked
+from tuning.objective import Pair, difference
+from tuning.plan import (
+    BASE,
+    GUARD,
+    HELD_OUT,
+    JOURNAL,
+    RUNS,
+    SETTINGS,
+    TRAINING,
+    Wish,
+    begin,
+    check_wish,
+    params_digest,
+    read_plan,
+)
+from tuning.sampler import SeededTPE
+from tuning.space import Variable, suggest, values_of, variables
+
+REPORT, BEST = "report.html", "best_params.toml"
+NAME = "lns"  # of the study inside the journal
+AGAIN = 3  # times that a trial whose process died is tried again
+FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+
+log = logging.getLogger("lns")
+warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults and profiles may lie outside
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+class Study:
+    """A directory that is open; several processes may have it open at once."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises InputError where there is no study, or one that this version cannot go on with."""
+        self.path = path
+        self.plan = read_plan(path)
+        self.base = parameters.load(path / BASE)
+        if params_digest(self.base) != self.plan.base:
+            raise InputError(
+                "not the parameters that the study began with: changed by hand, or the program has others now",
+                path / BASE,
+            )
+        self.space: list[Variable] = variables(self.base, self.plan.engine)
+        self.ledger = Ledger(path / RUNS)
+        self.optuna = self._load()
+
+    def alone(self) -> AbstractContextManager[None]:
+        """While no other process asks for a trial, buries the dead or chooses candidates."""
+        return locked(self.path / GUARD)
+
+    def _load(self) -> optuna.Study:
+        journal = self.path / JOURNAL
+        with self.alone():
+            try:
+                storage = optuna.storages.JournalStorage(Journal(journal))
+                study = optuna.create_study(
+                    storage=storage,
+                    study_name=NAME,
+                    direction="maximize",
+                    sampler=SeededTPE(self.plan.seed),
+                    pruner=optuna.pruners.WilcoxonPruner(p_threshold=0.1, n_startup_steps=4),
+                    load_if_exists=True,
+                )
+            except InputError:
+                raise
+            except (KeyError, ValueError, TypeError, IndexError, AssertionError) as error:
+                raise InputError(f"damaged: its records do not make a study ({error!r})", journal) from None
+            if study.direction != optuna.study.StudyDirection.MAXIMIZE:
+                raise InputError("a study that minimises; expected one that maximises", journal)
+            if not study.get_trials(deepcopy=False):
+                study.enqueue_trial(values_of(self.base, self.space), user_attrs={"origin": "defaults"})
+                for name, params in profiles.load_all().items():
+                    study.enqueue_trial(values_of(params, self.space), user_attrs={"origin": f"profile {name}"})
+            self._bury(study)
+        return study
+
+    def _bury(self, study: optuna.Study) -> None:
+        """Fail the trials whose process is gone, and put them in line again; those of living sisters go on."""
+        for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+            holder = trial.user_attrs.get("holder")
+            if holder is None or _is_gone(Holder(**holder)):  # without a holder: killed between asking and signing
+                self._give_up(study, trial)
+                log.info("trial %d was cut short with its process; it will be tried again", trial.number)
+
+    def _give_up(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        study.tell(trial.number, state=TrialState.FAIL)
+        again = trial.user_attrs.get("again", 0) + 1
+        values = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
+        if again <= AGAIN and values:
+            attributes = {"again": again, "origin": trial.user_attrs.get("origin", f"trial {trial.number}")}
+            study.enqueue_trial(values, user_attrs=attributes)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        return self._pairs(TRAINING, self.plan.pairs)
+
+    @cached_property
+    def held_out(self) -> list[Pair]:
+        """Pairs that no trial sees: other members of the family, or other seeds on the instances that were named."""
+        return self._pairs(HELD_OUT, self.plan.held_out)
+
+    def _pairs(self, first: int, count: int) -> list[Pair]:
+        """In a fixed shuffled order, so that no prefix of it favours an instance."""
+        if self.plan.family:
+            members = [(family(self.plan.family)(first + i).puzzle, first + i) for i in range(count)]
+            made = [Pair(puzzle, seed, f"{self.plan.family} seed {seed}") for puzzle, seed in members]
+        else:
+            puzzles = self.puzzles
+            made = [
+                Pair(puzzle, first + i, f"{puzzle.name} seed {first + i}")
+                for i in range(count)
+                for puzzle in [puzzles[i % len(puzzles)]]
+            ]
+        random.Random(self.plan.seed).shuffle(made)
+        return made
+
+    @cached_property
+    def puzzles(self) -> list[Puzzle]:
+        """The instances that were named, from the study's own copies."""
+        puzzles = []
+        for number, (name, sha256) in enumerate(self.plan.instances, 1):
+            path = self.path / f"instance-{number}.json"
+            puzzle = load_puzzle(str(path))
+            if puzzle.sha256 != sha256:
+                raise InputError(f"not the puzzle {name} that the study began with; expected it unchanged", path)
+            puzzles.append(puzzle)
+        return puzzles
+
+    def key(self, params: Params, pair: Pair) -> Key:
+        return params_digest(params), pair.puzzle.sha256[:32], pair.seed
+
+    # -- trials ------------------------------------------------------------------------------------------------------
+
+    def ask(self, most: int | None) -> optuna.Trial | None:
+        """The next trial, signed by this process; None when ``most`` are finished or under way."""
+        with self.alone():
+            if most is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= most:
+                return None
+            trial = self.optuna.ask()
+            trial.set_user_attr("holder", asdict(Holder.me()))
+            return trial
+
+    def give_up(self, trial: optuna.Trial) -> None:
+        """Leave a trial that was interrupted to the next session."""
+        with self.alone():
+            frozen = self.optuna.get_trials(deepcopy=False)[trial.number]
+            self._give_up(self.optuna, frozen)
+
+    def trials(self, *states: TrialState) -> list[FrozenTrial]:
+        found: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
+        return found
+
+    def params_of(self, trial: FrozenTrial) -> Params:
+        return suggest(optuna.trial.FixedTrial(trial.params), self.space, self.base)
+
+    def differences(self, params: Params, pairs: Sequence[Pair], budget: int) -> list[float] | None:
+        """To the defaults, pair by pair, read off the ledger; None when runs are missing."""
+        found = []
+        for pair in pairs:
+            ours, theirs = (self.ledger.get(self.key(one, pair)) for one in (params, self.base))
+            if ours is None or theirs is None or not (ours.covers(budget) and theirs.covers(budget)):
+                return None
+            found.append(difference(ours, theirs, budget))
+        return found
+
+
+def value_of(trial: FrozenTrial) -> float:
+    """Edges above the defaults at the long budget, of a complete trial."""
+    assert trial.value is not None
+    return trial.value
+
+
+def _is_gone(holder: Holder) -> bool:
+    """Whether a process of this machine has ended; of other machines nothing is known."""
+    if holder.is_here:
+        return not holder.is_alive
+    return holder.host == Holder.me().host  # this machine, before it was started again
+
+
+def open_study(path: Path, wish: Wish) -> Study:
+    """The study in ``path``, begun there where there is none. Raises InputError when it is not what was asked for."""
+    if path.exists() and not path.is_dir():
+        raise InputError("is a file; expected the directory of a study", path)
+    if not (path / SETTINGS).exists():
+        begin(path, wish)
+    study = Study(path)
+    check_wish(study.plan, wish, path)
+    return study

@@ -1,0 +1,158 @@
+"""Whether a candidate is really better: runs on pairs that no trial has seen, and what may be concluded from them.
+
+The few best trials were chosen for being lucky on the training pairs too; their differences to the defaults on held-out
+pairs are not biased by that. P-values are of the one-sided Wilcoxon signed-rank test, times the number of candidates
+that were ever validated in the study (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import numpy as np
+from optuna.trial import FrozenTrial, TrialState
+from scipy.stats import wilcoxon
+
+from instances.formats.files import atomic_write
+from lns import params as parameters
+from lns.params import Params
+from lns.runs.files import now
+from tuning import profiles
+from tuning.plan import params_digest
+from tuning.study import BEST, Study, value_of
+
+CANDIDATES = 3  # that one session validates
+ALPHA = 0.05
+RESAMPLES = 10_000
+LEAST_PAIRS = 20  # below, nothing is called better
+
+_VALIDATED = "validated"  # attribute of the study: the numbers of all trials that ever were
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A paired comparison on held-out pairs, candidate less defaults.
+
+    ``differences``: of the objective; ``edges``: mean difference of the scores alone; ``low``, ``high``: 95% confidence
+    interval of the mean difference (bootstrap percentiles); ``p``: corrected; ``cost``: processor seconds a run, as a
+    multiple of the defaults'.
+    """
+
+    trial: int
+    differences: tuple[float, ...]
+    edges: float
+    low: float
+    high: float
+    p: float
+    cost: float
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.differences))
+
+    @property
+    def better(self) -> bool:
+        return len(self.differences) >= LEAST_PAIRS and self.p < ALPHA and self.edges >= 0 < self.mean
+
+    def __str__(self) -> str:
+        return (
+            f"trial {self.trial}: {self.mean:+.2f} ({self.low:+.2f} to {self.high:+.2f}) on {len(self.differences)} "
+            f"held-out pairs, {self.edges:+.2f} edges, p = {self.p:.2g}, {self.cost:.2f} x the seconds a run"
+        )
+
+
+def compare(trial: int, differences: Sequence[float], edges: float, cost: float, tried: int, seed: int) -> Verdict:
+    """What ``differences`` show. ``tried``: candidates that shared the chance to look better."""
+    values = np.asarray(differences, dtype=np.float64)
+    p = 1.0
+    if values.any():
+        p = float(wilcoxon(values, alternative="greater", zero_method="zsplit").pvalue)
+    chance = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
+    means = chance.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Verdict(trial, tuple(values.tolist()), edges, float(low), float(high), min(1.0, p * tried), cost)
+
+
+def choose(study: Study) -> list[FrozenTrial]:
+    """The trials to validate: the best few that beat the defaults at the long budget, and all chosen before."""
+    with study.alone():
+        _choose(study)
+    return chosen(study)
+
+
+def _choose(study: Study) -> None:
+    before = study.optuna.user_attrs.get(_VALIDATED, [])
+    seen = {study.plan.base}
+    new: list[int] = []
+    complete = study.trials(TrialState.COMPLETE)
+    for trial in complete:
+        if trial.number in before:
+            seen.add(params_digest(study.params_of(trial)))
+    for trial in sorted(complete, key=value_of, reverse=True):
+        digest = params_digest(study.params_of(trial))
+        if value_of(trial) > 0 and digest not in seen and len(new) < CANDIDATES:
+            seen.add(digest)
+            new.append(trial.number)
+    best_before = max((value_of(study.trials()[number]) for number in before), default=0.0)
+    new = [number for number in new if value_of(study.trials()[number]) > best_before]
+    if new:
+        study.optuna.set_user_attr(_VALIDATED, before + new)
+
+
+def chosen(study: Study) -> list[FrozenTrial]:
+    """All trials that were ever chosen."""
+    trials = study.trials()
+    return [trials[number] for number in study.optuna.user_attrs.get(_VALIDATED, [])]
+
+
+def missing(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Params, int]]:
+    """(parameters, index of the held-out pair) of the runs still to be made, the defaults' first."""
+    wanted = [study.base, *(study.params_of(trial) for trial in candidates)] if candidates else []
+    found = []
+    for params in wanted:
+        for index, pair in enumerate(study.held_out):
+            trace = study.ledger.get(study.key(params, pair))
+            if trace is None or not trace.covers(study.plan.nodes):
+                found.append((params, index))
+    return found
+
+
+def verdicts(study: Study) -> list[Verdict]:
+    """Of the candidates whose runs are all there, best first."""
+    candidates, budget = chosen(study), study.plan.nodes
+    found = []
+    for trial in candidates:
+        params = study.params_of(trial)
+        differences = study.differences(params, study.held_out, budget)
+        if differences is None:
+            continue
+        ours, theirs = (
+            [trace for pair in study.held_out if (trace := study.ledger.get(study.key(one, pair)))]
+            for one in (params, study.base)
+        )
+        edges = float(np.mean([a.score_at(budget) - b.score_at(budget) for a, b in zip(ours, theirs, strict=True)]))
+        cost = sum(trace.seconds for trace in ours) / max(1e-9, sum(trace.seconds for trace in theirs))
+        found.append(compare(trial.number, differences, edges, cost, len(candidates), study.plan.seed))
+    return sorted(found, key=lambda one: -one.mean)
+
+
+def conclude(study: Study, command: str) -> Verdict | None:
+    """Write best_params.toml if a candidate is better than the defaults; take an older one away if none is."""
+    winner = next((one for one in verdicts(study) if one.better), None)
+    path = study.path / BEST
+    if winner is None:
+        path.unlink(missing_ok=True)
+        return None
+    plan = study.plan
+    header = [
+        f"{profiles.COMMAND}{command}",
+        f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
+        f"seed {plan.seed}, {len(study.trials())} trials, lns {version('lns')}, {now()}",
+        f"# evidence: {winner}",
+        "# (objective, 95% confidence interval; Wilcoxon signed rank, one-sided, corrected for the candidates tried)",
+    ]
+    params = study.params_of(study.trials()[winner.trial])
+    atomic_write(path, "\n".join(header) + "\n\n" + parameters.to_toml(params))
+    return winner

@@ -1,0 +1,159 @@
+"""What one process of a study does: the defaults' runs first, then trial after trial until it is told to stop.
+
+A trial is run on all pairs with short budgets, and given up as soon as the signed-rank test says that it is worse than
+the best one (WilcoxonPruner). The best third of those that got through goes on to the long budget, on the same pairs;
+its value is its mean difference to the defaults there. To optuna the others are pruned, and so rank behind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import optuna
+from optuna.trial import TrialState
+
+from instances.errors import InputError
+from lns.crew import stop_requested
+from lns.params import Params
+from tuning.ledger import Key
+from tuning.objective import Pair, Run, Stopped, Trace, difference
+from tuning.space import suggest
+from tuning.study import Study
+
+PROMOTED = 3  # of all trials that finished their short runs, one in so many goes on
+FAILURES = 5  # in a row, and the worker gives up
+FIRST = 6  # trials that run to the end whatever they show: how short and long runs agree is read off them too
+
+
+class Worker:
+    """Runs trials of ``study``; engines of the trial under way are kept, to go on from short to long."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.runs_s = 0.0
+        self._live: dict[Key, Run] = {}
+
+    def trace(self, params: Params, pair: Pair, budget: int) -> Trace:
+        """The run of ``params`` on ``pair``, from the ledger or made now. Raises Stopped when told to."""
+        study, key = self.study, self.study.key(params, pair)
+        known = study.ledger.get(key)
+        if known is not None and known.covers(budget):
+            return known
+        run = self._live.get(key)
+        if run is None:
+            run = self._live[key] = Run(study.plan.engine, params, pair, study.plan.short)
+        began = time.monotonic()
+        try:
+            trace = run.advance(budget, stop_requested)
+        finally:
+            self.runs_s += time.monotonic() - began
+        study.ledger.add(key, trace)
+        return trace
+
+    def forget(self) -> None:
+        """Let go of the engines of a trial that is over."""
+        self._live.clear()
+
+    def run_defaults(self, first: int) -> None:
+        """The long runs of the defaults on all pairs, from pair ``first`` on, so that workers share them."""
+        study = self.study
+        for i in range(len(study.pairs)):
+            study.ledger.refresh()
+            self.trace(study.base, study.pairs[(first + i) % len(study.pairs)], study.plan.nodes)
+            self.forget()
+
+    def run_trial(self, trial: optuna.Trial) -> float:
+        """The value of a trial: edges above the defaults at the long budget. Raises TrialPruned, Stopped."""
+        study, plan = self.study, self.study.plan
+        params = suggest(trial, study.space, study.base)
+        short = self._differences(trial, params, plan.short, 0)
+        trial.set_user_attr("short", _mean(short))
+        if not self._goes_on(trial.number, _mean(short)):
+            raise optuna.TrialPruned
+        return _mean(self._differences(trial, params, plan.nodes, len(study.pairs)))
+
+    def _differences(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> list[float]:
+        study, found = self.study, []
+        for step, pair in enumerate(study.pairs, first_step):
+            ours, theirs = (self.trace(one, pair, budget) for one in (params, study.base))
+            found.append(difference(ours, theirs, budget))
+            trial.report(found[-1], step)
+            if trial.number >= FIRST and trial.should_prune():
+                raise optuna.TrialPruned
+        return found
+
+    def _goes_on(self, number: int, short: float) -> bool:
+        if number < FIRST:
+            return True
+        others = [one.user_attrs["short"] for one in self.study.trials() if "short" in one.user_attrs]
+        return bool(sum(other > short for other in others) < len(others) / PROMOTED)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def search(path: Path, number: int, workers: int, most_trials: int | None) -> float:
+    """Task of a worker: until told to stop, or the study has ``most_trials``; seconds inside of runs.
+
+    ``number``: which of ``workers``.
+    """
+    study = Study(path)
+    worker = Worker(study)
+    failures = 0
+    try:
+        worker.run_defaults(number * len(study.pairs) // workers)
+        while not stop_requested() and (trial := study.ask(most_trials)) is not None:
+            error = _run(worker, trial)
+            failures = 0 if error is None else failures + 1
+            if error is not None and failures == FAILURES:
+                raise error
+    except Stopped:
+        pass
+    return worker.runs_s
+
+
+def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
+    """One trial, told to the study; the error if it failed. Raises Stopped."""
+    study = worker.study
+    try:
+        value = worker.run_trial(trial)
+    except optuna.TrialPruned:
+        study.optuna.tell(trial, state=TrialState.PRUNED)
+    except Stopped:
+        study.give_up(trial)
+        raise
+    except InputError as error:  # values that the engine cannot take on this board: as bad as can be
+        trial.set_user_attr("refused", str(error)[:500])
+        study.optuna.tell(trial, state=TrialState.PRUNED)
+    except Exception as error:
+        trial.set_user_attr("error", f"{type(error).__name__}: {error}"[:500])
+        study.optuna.tell(trial, state=TrialState.FAIL)
+        return error
+    else:
+        study.optuna.tell(trial, value)
+    finally:
+        worker.forget()
+    return None
+
+
+@lru_cache(maxsize=1)
+def _worker(path: Path) -> Worker:
+    return Worker(Study(path))
+
+
+def hold_out(path: Path, params: Params, index: int) -> float:
+    """Task of a worker: one long run on a held-out pair, into the ledger; seconds inside of runs."""
+    worker = _worker(path)
+    worker.study.ledger.refresh()
+    before = worker.runs_s
+    try:
+        worker.trace(params, worker.study.held_out[index], worker.study.plan.nodes)
+    except Stopped:
+        pass
+    finally:
+        worker.forget()
+    return worker.runs_s - before
