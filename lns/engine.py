@@ -12,6 +12,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.params import Params
+from lns.rng import random_state
 
 State = dict[str, npt.NDArray[np.generic]]
 """Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task.
@@ -38,6 +39,7 @@ class Statistics:
     prefixes: int = 0  # prefixes that reached the exact tail
     tail_nodes: int = 0  # placements of the exact tail
     window_nodes: int = 0  # placements of the region re-solves
+    beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
 
@@ -47,7 +49,8 @@ class Statistics:
     @property
     def work(self) -> int:
         """What `rate` counts: placements, or tabu moves where nothing was placed."""
-        return self.nodes + self.tail_nodes + self.window_nodes if self.nodes or not self.moves else self.moves
+        placed = self.nodes + self.tail_nodes + self.window_nodes + self.beam_nodes
+        return placed if self.nodes or not self.moves else self.moves
 
     @property
     def unit(self) -> str:
@@ -55,7 +58,12 @@ class Statistics:
 
     def efforts(self) -> dict[str, int]:
         """Work by operator, under the names that finds give as their origin: placements, for tabu moves evaluated."""
-        efforts = {"construct": self.nodes + self.tail_nodes, "windows": self.window_nodes, "tabu": self.moves}
+        efforts = {
+            "construct": self.nodes + self.tail_nodes,
+            "beam": self.beam_nodes,
+            "windows": self.window_nodes,
+            "tabu": self.moves,
+        }
         return {name: work for name, work in efforts.items() if work}
 
     def summary(self, seconds: float) -> str:
@@ -63,6 +71,8 @@ class Statistics:
         parts = []
         if self.nodes:
             parts.append(f"{self.nodes / 1e6:,.0f} M nodes, {self.prefixes:,} prefixes finished exactly")
+        if self.beam_nodes:
+            parts.append(f"{self.beam_nodes / 1e6:,.0f} M nodes of beams, {self.prefixes:,} prefixes finished exactly")
         if self.window_nodes:
             parts.append(f"{self.window_nodes / 1e6:,.0f} M nodes in regions")
         if self.moves:
@@ -102,13 +112,17 @@ class Engine(Protocol):
 
 
 def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
-    """The engine called ``name``: 'auto' or 'tabu'."""
+    """The engine called ``name``: 'auto', 'beam' or 'tabu'."""
     if name == "auto":
         from lns.search import Search
 
         return Search(puzzle, params, seed, island)
+    if name == "beam":
+        from lns.construct.beam_engine import BeamEngine
+
+        return BeamEngine(puzzle, params, random_state(seed, island))
     if name == "tabu":
         from lns.tabu.engine import TabuEngine
 
         return TabuEngine(puzzle, params, seed, island)
-    raise InputError(f"unknown engine '{name}'; expected auto or tabu")
+    raise InputError(f"unknown engine '{name}'; expected auto, beam or tabu")

@@ -10,21 +10,36 @@ import tomllib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from instances.errors import InputError
 
 
 def option(
-    default: float | int | str, doc: str, low: float | None = None, high: float | None = None, *, log: bool = False
+    default: float | int | str,
+    doc: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    log: bool = False,
+    tune: bool | tuple[float, float] | tuple[str, ...] = False,
+    when: str = "",
 ) -> Any:
-    """A parameter with its meaning and its range (inclusive); ``log``: its sensible steps are factors."""
-    return field(default=default, metadata={"doc": doc, "low": low, "high": high, "log": log})
+    """A parameter with its meaning and its range (inclusive); ``log``: its sensible steps are factors.
+
+    ``tune``: whether `lns tune` searches it, over the whole range (True) or over a narrower one (low, high); of a text,
+    the choices. ``when``: it does something only if, such as ``"quota > 0"``: another parameter of the section.
+    """
+    return field(
+        default=default, metadata={"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when}
+    )
 
 
 @dataclass(frozen=True)
 class Component:
     """Checks ranges and types of the fields when made; raises InputError naming the parameter."""
+
+    engines: ClassVar[tuple[str, ...]] = ("auto",)  # that use it
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -46,41 +61,74 @@ _KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "t
 class Construct(Component):
     """Depth-first construction with slips, colour quotas and the comb order, then the exact tail."""
 
-    band: int = option(5, "rows at the end that are filled column by column", 1, 64)
-    lead: int = option(5, "columns of that band that are filled row by row first", 0, 64)
-    corner: int = option(4, "last columns of that band, filled row and column in turn", 1, 64)
-    tail: int = option(13, "cells at the end that the exact search fills", 1, 16)
-    tail_nodes: int = option(20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True)
-    quota: float = option(1.0, "height of the highest quota curve that is considered; 0: no quota", 0.0, 1.2)
-    quota_rim: int = option(1, "favoured rim colours", 0, 5)
-    quota_inner: int = option(2, "favoured inner colours", 0, 8)
-    population: int = option(1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True)
-    horizon: float = option(1e10, "nodes in which the score aimed at is expected once", 1e6, 1e16, log=True)
-    slip_shift: int = option(0, "cells by which slips unlock earlier (later: negative) than derived", -40, 40)
+    engines: ClassVar[tuple[str, ...]] = ("auto", "beam")
+
+    band: int = option(5, "rows at the end that are filled column by column", 1, 64, tune=(3, 8))
+    lead: int = option(5, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
+    corner: int = option(4, "last columns of that band, filled row and column in turn", 1, 64, tune=(1, 6))
+    tail: int = option(13, "cells at the end that the exact search fills", 1, 16, tune=(8, 16))
+    tail_nodes: int = option(
+        20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True, tune=(1000, 300_000)
+    )
+    quota: float = option(
+        1.0, "height of the highest quota curve that is considered; 0: no quota", 0.0, 1.2, tune=(0.8, 1.1)
+    )
+    quota_rim: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota > 0")
+    quota_inner: int = option(2, "favoured inner colours", 0, 8, tune=(1, 4), when="quota > 0")
+    population: int = option(1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000))
+    horizon: float = option(1e7, "nodes in which the first score aimed at is expected once", 1e6, 1e16, log=True)
+    aim_below: int = option(3, "edges below the next score that the slip schedule is derived for", 0, 20, tune=(0, 6))
+    slip_shift: int = option(
+        0, "cells by which slips unlock earlier (later: negative) than derived", -40, 40, tune=(-4, 4)
+    )
     reshuffle_nodes: int = option(
-        300_000_000, "nodes after which candidates are shuffled again", 1000, 10**12, log=True
+        300_000_000, "nodes after which candidates are shuffled again", 1000, 10**12, log=True, tune=(10**7, 10**10)
     )
     patience_nodes: int = option(
-        20_000_000, "the same, where no prefix has reached the tail yet", 1000, 10**12, log=True
+        20_000_000,
+        "the same, where no prefix has reached the tail yet",
+        1000,
+        10**12,
+        log=True,
+        tune=(2 * 10**6, 10**9),
     )
+
+
+@dataclass(frozen=True)
+class Beam(Component):
+    """Many prefixes at once, in the order and with the favoured colours of the construction; then the exact tail."""
+
+    engines: ClassVar[tuple[str, ...]] = ("beam",)
+
+    width: int = option(4096, "prefixes that live on at each cell", 1, 2**20, log=True, tune=(256, 2**17))
+    fan_out: int = option(8, "children that one prefix may have", 1, 64, log=True, tune=(2, 32))
+    slip: int = option(16, "what a slip costs, in favoured half-edges", 4, 256, log=True, tune=True)
 
 
 @dataclass(frozen=True)
 class Tabu(Component):
     """Tabu search on full boards."""
 
-    tenure: int = option(12, "steps for which a move's way back is forbidden at the start", 1, 1000, log=True)
+    engines: ClassVar[tuple[str, ...]] = ("tabu",)
+
+    tenure: int = option(
+        12, "steps for which a move's way back is forbidden at the start", 1, 1000, log=True, tune=(2, 200)
+    )
     steps: int = option(1000, "moves in one go", 1, 10**7, log=True)
-    patience: int = option(240, "moves a cell without a new best before a kick", 1, 10**9, log=True)
-    kick: int = option(12, "random exchanges of a kick", 1, 10_000, log=True)
+    patience: int = option(240, "moves a cell without a new best before a kick", 1, 10**9, log=True, tune=(10, 10_000))
+    kick: int = option(12, "random exchanges of a kick", 1, 10_000, log=True, tune=(2, 200))
 
 
 @dataclass(frozen=True)
 class Windows(Component):
     """Regions around the damage of the best board, freed and re-solved exactly."""
 
-    nodes: int = option(2_000_000, "nodes that one region may use; 0: no regions", 0, 10**10)
-    patience: int = option(100, "steps of construction without a new best before its damage is worked on", 0, 10**6)
+    nodes: int = option(
+        2_000_000, "nodes that one region may use; 0: no regions", 0, 10**10, log=True, tune=(20_000, 20_000_000)
+    )
+    patience: int = option(
+        100, "steps of construction without a new best before its damage is worked on", 0, 10**6, tune=(0, 300)
+    )
 
 
 @dataclass(frozen=True)
@@ -88,6 +136,7 @@ class Engine(Component):
     """The loop that ties the parts together."""
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
+    beams: int = option(1, "beams before the construction begins; 0: none", 0, 1000, tune=(0, 10))
     boards_from: int = option(
         0, "look for boards of this score even when better ones are known; 0: only better", 0, 10**6
     )
@@ -98,6 +147,7 @@ class Params:
     """All components. ``Params()`` are the defaults."""
 
     construct: Construct = field(default_factory=Construct)
+    beam: Beam = field(default_factory=Beam)
     windows: Windows = field(default_factory=Windows)
     tabu: Tabu = field(default_factory=Tabu)
     engine: Engine = field(default_factory=Engine)

@@ -8,16 +8,14 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
-from lns.construct.derive import MOST_SLIPS, Aim, Fit, best_fit, best_schedule, schedule_for
-from lns.construct.schedule import favoured_colours
+from lns.construct.courses import Courses
 from lns.engine import Find, State, Statistics
 from lns.neighbourhoods import windows
 from lns.neighbourhoods.assign import fill
 from lns.params import Params
 from lns.rng import RandomState, random_state
-
-BARREN_STEPS = 40  # steps in a row without a prefix that reaches the tail, after which the schedule is loosened
 
 
 class Search:
@@ -26,17 +24,15 @@ class Search:
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
         self.puzzle, self.params = puzzle, params
         self.random: RandomState = random_state(seed, island)
-        self.fit: Fit | None = None
-        self.aim: Aim | None = None
+        self.courses = Courses(puzzle, params.construct, self.random)
         self.constructor: Constructor | None = None
-        self.barren = 0
         self.best: Board | None = None
         self.best_score = -1
         self.origin = ""
         self.boards = 0
         self.quiet = 0  # steps since the last new best
         self.region = 0  # the next region of the best board to rework
-        self.window_nodes = 0
+        self.window_nodes = self.beam_nodes = 0
         self._regions: list[tuple[int, ...]] | None = None
         self._finds: list[Find] = []
 
@@ -46,27 +42,38 @@ class Search:
 
     @property
     def statistics(self) -> Statistics:
-        built = self.constructor
-        if built is None:
-            return Statistics(window_nodes=self.window_nodes, boards=self.boards)
-        return Statistics(built.nodes, built.prefixes, built.tail_nodes, self.window_nodes, self.boards)
+        made = Statistics(window_nodes=self.window_nodes, boards=self.boards, beam_nodes=self.beam_nodes)
+        if built := self.constructor:
+            made += Statistics(nodes=built.nodes, prefixes=built.prefixes, tail_nodes=built.tail_nodes)
+        return made
 
     def step(self, target: int) -> None:
-        """Rework one region of a best board that has stood for a while; else construct, to beat the best by one."""
+        """First some beams; then construct, to beat the best by one, or rework a region of a best that has stood."""
+        if self.best is None:
+            self._open()
+            return
         self.quiet += 1
-        if self.best is not None and self.quiet > self.params.windows.patience and self._rework(self.best):
+        if self.quiet > self.params.windows.patience and self._rework(self.best):
             return
         built = self.constructor or self._begin()
-        prefixes = built.prefixes
+        if built.over:
+            self._begin_again(built)
         wanted = min(self.best_score + 1, self.params.engine.boards_from or self.puzzle.max_score + 1)
         found = built.run(self.params.engine.step_nodes, wanted)
         if found is not None:
             self._offer(found, "construct")
-        elif self.best is None:  # the first steps may not get to the tail: a full board all the same
-            self._offer(fill(self.puzzle, Board(built.placements(), self.puzzle.width, self.puzzle.height)), "fill")
-        self.barren = 0 if built.prefixes > prefixes else self.barren + 1
-        if built.exhausted or self.barren >= BARREN_STEPS:
-            self._loosen(built)
+
+    def _open(self) -> None:
+        """A good full board at once: some beams, or the plainest of fills."""
+        beam = BeamEngine(self.puzzle, self.params, self.random)
+        for _ in range(self.params.engine.beams):
+            beam.complete()
+        self.beam_nodes = beam.nodes
+        for find in beam.drain():
+            self._offer(find.board, find.origin)
+        if self.best is None:
+            empty = np.full(self.puzzle.cells, -1, dtype=np.int32)
+            self._offer(fill(self.puzzle, Board(empty, self.puzzle.width, self.puzzle.height)), "fill")
 
     def _rework(self, best: Board) -> bool:
         """Re-solve the next region of the best board; False when all have been."""
@@ -83,23 +90,15 @@ class Search:
         return True
 
     def _begin(self) -> Constructor:
-        """Measure the instance and derive the schedule to begin with."""
-        self.fit, self.aim = best_fit(self.puzzle, self.params.construct, self.random)
-        return self._build()
-
-    def _build(self) -> Constructor:
-        assert self.fit is not None and self.aim is not None
-        schedule = schedule_for(self.fit, self.aim, self.puzzle, self.params.construct)
+        """Measure the instance, and choose what to search first."""
+        schedule = self.courses.choose(self.puzzle.max_score - self.best_score - 1)
         self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random)
         return self.constructor
 
-    def _loosen(self, built: Constructor) -> None:
-        """Aim one edge lower: the schedule was too strict to get anywhere, or has been searched whole."""
-        assert self.fit is not None and self.aim is not None
-        self.barren = 0
-        misses = min(self.aim.mismatches + 1, self.puzzle.max_score)
-        self.aim = best_schedule(self.fit, self.puzzle, self.params.construct, misses)
-        built.follow(schedule_for(self.fit, self.aim, self.puzzle, self.params.construct))
+    def _begin_again(self, built: Constructor) -> None:
+        """Learn from the shuffle that is over, and choose what to search next."""
+        self.courses.learn(built)
+        built.begin(self.courses.choose(self.puzzle.max_score - self.best_score - 1))
 
     def _offer(self, board: Board, origin: str) -> None:
         judged = verify(self.puzzle, board)
@@ -132,20 +131,11 @@ class Search:
         state: State = {
             "best": none if self.best is None else self.best.placements,
             "counters": np.array(
-                [self.best_score, self.boards, self.barren, self.quiet, self.region, self.window_nodes]
+                [self.best_score, self.boards, self.quiet, self.region, self.window_nodes, self.beam_nodes]
             ),
             "random": self.random.copy(),
-            "fit.exact": np.zeros(0),
-            "fit.slipping": np.zeros(0),
-            "fit.numbers": np.zeros(0),
-            "aim.unlock": np.zeros(0, dtype=np.int64),
-            "aim.numbers": np.zeros(0),
         }
-        if self.fit is not None and self.aim is not None and self.constructor is not None:
-            state["fit.exact"], state["fit.slipping"] = self.fit.exact, self.fit.slipping
-            state["fit.numbers"] = np.array([self.fit.height, self.fit.first_unlock])
-            state["aim.unlock"] = self.aim.unlock
-            state["aim.numbers"] = np.array([self.aim.mismatches, self.aim.rate])
+        state.update({f"courses.{name}": value for name, value in self.courses.state().items()})
         built = {} if self.constructor is None else self.constructor.state()
         for name, dtype in Constructor.STATE.items():
             state[f"construct.{name}"] = built.get(name, np.zeros(0, dtype=dtype))
@@ -153,32 +143,23 @@ class Search:
 
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError where it does not fit this puzzle."""
-        cells, puzzle = self.puzzle.cells, self.puzzle
-        self.best_score, self.boards, self.barren, self.quiet, self.region, self.window_nodes = map(
-            int, state["counters"]
-        )
+        puzzle = self.puzzle
+        counters = map(int, state["counters"])
+        self.best_score, self.boards, self.quiet, self.region, self.window_nodes, self.beam_nodes = counters
         self.random[:] = state["random"]
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
         self._regions = None
-        if len(state["fit.exact"]) == 0:
+        known, built = (_part(state, part) for part in ("courses.", "construct."))
+        if len(known["fits"]) == 0:
             return
-        exact, slipping = (np.asarray(state[f"fit.{name}"], dtype=np.float64) for name in ("exact", "slipping"))
-        unlock = np.asarray(state["aim.unlock"], dtype=np.int64)
-        if len(exact) != cells or len(slipping) != cells or len(state["fit.numbers"]) != 2:
-            raise InputError("the saved measurements are of another puzzle")
-        if len(unlock) > MOST_SLIPS or len(state["aim.numbers"]) != 2 or (unlock < 0).any() or (unlock > cells).any():
-            raise InputError("the saved slip schedule is of another puzzle")
-        height, first_unlock = (float(value) for value in state["fit.numbers"])
-        mismatches, rate = (float(value) for value in state["aim.numbers"])
-        if not (0 <= height <= 2 and 0 <= first_unlock <= cells and 0 <= mismatches <= puzzle.max_score):
-            raise InputError("the saved schedule has numbers out of range")
-        params = self.params.construct
-        favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner) if height > 0 else ()
-        self.fit = Fit(exact, slipping, favoured, height, int(first_unlock))
-        self.aim = Aim(int(mismatches), unlock, rate)
-        part = "construct."
-        built = {name[len(part) :]: value for name, value in state.items() if name.startswith(part)}
         if any(len(value) == 0 for value in built.values()):
             raise InputError("the saved construction is not whole")
-        self._build().restore(built)
+        self.courses.restore(known)
+        self.constructor = Constructor(puzzle, self.params.construct, self.courses.schedule(), self.random)
+        self.constructor.restore(built)
+
+
+def _part(state: State, name: str) -> State:
+    """The arrays under ``name``, by the rest of their names."""
+    return {whole.removeprefix(name): value for whole, value in state.items() if whole.startswith(name)}

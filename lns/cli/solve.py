@@ -29,12 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", metavar="BOARD", help="a board to polish: a file or a viewer URL; never made worse")
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameters as TOML")
     parser.add_argument(
+        "--estimate", action="store_true",
+        help="no run: measure for --time seconds of one core, then say what each score costs in core-days",
+    )  # fmt: skip
+    parser.add_argument(
         "--target", type=whole, metavar="SCORE", help="stop at this score; exit status 1 when not reached"
     )
     parser.add_argument("--steps", type=positive, metavar="N", help="stop each island after N steps of its search")
     parser.add_argument(
-        "--engine", choices=("auto", "tabu"), default="auto", help="auto (default), or tabu search alone"
-    )
+        "--engine", choices=("auto", "beam", "tabu"), default="auto",
+        help="auto (default), or beam search or tabu search alone",
+    )  # fmt: skip
     parser.add_argument(
         "--log-from", type=whole, metavar="SCORE",
         help="boards of at least this score go into boards.jsonl, new bests always (default: boards_from of the "
@@ -63,6 +68,10 @@ def run(args: argparse.Namespace) -> int:
 
     puzzle = load_puzzle(args.instance)
     params = parameters.load(args.params) if args.params else parameters.Params()
+    if args.estimate:
+        from lns.cli.estimate import show
+
+        return show(puzzle, params, args)
     target = puzzle.max_score if args.target is None else args.target
     if target > puzzle.max_score:
         raise InputError(f"--target {target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")

@@ -29,11 +29,13 @@ class Constructor:
 
     # the arrays of ``state()`` and their types
     STATE: ClassVar[dict[str, str]] = {
-        "cursor": "int64", "scalars": "int64", "visits": "int64", "counters": "int64", "shuffle": "int64",
-        "random": "uint64",
+        "cursor": "int64", "scalars": "int64", "census": "int64", "counters": "int64", "outcomes": "int64",
+        "shuffle": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
+        if len(schedule.unlock) >= kernel.MOST_SLIPS:
+            raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {kernel.MOST_SLIPS}")
         if puzzle.colours > MAX_COLOURS:
             raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
         self.puzzle = puzzle
@@ -42,8 +44,9 @@ class Constructor:
         self.schedule = schedule
         self.tail, self._work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
-        self.counters = np.zeros(4, dtype=np.int64)
-        self.shuffle_seed = self.shuffled_at = self._prefixes_before = 0
+        self.counters = np.zeros(6, dtype=np.int64)
+        self.outcomes = np.zeros(kernel.MOST_MISSES, dtype=np.int64)
+        self.shuffle_seed = self.shuffled_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
         cells, width = puzzle.cells, puzzle.width + 1
         row, column = np.divmod(self.schedule.order.astype(np.int64), puzzle.width)
@@ -56,25 +59,24 @@ class Constructor:
             right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
-            visits=np.zeros(cells + 1, dtype=np.int64),
+            census=np.zeros(cells * kernel.CENSUS, dtype=np.int64),
         )
-        self.reshuffle()
+        self.begin(schedule)
 
-    def follow(self, schedule: Schedule) -> None:
-        """Begin again with another schedule of the same order and cut."""
+    def begin(self, schedule: Schedule) -> None:
+        """Begin at the empty board by another schedule of the same order and cut, candidates in another order."""
         self.schedule = schedule
         self.exhausted = False
-        self.reshuffle()
-
-    def reshuffle(self) -> None:
-        """Begin again at the empty board with candidates in another order."""
         self.shuffle_seed = int(generator(self.random).integers(2**62))
         self._make_plan()
         self.prefix.scalars[0] = kernel.BEGIN
         self.prefix.used[:] = 0
+        self.prefix.census[:] = 0
+        self.outcomes[:] = 0
         self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
         self.shuffled_at = self.nodes
-        self._prefixes_before = self.prefixes
+        self._prefixes_before, self._tail_nodes_before = self.prefixes, self.tail_nodes
+        self.counters[4:] = self.prefixes, self.nodes
 
     def _make_plan(self) -> None:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
@@ -85,36 +87,44 @@ class Constructor:
     def run(self, nodes: int, target: int) -> Board | None:
         """Search for ``nodes`` more nodes, or until a full board of at least ``target`` is found; that board, or None.
 
-        ``exhausted`` turns True when the whole tree of the schedule has been searched.
+        Ends sooner where this shuffle is ``over``.
         """
-        limit = self.nodes + nodes
-        while self.nodes < limit:
-            if self.nodes >= self._end_of_shuffle():
-                self.reshuffle()
-            status = kernel.construct(
-                self.plan,
-                self.prefix,
-                self.tail,
-                self._work,
-                self._finds,
-                self.counters,
-                self.puzzle.max_score - target,
-                min(limit, self._end_of_shuffle()),
-                self.params.tail_nodes,
-            )
-            if status == kernel.REACHED:
-                placed = np.empty(self.puzzle.cells, dtype=np.int32)
-                placed[self.schedule.order] = self._finds
-                return Board(placed, self.puzzle.width, self.puzzle.height)
-            if status == kernel.EXHAUSTED:
-                self.exhausted = True
-                return None
+        status = kernel.construct(
+            self.plan,
+            self.prefix,
+            self.tail,
+            self._work,
+            self._finds,
+            self.counters,
+            self.puzzle.max_score - target,
+            min(self.nodes + nodes, self._end_of_shuffle()),
+            self.params.tail_nodes,
+            self.outcomes,
+        )
+        if status == kernel.REACHED:
+            placed = np.empty(self.puzzle.cells, dtype=np.int32)
+            placed[self.schedule.order] = self._finds
+            return Board(placed, self.puzzle.width, self.puzzle.height)
+        self.exhausted = status == kernel.EXHAUSTED
         return None
+
+    @property
+    def over(self) -> bool:
+        """Whether it is time to ``begin`` again: the tree is searched whole, or this shuffle has had its share."""
+        return self.exhausted or self.nodes >= self._end_of_shuffle()
 
     def _end_of_shuffle(self) -> int:
         """After a fixed number of nodes, or sooner where a shuffle leads to no prefix at all."""
-        barren = self.prefixes == self._prefixes_before
-        return self.shuffled_at + (self.params.patience_nodes if barren else self.params.reshuffle_nodes)
+        return self.shuffled_at + (self.params.patience_nodes if self.barren else self.params.reshuffle_nodes)
+
+    @property
+    def barren(self) -> bool:
+        """Whether this shuffle has not led to a prefix yet."""
+        return self.prefixes == self._prefixes_before
+
+    @property
+    def nodes_of_shuffle(self) -> int:
+        return self.nodes - self.shuffled_at
 
     @property
     def nodes(self) -> int:
@@ -130,13 +140,20 @@ class Constructor:
     def tail_nodes(self) -> int:
         return int(self.counters[2])
 
+    @property
+    def tail_nodes_of_shuffle(self) -> int:
+        return self.tail_nodes - self._tail_nodes_before
+
     def state(self) -> State:
         return {
             "cursor": self.prefix.cursor.copy(),
             "scalars": self.prefix.scalars.copy(),
-            "visits": self.prefix.visits.copy(),
+            "census": self.prefix.census.copy(),
             "counters": self.counters.copy(),
-            "shuffle": np.array([self.shuffle_seed, self.shuffled_at, self._prefixes_before, self.exhausted]),
+            "outcomes": self.outcomes.copy(),
+            "shuffle": np.array(
+                [self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, self.exhausted]
+            ),
             "random": self.random.copy(),
         }
 
@@ -146,9 +163,12 @@ class Constructor:
             raise _FOREIGN
         self.random[:] = state["random"]
         self.counters[:] = state["counters"]
-        self.shuffle_seed, self.shuffled_at, self._prefixes_before, exhausted = map(int, state["shuffle"])
+        self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, exhausted = map(
+            int, state["shuffle"]
+        )
         self.exhausted = bool(exhausted)
-        self.prefix.visits[:] = state["visits"]
+        self.outcomes[:] = state["outcomes"]
+        self.prefix.census[:] = state["census"]
         if self.shuffle_seed < 0:
             raise _FOREIGN
         self._make_plan()

@@ -18,15 +18,14 @@ import numpy.typing as npt
 from instances.puzzle import IntArray, Puzzle
 from lns.construct import forecast, probe, tables
 from lns.construct.order import comb
-from lns.construct.schedule import QUOTA_END, Schedule, favoured_colours, quota_floor
+from lns.construct.schedule import QUOTA_END, Schedule, quota_floor
 from lns.params import Construct
 from lns.rng import RandomState, generator
 
-HEIGHTS = (0.0, 0.8, 0.9, 0.95, 1.0)
-SAMPLES = 4
+SAMPLES = 8
 WINDOW = 3  # cells of one kind, before and behind, that a measurement is averaged over
 LEAST = 0.02  # what no population has met is rare, not impossible
-MOST_SLIPS = 40
+MOST_SLIPS = 30  # fewer than the kernel's
 TAIL_COST = 1000.0  # nodes that the exact tail of a prefix takes, about (tuning/bench prints it)
 
 
@@ -38,7 +37,7 @@ class Fit:
     slipping: npt.NDArray[np.float64]
     favoured: tuple[int, ...]
     height: float
-    first_unlock: int  # quotas and slips do not mix: no slip before the quota ends
+    first_unlock: int  # no slip before this depth
 
 
 @dataclass(frozen=True)
@@ -60,21 +59,9 @@ def cut_of(puzzle: Puzzle, params: Construct) -> int:
     return max(0, puzzle.cells - params.tail)
 
 
-def best_fit(puzzle: Puzzle, params: Construct, random: RandomState) -> tuple[Fit, Aim]:
-    """The quota height that promises the highest score, and that promise."""
-    favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
-    best: tuple[Fit, Aim] | None = None
-    for height in HEIGHTS:
-        fit = measure(puzzle, params, favoured, height * params.quota, random)
-        if fit is None:
-            continue
-        aim = highest_aim(fit, puzzle, params)
-        if best is None or (-aim.mismatches, aim.rate) > (-best[1].mismatches, best[1].rate):
-            best = fit, aim
-        if params.quota == 0:
-            break
-    assert best is not None, "without a quota some population always lives"
-    return best
+def first_unlock(puzzle: Puzzle, height: float) -> int:
+    """Quotas and slips do not mix: no slip before the quota ends."""
+    return round(puzzle.cells * QUOTA_END) if height > 0 else 1
 
 
 def measure(
@@ -102,7 +89,7 @@ def measure(
         _smooth(np.mean([tally.slipping for tally in tallies], axis=0), made.base),
         favoured if height > 0 else (),
         height,
-        round(cells * QUOTA_END) if height > 0 else 1,
+        first_unlock(puzzle, height),
     )
 
 

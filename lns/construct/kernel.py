@@ -13,7 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.jit import kernel
-from lns.construct.tables import DOWN_AT, GAIN_AT, PIECE_BITS, RIGHT_AT, RIGHT_BITS, ROTATION_AT, SLIP, Tables
+from lns.construct.tables import (
+    DOWN_AT,
+    GAIN_AT,
+    PIECE_BITS,
+    RIGHT_AT,
+    RIGHT_BITS,
+    ROTATION_AT,
+    SLIP,
+    SLIP_BITS,
+    Tables,
+)
 from lns.construct.tail import TailPlan, TailWork, solve_tail
 
 _PIECE_MASK = np.int64((1 << PIECE_BITS) - 1)
@@ -21,6 +31,11 @@ _DOWN_MASK = np.int64((1 << (RIGHT_AT - DOWN_AT)) - 1)
 _RIGHT_MASK = np.int64((1 << RIGHT_BITS) - 1)
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
+MOST_SLIPS = 32  # a schedule allows fewer: 32 slips are as low as the gain that ends a list
+CENSUS = 2 * MOST_SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent
+MOST_MISSES = 128  # outcomes are counted below
+LOOK = 4  # edges below the target that a sampled prefix is finished for
+SAMPLE_NODES = 500_000  # nodes from one sample to the next
 BEGIN = -1  # depth of a search that has not begun
 
 
@@ -40,7 +55,8 @@ class Prefix(NamedTuple):
     ``cursor``: int64 (cells+1,) next word by depth; ``chosen``: int64 (cells,) word by depth; ``gain``: int64
     (cells+1,);
     ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by padded position (right times colours1);
-    ``scalars``: int64 [depth or BEGIN, nodes]; ``visits``: int64 (cells+1,) placements by depth.
+    ``scalars``: int64 [depth or BEGIN, nodes]; ``census``: int64 (cells * CENSUS,) placements of this shuffle by depth,
+    by whether they slip, and by the slips spent with them.
     """
 
     cursor: npt.NDArray[np.int64]
@@ -50,7 +66,7 @@ class Prefix(NamedTuple):
     right: npt.NDArray[np.int64]
     down: npt.NDArray[np.int64]
     scalars: npt.NDArray[np.int64]
-    visits: npt.NDArray[np.int64]
+    census: npt.NDArray[np.int64]
 
 
 @kernel
@@ -63,7 +79,7 @@ def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
         plan.tables.start, plan.tables.words, plan.tables.base, plan.position, plan.need,
     )  # fmt: skip
     cursor, chosen, gain, used = prefix.cursor, prefix.chosen, prefix.gain, prefix.used
-    right, down, visits = prefix.right, prefix.down, prefix.visits
+    right, down, census = prefix.right, prefix.down, prefix.census
     cut = np.uint64(plan.cut)
     one = np.uint64(1)
     row = np.uint64(plan.padded_width)
@@ -91,7 +107,8 @@ def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
             cursor[depth] = np.int64(at + one)
             here = np.uint64(position[depth])
             chosen[depth] = word
-            visits[depth] += 1
+            spent = np.uint64((word >> 63) & MOST_SLIPS) + np.uint64((SLIP - 1 - gained) >> SLIP_BITS)
+            census[depth * np.uint64(CENSUS) + spent] += 1
             used[np.uint64(word & _PIECE_MASK)] = 1
             right[here] = (word >> RIGHT_AT) & _RIGHT_MASK
             down[here] = (word >> DOWN_AT) & _DOWN_MASK
@@ -127,11 +144,14 @@ def construct(
     mismatches: int,
     node_limit: int,
     tail_nodes: int,
+    outcomes: npt.NDArray[np.int64],
 ) -> int:
     """Make prefixes and finish each exactly, until a board with at most ``mismatches`` is found or nodes run out.
 
     ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 [prefixes, tails searched,
-    tail nodes, mismatches of the find]. Returns REACHED with a find, BUDGET or EXHAUSTED.
+    tail nodes, mismatches of the find, prefixes when the last sample was taken, nodes where the next is due].
+    ``outcomes``: int64 (MOST_MISSES,), boards by mismatches: a sample of the prefixes is finished as well as it can be,
+    and stands for all prefixes since the one before. Returns REACHED with a find, BUDGET or EXHAUSTED.
     """
     cells = len(finds)
     while True:
@@ -141,12 +161,20 @@ def construct(
         counters[0] += 1
         slips = (SLIP - 1 - prefix.gain[plan.cut]) // SLIP
         room = mismatches - slips
+        sample = prefix.scalars[1] >= counters[5]
+        if sample:
+            room += LOOK
+            stands_for = counters[0] - counters[4]
+            counters[4] = counters[0]
+            counters[5] = prefix.scalars[1] + SAMPLE_NODES
         if room < 0:
             continue
         found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, tail_nodes)
         counters[1] += nodes > 0
         counters[2] += nodes
-        if found >= 0:
+        if sample and found >= 0 and slips + found < MOST_MISSES:
+            outcomes[slips + found] += stands_for
+        if 0 <= found <= mismatches - slips:
             for depth in range(plan.cut):
                 word = prefix.chosen[depth]
                 finds[depth] = (word & _PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)

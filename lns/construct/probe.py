@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import kernel
+from exact.jit import inline_kernel, kernel
 from lns.construct.tables import DOWN_AT, GAIN_AT, PIECE_BITS, RIGHT_AT, RIGHT_BITS, SLIP, Tables
 from lns.rng import RandomState, below
 
@@ -47,6 +47,21 @@ def new_population(size: int, width: int, height: int) -> Population:
         np.zeros((size, words), dtype=np.uint64),
         np.zeros(size, dtype=np.int64),
     )
+
+
+@inline_kernel
+def bear(now: Population, i: int, after: Population, born: int, row: int, column: int, word: int) -> None:
+    """Prefix ``i`` of ``now`` with the candidate ``word`` on its next cell becomes prefix ``born`` of ``after``.
+
+    Its ``gain`` is left to the caller.
+    """
+    after.right[born] = now.right[i]
+    after.down[born] = now.down[i]
+    after.used[born] = now.used[i]
+    after.right[born, row] = (word >> RIGHT_AT) & _RIGHT_MASK
+    after.down[born, column] = (word >> DOWN_AT) & _DOWN_MASK
+    piece = word & _PIECE_MASK
+    after.used[born, piece >> 6] |= np.uint64(1) << np.uint64(piece & 63)
 
 
 @kernel
@@ -113,13 +128,7 @@ def grow(
                     break
                 i = parent[total, slot]
                 word = word_of[total, slot]
-                after.right[born] = now.right[i]
-                after.down[born] = now.down[i]
-                after.used[born] = now.used[i]
-                after.right[born, row] = (word >> RIGHT_AT) & _RIGHT_MASK
-                after.down[born, column] = (word >> DOWN_AT) & _DOWN_MASK
-                piece = word & _PIECE_MASK
-                after.used[born, piece >> 6] |= np.uint64(1) << np.uint64(piece & 63)
+                bear(now, i, after, born, row, column, word)
                 after.gain[born] = now.gain[i] + (word >> GAIN_AT)
                 born += 1
         if born == 0:

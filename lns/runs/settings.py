@@ -13,7 +13,7 @@ from instances.puzzle import MAX_CELLS
 from lns.runs.files import SETTINGS, read_sealed, seal
 
 SCHEMA = 1
-ENGINES = ("auto", "tabu")
+ENGINES = ("auto", "beam", "tabu")
 _HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
 
 

@@ -12,7 +12,7 @@ from instances.formats import load_puzzle
 from instances.generate import like_e2
 from lns.construct import tables
 from lns.construct.constructor import Constructor
-from lns.construct.derive import best_fit, schedule_for
+from lns.construct.courses import Courses
 from lns.construct.order import check, comb, row_scan
 from lns.construct.schedule import Schedule, colour_classes, favoured_colours, quota_floor
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
@@ -52,13 +52,14 @@ def plain(puzzle: Puzzle, unlock: list[int], tail: int = 8) -> Schedule:
 def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
     """Eternity II's own is 201 206 211 216 221 225 229 233 237 239; an instance like it gets one close to that."""
     puzzle = like_e2(16, 16, seed=5).puzzle
-    fit, aim = best_fit(puzzle, Construct(), random_state(1))
-    schedule = schedule_for(fit, aim, puzzle, Construct())
+    courses = Courses(puzzle, Construct(), random_state(1))
+    schedule = courses.choose(puzzle.max_score)
+    fit = courses.courses[0].fit
     assert 8 <= len(schedule.unlock) <= 14
     assert 185 <= schedule.unlock[0] <= 210 and 230 <= schedule.unlock[-1] <= 243
-    assert fit.height >= 0.8 and len(fit.favoured) == 3
+    assert fit.height == 1.0 and len(fit.favoured) == 3
     assert not (schedule.floor[schedule.allowed > 0] > 0).any(), "quotas and slips never mix"
-    assert 12 <= aim.mismatches <= 20
+    assert courses.aim is not None and 12 <= courses.aim.mismatches <= 24
 
 
 def test_the_quota_curve_uses_nearly_all_favoured_half_edges_by_its_end():
@@ -263,11 +264,15 @@ def _best_refill(puzzle: Puzzle, placements: np.ndarray, cut: int) -> int:
 @pytest.mark.parametrize("name", ["like-e2-8x5", "like-e2-10x10", "like-e2-16x16-clue5", "like-e2-12x20"])
 def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
     puzzle = load_puzzle(name)
-    params = Construct(population=300, horizon=1e6, quota=0.0)
-    fit, aim = best_fit(puzzle, params, random_state(1))
-    search = Constructor(puzzle, params, schedule_for(fit, aim, puzzle, params), random_state(2))
+    params = Construct(population=300, quota=0.0)
+    schedule = Courses(puzzle, params, random_state(1)).choose(puzzle.max_score)
+    search = Constructor(puzzle, params, schedule, random_state(2))
     target = puzzle.max_score * 85 // 100
-    board = search.run(200_000_000, target)
+    board = None
+    while board is None and search.nodes < 400_000_000:
+        board = search.run(100_000_000, target)
+        if search.over:
+            search.begin(schedule)
     assert board is not None
     judged = verify(puzzle, board)
     assert judged.valid and judged.full and judged.score >= target
@@ -281,18 +286,26 @@ def test_small_boards_are_searched_whole():
 
 
 def test_the_state_is_all_of_it():
-    """run(400k) + save + load + run(600k) = run(1M), with a reshuffle on the way."""
+    """run(400k) + save + load + run(600k) = run(1M), with new shuffles on the way."""
+
+    def go_on(search: Constructor, nodes: int) -> None:
+        end = search.nodes + nodes
+        while search.nodes < end:
+            search.run(end - search.nodes, 480)
+            if search.over:
+                search.begin(schedule)
+
     puzzle = load_puzzle("like-e2-16x16-clue1")
     params = Construct(reshuffle_nodes=300_000, patience_nodes=300_000)
     schedule = plain(puzzle, list(range(100, 250, 10)))
     whole = Constructor(puzzle, params, schedule, random_state(5))
-    whole.run(1_000_000, 480)
+    go_on(whole, 1_000_000)
     for part in (1, 400_000, 777_777):
         first = Constructor(puzzle, params, schedule, random_state(5))
-        first.run(part, 480)
+        go_on(first, part)
         second = Constructor(puzzle, params, schedule, random_state(99))
         second.restore(first.state())
-        second.run(1_000_000 - first.nodes, 480)
+        go_on(second, 1_000_000 - first.nodes)
         for name, value in whole.state().items():
             if name == "cursor":  # behind the prefix there is only what was left there
                 depth = int(whole.prefix.scalars[0])

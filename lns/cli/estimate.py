@@ -1,0 +1,88 @@
+"""`lns solve --estimate`: what each score costs, as a table or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from instances.errors import InputError
+from lns.cli.main import DONE, print_json
+
+if TYPE_CHECKING:
+    from instances.puzzle import Puzzle
+    from lns.estimate import Estimate, Row
+    from lns.params import Params
+
+_NOT_FOR_ESTIMATES = ("run_dir", "start", "target", "steps", "log_from")
+
+
+def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
+    """Measure, extrapolate, print; raises InputError for options that only a run has."""
+    for name in _NOT_FOR_ESTIMATES:
+        if getattr(args, name) is not None:
+            raise InputError(f"--estimate makes no run; expected no --{name.replace('_', '-')} beside it")
+    if args.engine != "auto":
+        raise InputError(f"--estimate is about the main engine; expected no --engine {args.engine}")
+    from lns.estimate import estimate
+
+    def progress(line: str) -> None:
+        if not args.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    progress(f"measuring {puzzle.name} for {args.time:g} s of one core")
+    found = estimate(puzzle, params, args.seed, args.time, progress)
+    if args.json:
+        print_json(_json(puzzle, found))
+    else:
+        _print_table(puzzle, found)
+    return DONE
+
+
+def _print_table(puzzle: Puzzle, found: Estimate) -> None:
+    speed = f"{found.nodes / found.seconds / 1e6:.1f} M placements/s"
+    print(f"{puzzle.name}, best possible {puzzle.max_score}: {found.seconds:.0f} s of one core, {speed}")
+    print("Boards of at least a score per core-hour, different in 20 cells or more.")
+    print(
+        f"Measured up to {found.trusted}. Above it `expected` is extrapolated: half-way between two guesses, that each"
+    )
+    print("edge costs what the last one did, and the model's `forecast`, whose slope is too steep. `between` has")
+    print("both, and the chance in the counts.")
+    print()
+    titles = f"{'score':>5} {'seen':>5} {'measured':>9} {'forecast':>9} {'expected':>9}"
+    print(f"{titles} {'between':>19}  {'core-days for one':>17}")
+    for row in found.rows:
+        measured = f"{_number(row.measured):>9}" if row.measured is not None else f"{'-':>9}"
+        spread = f"{_number(row.low):>8} - {_number(row.high):>8}"
+        numbers = f"{measured} {_number(row.forecast):>9} {_number(row.expected):>9} {spread:>19}"
+        print(f"{row.score:>5} {row.count or '-':>5} {numbers}  {_number(row.core_days):>17}")
+
+
+def _number(value: float) -> str:
+    """Two digits that mean something."""
+    return f"{value:.2g}" if value < 100 or value >= 1e6 else f"{float(f'{value:.2g}'):,.0f}"
+
+
+def _json(puzzle: Puzzle, found: Estimate) -> dict[str, Any]:
+    return {
+        "instance": puzzle.name,
+        "max_score": puzzle.max_score,
+        "seconds": round(found.seconds, 3),
+        "nodes": found.nodes,
+        "trusted": found.trusted,
+        "rows": [_row(row) for row in found.rows],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "score": row.score,
+        "unlock": list(row.unlock),
+        "forecast_per_core_hour": row.forecast,
+        "expected_per_core_hour": row.expected,
+        "low_per_core_hour": row.low,
+        "high_per_core_hour": row.high,
+        "seen": row.count,
+        "measured_per_core_hour": row.measured,
+        "core_days_for_one": row.core_days if row.expected else None,
+    }

@@ -1,0 +1,190 @@
+"""The beam as an engine of its own: one beam after the other, each from chance of its own, finished exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.puzzle import IntArray, Puzzle
+from instances.verify import verify
+from lns.construct.beam import Beam, Paths, finish
+from lns.construct.constructor import MAX_COLOURS
+from lns.construct.derive import order_of
+from lns.construct.schedule import favoured_colours
+from lns.construct.tail import plan_tail
+from lns.engine import Find, State, Statistics
+from lns.neighbourhoods.assign import fill
+from lns.params import Params
+from lns.rng import RandomState
+
+MAX_PLACED = 2**25  # pieces of all prefixes of a layer: what a checkpoint holds
+NO_BEAM = -1  # depth between two beams
+
+
+class BeamEngine:
+    """Beams until told to stop: each grows to the cut, then its prefixes get their tails, for one edge more.
+
+    A beam may die out before the cut, mostly when the pieces of the rim run short of a colour. It counts for what
+    assignment makes of its deepest prefix; the next one favours inner colours only, the one after that none.
+    """
+
+    def __init__(self, puzzle: Puzzle, params: Params, random: RandomState) -> None:
+        if puzzle.colours > MAX_COLOURS:
+            raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
+        if params.beam.width * puzzle.cells > MAX_PLACED:
+            raise InputError(
+                f"parameter beam.width is {params.beam.width}; "
+                f"expected at most {MAX_PLACED // puzzle.cells} on a board of {puzzle.cells} cells"
+            )
+        self.puzzle, self.params = puzzle, params
+        self.random = random
+        self.best: Board | None = None
+        self.best_score = -1
+        self.origin = "beam"
+        self.exhausted = False
+        self.boards = self.prefixes = self.nodes = 0
+        self.died = 0  # beams in a row that did not get to the cut
+        self._finds: list[Find] = []
+        self._order = order_of(puzzle, params.construct)
+        self._cut = max(puzzle.cells - params.construct.tail, puzzle.cells // 2)
+        self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
+        row, column = np.divmod(self._order.astype(np.int64), puzzle.width)
+        self._position = (row + 1) * (puzzle.width + 1) + column + 1
+        self._beam: Beam | None = None  # that grows now
+        self._seed = self.random.copy()  # the chance that its tables were shuffled by
+        self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # of a beam that is grown
+        self._next = 0  # the next path to finish
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(beam_nodes=self.nodes, prefixes=self.prefixes, boards=self.boards)
+
+    def step(self, target: int) -> None:
+        """Some layers of the beam, or some tails, or the beginning of the next beam."""
+        if self._next < len(self._paths):
+            self._finish()
+            return
+        beam = self._beam or self._begin()
+        self.nodes += beam.run(self.params.engine.step_nodes // 4)  # a child costs about as much as four placements
+        if beam.depth == self._cut:
+            self._paths, self._next, self._beam, self.died = beam.paths(beam.alive), 0, None, 0
+        elif not beam.alive or self.best is None:
+            placed = self._placements(beam.paths(1)[0])
+            board = fill(self.puzzle, Board(placed, self.puzzle.width, self.puzzle.height))
+            self._offer(board, "fill")
+            if not beam.alive:
+                self._beam, self.died = None, self.died + 1
+
+    def complete(self) -> None:
+        """A whole beam, from the empty board to its last tail."""
+        self.step(self.puzzle.max_score)
+        while self._beam is not None or self._next < len(self._paths):
+            self.step(self.puzzle.max_score)
+
+    def _begin(self) -> Beam:
+        self._seed = self.random.copy()
+        params = self.params.construct
+        rim = params.quota_rim if self.died == 0 and params.quota else 0
+        inner = params.quota_inner if self.died <= 1 and params.quota else 0
+        favoured = favoured_colours(self.puzzle, rim, inner)
+        self._beam = Beam(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
+        return self._beam
+
+    def _finish(self) -> None:
+        """Tails of the beam's prefixes, until one makes a board that is wanted."""
+        most, puzzle = self.puzzle.max_score, self.puzzle
+        wanted = min(self.best_score + 1, self.params.engine.boards_from or most + 1)
+        done, searched, nodes, mismatches = finish(
+            self._paths, self._next, self._position, puzzle.width + 1, self._tail, self._work,
+            most - wanted, self.params.engine.step_nodes, self.params.construct.tail_nodes,
+        )  # fmt: skip
+        self._next += done
+        self.prefixes += searched
+        self.nodes += nodes
+        if mismatches >= 0:
+            placed = self._placements(self._paths[self._next - 1])
+            placed[self._order[self._cut :]] = self._work.found
+            self._offer(Board(placed, puzzle.width, puzzle.height), "beam")
+
+    def _placements(self, path: npt.NDArray[np.int16]) -> IntArray:
+        placed = np.full(self.puzzle.cells, -1, dtype=np.int32)
+        placed[self._order[: len(path)]] = path
+        return placed
+
+    def _check(self, paths: Paths) -> None:
+        """Raise InputError where a piece is missing, twice there, or against rim or clue: kernels depend on it."""
+        puzzle, order = self.puzzle, self._order[: paths.shape[1]]
+        if paths.size and (paths.min() < 0 or paths.max() >= 4 * puzzle.cells):
+            raise InputError("a saved beam holds pieces that there are not")
+        pieces = np.sort(paths >> 2, axis=1)
+        if (pieces[:, 1:] == pieces[:, :-1]).any():
+            raise InputError("a saved beam holds a piece twice")
+        clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
+        bound = np.zeros(puzzle.cells, dtype=bool)
+        bound[[clue.piece for clue in puzzle.clues]] = True
+        for depth, cell in enumerate(order.tolist()):
+            laid = paths[:, depth]
+            fits = laid == clues[cell] if cell in clues else ~bound[laid >> 2]
+            if not fits.all() or ((puzzle.oriented[laid] == 0) != np.array(puzzle.grey_sides(cell))).any():
+                raise InputError("a saved beam breaks the rim or a clue")
+
+    def _offer(self, board: Board, origin: str) -> None:
+        judged = verify(self.puzzle, board)
+        if not judged.valid:
+            raise AssertionError(f"{origin} returned an illegal board: {judged.problems[0]}")
+        self.boards += 1
+        self._finds.append(Find(board, judged.score, origin))
+        if judged.score > self.best_score:
+            self.best, self.best_score, self.origin = board, judged.score, origin
+
+    def drain(self) -> list[Find]:
+        finds, self._finds = self._finds, []
+        return finds
+
+    def meet(self, board: Board, score: int) -> None:
+        """Only better boards are looked for from now on."""
+        if score > self.best_score:
+            self.best, self.best_score, self.origin = board, score, "elsewhere"
+
+    # -- state: the layer that lives now, as boards ------------------------------------------------------------------
+
+    def state(self) -> State:
+        none = np.zeros(0, dtype=np.int32)
+        paths, worth, depth = self._paths[self._next :], np.zeros(0, dtype=np.int64), NO_BEAM
+        if self._beam is not None:
+            depth = self._beam.depth
+            paths, worth = self._beam.paths(self._beam.alive), self._beam.worth.copy()
+        elif len(paths):
+            depth = self._cut
+        padded = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
+        padded[:, : paths.shape[1]] = paths
+        return {
+            "best": none if self.best is None else self.best.placements,
+            "counters": np.array([self.best_score, self.boards, self.prefixes, self.nodes, self.died, depth]),
+            "random": self.random.copy(),
+            "seed": self._seed.copy(),
+            "paths": padded,
+            "worth": worth,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from ``state``; raises InputError where it does not fit this puzzle and these parameters."""
+        self.best_score, self.boards, self.prefixes, self.nodes, self.died, depth = map(int, state["counters"])
+        best = state["best"].astype(np.int32)
+        self.best = Board(best, self.puzzle.width, self.puzzle.height) if len(best) else None
+        paths, worth = state["paths"].astype(np.int16), state["worth"].astype(np.int64)
+        if not NO_BEAM <= depth <= self._cut or (depth == NO_BEAM) != (len(paths) == 0):
+            raise InputError("the saved beam is of another length")
+        if len(paths) > self.params.beam.width or len(worth) != len(paths) * (NO_BEAM < depth < self._cut):
+            raise InputError("the saved beam is of another width")
+        paths = np.ascontiguousarray(paths[:, : max(depth, 0)])
+        self._check(paths)
+        self._beam, self._paths, self._next = None, paths, 0
+        if len(worth):
+            self.random[:] = state["seed"]
+            self._begin().resume(paths, worth)
+            self._paths = paths[:0]
+        self.random[:] = state["random"]
+        self._seed = state["seed"].astype(np.uint64)

@@ -1,0 +1,207 @@
+"""Which search to make next: quota heights in play, what is known of each, and the slips that knowledge asks for.
+
+A course is one height of the quota curve. The higher the curve the better the prefixes, up to a height where hardly
+any is left; where that is depends on the instance, and no population of prefixes tells it well. So each shuffle that
+is searched is also measured:
+
+- children by depth, as met by the search itself; they take the place of the population's (``derive.measure``), and the
+  slip schedule is derived again from them;
+- what a sample of its prefixes ends with in the exact tail: how many boards of a score that is common enough to be
+  counted the course makes in a node.
+
+The next shuffle goes to the course with most such boards; one above it is given time to show what it is worth, as few
+shuffles of a high course flow, and those flow well. Heights are tried from the top down, one below the best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from lns.construct.constructor import Constructor
+from lns.construct.derive import Aim, Fit, best_schedule, first_unlock, highest_aim, measure, schedule_for
+from lns.construct.kernel import LOOK, MOST_MISSES, MOST_SLIPS
+from lns.construct.schedule import Schedule, favoured_colours
+from lns.engine import State
+from lns.params import Construct
+from lns.rng import RandomState
+
+Floats = npt.NDArray[np.float64]
+
+HEIGHTS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.0)  # shares of the highest
+HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
+SHY = 0.9  # exact children behind the quota, of those of a population, which has met the quota by better luck
+TRUST = 1.0  # shuffles after which that is half forgotten
+PRIOR = 100_000.0  # nodes that the population's word is worth
+TAIL_NODE = 1.6  # what a node of the exact tail costs, in nodes of construction (`make bench`)
+_EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
+
+
+@dataclass
+class Course:
+    """``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
+    have them, slipping children, nodes that had a slip left. ``outcomes``: float64 (MOST_MISSES,) boards by mismatches,
+    as the samples tell. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to allow one mismatch
+    more."""
+
+    fit: Fit
+    census: Floats
+    outcomes: Floats
+    work: float = 0.0
+    shuffles: int = 0
+    slack: int = 0
+
+    def learn(self, built: Constructor) -> None:
+        """Add the shuffle that ``built`` has just searched."""
+        schedule, cells = built.schedule, len(built.schedule.order)
+        self.shuffles += 1
+        self.outcomes += built.outcomes
+        # a tree that is soon searched whole is no reason to search it again and again
+        self.work += max(built.nodes_of_shuffle, built.params.patience_nodes) + TAIL_NODE * built.tail_nodes_of_shuffle
+        self.slack += built.exhausted
+        if built.barren:
+            return  # a subtree that dies early says little of those that live
+        counted = built.prefix.census.reshape(cells, 2, MOST_SLIPS).astype(np.float64)
+        exact, slipping = counted[:, 0], counted[:, 1]
+        parents = np.zeros((cells, MOST_SLIPS))  # nodes that stood before each depth, by slips spent
+        parents[0, 0] = 1.0
+        parents[1:] = (exact + slipping)[:-1]
+        room = np.arange(MOST_SLIPS) < schedule.allowed[:, None]
+        self.census += [exact.sum(1), parents.sum(1), slipping.sum(1), np.where(room, parents, 0.0).sum(1)]
+
+    @property
+    def barren(self) -> bool:
+        """Whether no prefix came of it yet."""
+        return not self.census.any()
+
+    def known(self) -> Fit:
+        """The fit with everything that was met since."""
+        exact, first, cells = self.fit.exact.copy(), self.fit.first_unlock, len(self.fit.exact)
+        if self.fit.height > 0:
+            exact[first : first + cells // 8] *= SHY
+        exact = (self.census[_EXACT] + PRIOR * exact) / (self.census[_PARENTS] + PRIOR)
+        slipping = (self.census[_SLIPPING] + PRIOR * self.fit.slipping) / (self.census[_ROOM] + PRIOR)
+        return Fit(exact, slipping, self.fit.favoured, self.fit.height, self.fit.first_unlock)
+
+
+class Courses:
+    """All courses of a run; ``now``: the one being searched, by ``aim``."""
+
+    def __init__(self, puzzle: Puzzle, params: Construct, random: RandomState) -> None:
+        self.puzzle, self.params, self.random = puzzle, params, random
+        self.favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
+        some = params.quota > 0 and len(self.favoured) > 0
+        self.heights = [height * params.quota for height in HEIGHTS] if some else [0.0]
+        self.courses: list[Course] = []  # those tried, from the highest down
+        self.now = 0
+        self.aim: Aim | None = None
+
+    def choose(self, mismatches: int) -> Schedule:
+        """The schedule to search next for boards of at most ``mismatches``.
+
+        Schedules that are too strict make no boards at all, those that are too loose only waste some work; hence the
+        parameter ``aim_below``.
+        """
+        self.now = self._next(mismatches)
+        course = self.courses[self.now]
+        known = course.known()
+        if all(course.barren for course in self.courses):  # no word yet of what can be reached
+            mismatches = highest_aim(known, self.puzzle, self.params).mismatches
+        wanted = min(mismatches + self.params.aim_below + course.slack, self.puzzle.max_score)
+        self.aim = best_schedule(known, self.puzzle, self.params, wanted)
+        return self.schedule()
+
+    def schedule(self) -> Schedule:
+        """That of the present course and aim."""
+        assert self.aim is not None
+        return schedule_for(self.courses[self.now].fit, self.aim, self.puzzle, self.params)
+
+    def learn(self, built: Constructor) -> None:
+        """The present course was searched by ``built``."""
+        self.courses[self.now].learn(built)
+
+    def _next(self, mismatches: int) -> int:
+        """The course that promises most boards in a node, or a new one: until boards come, and below the best."""
+        if not self.courses:
+            return self._begin()
+        boards, rates = self.boards(mismatches)
+        left, most = len(self.heights) - len(self.courses), max(rates)
+        if most == 0:
+            return self._begin() if left else min(range(len(rates)), key=lambda i: self.courses[i].work)
+        top, trust = rates.index(most), TRUST * self.params.reshuffle_nodes
+        if left and top == len(rates) - 1 and self.courses[top].work > trust:
+            return self._begin()
+        hopes = [
+            (found + (HOPE if i < top else 1.0) * most * trust) / (course.work + trust)
+            for i, (found, course) in enumerate(zip(boards, self.courses, strict=True))
+        ]
+        return max(range(len(hopes)), key=hopes.__getitem__)
+
+    def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
+        """(boards, boards a node) of every course, LOOK edges below a score, where there are enough to compare."""
+        boards = [float(course.outcomes[: mismatches + LOOK + 1].sum()) for course in self.courses]
+        return boards, [found / max(course.work, 1.0) for found, course in zip(boards, self.courses, strict=True)]
+
+    def _begin(self) -> int:
+        """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
+        height = self.heights[len(self.courses)]
+        for lower in [height, 0.95 * height, 0.9 * height, 0.8 * height, 0.0]:
+            fit = measure(self.puzzle, self.params, self.favoured, lower, self.random)
+            if fit is not None:
+                break
+        assert fit is not None, "without a quota some population always lives"
+        fit = Fit(
+            fit.exact, fit.slipping, self.favoured if height > 0 else (), height, first_unlock(self.puzzle, height)
+        )
+        self.courses.append(Course(fit, np.zeros((4, self.puzzle.cells)), np.zeros(MOST_MISSES)))
+        return len(self.courses) - 1
+
+    # -- state -------------------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        state = empty_state(self.puzzle)
+        if self.courses and self.aim is not None:
+            state["fits"] = np.array([[one.fit.exact, one.fit.slipping, *one.census] for one in self.courses])
+            state["outcomes"] = np.array([one.outcomes for one in self.courses])
+            state["numbers"] = np.array([[one.work, one.shuffles, one.slack] for one in self.courses])
+            state["unlock"] = self.aim.unlock
+            state["aim"] = np.array([self.now, self.aim.mismatches, self.aim.rate])
+        return state
+
+    def restore(self, state: State) -> None:
+        """Go on from ``state``; raises InputError for numbers that no search of this puzzle can have."""
+        fits, outcomes, numbers, aim = (
+            np.asarray(state[name], dtype=np.float64) for name in ("fits", "outcomes", "numbers", "aim")
+        )
+        unlock = np.asarray(state["unlock"], dtype=np.int64)
+        if not len(fits) == len(outcomes) == len(numbers) <= len(self.heights) or len(aim) != 3:
+            raise InputError("the saved courses are of other parameters")
+        for values in (fits, outcomes, numbers, aim):
+            if not (np.isfinite(values).all() and (values >= 0).all()):
+                raise InputError("the saved courses have numbers out of range")
+        if len(unlock) >= MOST_SLIPS or (unlock < 0).any() or (unlock > self.puzzle.cells).any():
+            raise InputError("the saved slip schedule is of another puzzle")
+        now, mismatches, rate = aim.tolist()
+        if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
+            raise InputError("the saved aim is out of range")
+        self.courses = []
+        for row, boards, (work, *counts), height in zip(fits, outcomes, numbers.tolist(), self.heights, strict=False):
+            favoured = self.favoured if height > 0 else ()
+            fit = Fit(row[0], row[1], favoured, height, first_unlock(self.puzzle, height))
+            self.courses.append(Course(fit, row[2:].copy(), boards.copy(), work, *(int(min(n, 2**53)) for n in counts)))
+        self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
+
+
+def empty_state(puzzle: Puzzle) -> State:
+    """What stands in a state before there are courses."""
+    return {
+        "fits": np.zeros((0, 6, puzzle.cells)),
+        "outcomes": np.zeros((0, MOST_MISSES)),
+        "numbers": np.zeros((0, 3)),
+        "unlock": np.zeros(0, dtype=np.int64),
+        "aim": np.zeros(0),
+    }

@@ -1,0 +1,185 @@
+"""What a score costs: full boards per core-hour, measured where they come, extrapolated beyond, for a person who plans.
+
+The construction of the main engine runs for a while and its boards are counted by score. Boards come in families that
+share nearly all their pieces, large ones at low scores; of a family only one counts. What an edge more costs beyond the
+measured scores, nobody knows. At best it is what the last measured edges cost. At worst it is what the Markov forecast
+says for the best schedule of each score, since that takes cells for independent, while the last pieces of a good board
+fit better than that. Published rates rise by factors between the two; the middle of their logarithms is what is
+expected, and both are shown.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from instances.errors import InputError
+from instances.puzzle import IntArray, Puzzle
+from lns.construct.derive import Aim, Fit, best_schedule
+from lns.params import Params
+from lns.search import Search
+
+DIFFERENT = 20  # cells in which boards of different families differ at least
+ENOUGH = 20  # families of a score, after which the next score is looked for
+TRUSTED = 10  # families, from which a ratio is worth something
+REMEMBERED = 200  # boards of a score that a new one is compared with
+EDGES = 2  # over which the price of an edge is measured
+SHOWN_BELOW = 3  # scores below the highest well measured one
+HOPELESS_DAYS = 1e6
+
+
+@dataclass
+class Tally:
+    """Boards of at least one score: ``finds`` in all, ``count`` families, in the ``seconds`` that they counted."""
+
+    seconds: float = 0.0
+    finds: int = 0
+    count: int = 0
+    seen: list[IntArray] = field(default_factory=list)
+
+    def add(self, placements: IntArray) -> None:
+        """Count a board; as a family of its own, if it differs from all earlier ones in enough cells."""
+        self.finds += 1
+        enough = min(DIFFERENT, len(placements) // 4)
+        if all((placements != other).sum() >= enough for other in self.seen[-REMEMBERED:]):
+            self.count += 1
+            self.seen.append(placements)
+
+    @property
+    def per_hour(self) -> float:
+        """Families."""
+        return 3600 * self.count / self.seconds
+
+
+@dataclass(frozen=True)
+class Row:
+    """One score. Rates are boards of at least ``score``, one a family, per core-hour.
+
+    ``forecast``: the Markov model's word, families counted whole, for the best ``unlock`` depths; ``expected``:
+    measured or extrapolated, between ``low`` and ``high``; ``count``: families seen; ``measured``: their rate, or None.
+    """
+
+    score: int
+    unlock: tuple[int, ...]
+    forecast: float
+    expected: float
+    low: float
+    high: float
+    count: int
+    measured: float | None
+
+    @property
+    def core_days(self) -> float:
+        """For one board."""
+        return 1 / (24 * self.expected) if self.expected else math.inf
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """``trusted``: the highest score whose rate is measured well; expected rates above it are extrapolated."""
+
+    rows: tuple[Row, ...]
+    seconds: float
+    nodes: int
+    trusted: int
+
+
+class Measurement:
+    """The main engine's construction, neither beams nor windows, watched: every board that it constructs is counted."""
+
+    def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
+        self.puzzle = puzzle
+        self.params = replace(params, windows=replace(params.windows, nodes=0), engine=replace(params.engine, beams=0))
+        self.search = Search(puzzle, self.params, seed, 0)
+        self.target, self.seconds = 1, 0.0
+        self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
+
+    def run(self, seconds: float, progress: Callable[[str], None]) -> None:
+        """Search and count for so many seconds of this core; the sights are raised whenever a score is common."""
+        most = self.puzzle.max_score
+        self.search.step(most)  # measures the pieces, and compiles, before the clock starts
+        while self.seconds < seconds:
+            self.search.params = replace(
+                self.params, engine=replace(self.params.engine, boards_from=min(self.target, most))
+            )
+            before = time.process_time()
+            self.search.step(most)
+            took = time.process_time() - before
+            self.seconds += took
+            for score in range(self.target, most + 1):
+                self.tallies[score].seconds += took
+            for find in self.search.drain():
+                if find.origin == "construct":
+                    for score in range(self.target, find.score + 1):
+                        self.tallies[score].add(find.board.placements)
+            passed = self.target
+            while self.target < most and self.tallies[self.target].count >= ENOUGH:
+                self.target += 1
+            if self.target > passed:
+                progress(f"{self.seconds:6.1f} s: {ENOUGH} different boards of {self.target - 1} or more")
+
+    @property
+    def work(self) -> float:
+        """Placements a second."""
+        return self.search.statistics.work / self.seconds
+
+    def best_course(self, score: int) -> Fit:
+        """What the search has learned of the course that promises most boards of ``score``, among those searched."""
+        courses = self.search.courses.courses
+        fits = [course.known() for course in courses if course.shuffles] or [course.known() for course in courses]
+        return max(fits, key=lambda fit: self.best_aim(fit, score).rate)
+
+    def best_aim(self, fit: Fit, score: int) -> Aim:
+        """The forecast of the best schedule for ``score``."""
+        return best_schedule(fit, self.puzzle, self.params.construct, self.puzzle.max_score - score)
+
+
+def estimate(
+    puzzle: Puzzle, params: Params, seed: int, seconds: float, progress: Callable[[str], None] = lambda line: None
+) -> Estimate:
+    """Measure for ``seconds`` of this core, then extrapolate; raises InputError when no board came meanwhile."""
+    measured = Measurement(puzzle, params, seed)
+    measured.run(seconds, progress)
+    seen = [score for score, tally in measured.tallies.items() if tally.count]
+    if not seen:
+        raise InputError(f"no board of {puzzle.name} was constructed in {seconds:g} s; expected a longer --time")
+    trusted = max([score for score in seen if measured.tallies[score].count >= TRUSTED], default=seen[0])
+    fit = measured.best_course(trusted)
+    promised = measured.best_aim(fit, trusted).rate
+    rows: list[Row] = []
+    for score in range(max(seen[0], trusted - SHOWN_BELOW), puzzle.max_score + 1):
+        rows.append(_row(score, trusted, promised, fit, measured))
+        if rows[-1].core_days > HOPELESS_DAYS:
+            break
+    return Estimate(tuple(rows), measured.seconds, measured.search.statistics.work, trusted)
+
+
+def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurement) -> Row:
+    """``promised``: boards of at least ``trusted`` a node by the forecast from ``fit``."""
+    tally, aim = measured.tallies[score], measured.best_aim(fit, score)
+    nearest = min(score, trusted)
+    edges = min(EDGES, nearest - min(measured.tallies))
+    known, below = measured.tallies[nearest], measured.tallies[nearest - edges] if edges else None
+    rate = known.per_hour
+    noise = math.exp(2 * math.sqrt(1 / known.count))
+    low = expected = high = rate
+    if score > nearest:
+        low = rate * min(1.0, aim.rate / max(promised, 1e-300))
+        high = low
+        if below is not None and below.finds:  # the price of the last edges, in boards or in families
+            boards = below.finds / below.seconds / (known.finds / known.seconds)
+            families = below.per_hour / known.per_hour
+            high = max(low, rate / max(1.0, boards, families) ** ((score - nearest) / edges))
+        expected = math.sqrt(low * high)
+    return Row(
+        score,
+        tuple(aim.unlock.tolist()),
+        aim.rate * measured.work * 3600,
+        expected,
+        low / noise,
+        high * noise,
+        tally.count,
+        tally.per_hour if tally.count else None,
+    )

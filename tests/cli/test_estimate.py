@@ -1,0 +1,63 @@
+"""`lns solve --estimate`: a table for people, an object for programs, one sentence for what cannot be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lns.cli.main import main
+
+QUICK = """
+[construct]
+population = 200
+reshuffle_nodes = 3_000_000
+[engine]
+step_nodes = 300_000
+"""
+
+
+@pytest.fixture
+def arguments(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quick.toml").write_text(QUICK)
+    return ["solve", "like-e2-10x10", "--estimate", "--time", "1", "--params", "quick.toml", "--quiet"]
+
+
+def test_json_says_what_is_measured(arguments, capsys, tmp_path):
+    assert main([*arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert captured.err == ""
+    assert found["instance"] == "like-e2-10x10" and found["max_score"] == 180 and found["seconds"] >= 1
+    assert found["rows"][0]["score"] <= found["trusted"] < found["rows"][-1]["score"]
+    for row in found["rows"]:
+        assert row.keys() == {
+            "score", "unlock", "forecast_per_core_hour", "expected_per_core_hour", "low_per_core_hour",
+            "high_per_core_hour", "seen", "measured_per_core_hour", "core_days_for_one",
+        }  # fmt: skip
+        assert (row["measured_per_core_hour"] is None) == (row["seen"] == 0)
+    assert not (tmp_path / "runs").exists(), "an estimate is no run"
+
+
+def test_the_table_has_a_line_a_score(arguments, capsys):
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "Measured up to" in out and "extrapolated" in out
+    table = [line.split() for line in out.splitlines() if line.split() and line.split()[0].isdigit()]
+    scores = [int(line[0]) for line in table]
+    assert scores == list(range(scores[0], scores[0] + len(scores)))
+
+
+@pytest.mark.parametrize(
+    "more,sentence",
+    [
+        (["--run-dir", "x"], "expected no --run-dir"),
+        (["--target", "170"], "expected no --target"),
+        (["--log-from", "0"], "expected no --log-from"),
+        (["--engine", "beam"], "expected no --engine beam"),
+    ],
+)
+def test_options_of_a_run_are_refused(arguments, more, sentence, capsys):
+    assert main([*arguments, *more]) == 2
+    assert sentence in capsys.readouterr().err

@@ -1,0 +1,95 @@
+"""The estimate: rates are those of a recount, the table falls with the score, what was not measured is said."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from instances import verify
+from instances.formats import load_puzzle
+from lns import estimate as estimates
+from lns.construct import forecast
+from lns.estimate import Measurement, Tally, estimate
+from lns.params import from_dict
+
+QUICK = from_dict({"construct": {"population": 200, "reshuffle_nodes": 3_000_000}, "engine": {"step_nodes": 300_000}})
+
+
+def test_boards_that_share_most_of_their_cells_are_one_family():
+    tally = Tally(seconds=2.0)
+    first = np.arange(100, dtype=np.int32)
+    near, far = first.copy(), first.copy()
+    near[:19] += 1
+    far[:20] += 1
+    for placements in (first, near, far, first):
+        tally.add(placements)
+    assert (tally.finds, tally.count) == (4, 2)
+    assert tally.per_hour == 3600
+
+
+def test_the_counts_are_those_of_the_boards(monkeypatch):
+    """Every board that the search constructs is looked at again: none is lost, none counted at a wrong score."""
+    puzzle = load_puzzle("like-e2-10x10")
+    seen: Counter[int] = Counter()
+    true_verify = verify
+
+    def watching(*arguments):
+        judged = true_verify(*arguments)
+        seen[judged.score] += 1
+        return judged
+
+    monkeypatch.setattr("lns.search.verify", watching)
+    measured = Measurement(puzzle, QUICK, 1)
+    measured.run(1.0, lambda line: None)
+    assert sum(seen.values()) > 20
+    highest = max(seen)
+    assert measured.tallies[highest].finds == seen[highest]
+    for score, tally in measured.tallies.items():
+        assert tally.count <= tally.finds <= sum(number for at, number in seen.items() if at >= score)
+    seconds = [tally.seconds for tally in measured.tallies.values()]
+    assert seconds == sorted(seconds) and seconds[-1] == pytest.approx(measured.seconds)
+
+
+def test_the_table_falls_and_says_what_was_measured():
+    lines: list[str] = []
+    found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 2.0, lines.append)
+    assert lines, "progress is told"
+    scores = [row.score for row in found.rows]
+    assert scores == list(range(scores[0], scores[-1] + 1)) and scores[0] <= found.trusted < scores[-1] <= 264
+    for row in found.rows:
+        assert 0 < row.low <= row.expected <= row.high
+        assert (row.measured is None) == (row.count == 0)
+        assert row.score > found.trusted or row.measured == row.expected
+    beyond = [row for row in found.rows if row.score >= found.trusted]
+    for row, following in itertools.pairwise(beyond):
+        assert row.expected > following.expected and row.low > following.low and row.core_days < following.core_days
+    assert scores[-1] == 264 or found.rows[-1].core_days > estimates.HOPELESS_DAYS
+
+
+def test_the_forecast_without_slips_is_the_expected_number_of_perfect_boards():
+    """Rows of one cell kind, c candidates a cell: the product over the nodes, by hand; and slips by recursion."""
+    exact = np.array([3.0, 2.0, 0.5, 0.25, 1.5])
+    slipping = np.array([0.0, 1.0, 2.0, 4.0, 0.5])
+    nodes = 3 + 6 + 3 * (1 + 10)  # by hand: three depths before the cut at 3, and ten for each tail
+    none = np.zeros(0, dtype=np.int64)
+    assert forecast.boards_per_node(exact, slipping, none, 3, 0, 10.0) == pytest.approx(exact.prod() / nodes)
+
+    def boards(depth: int, spent: int) -> float:
+        if depth == 5:
+            return 1.0
+        allowed = 2 if depth >= 3 else int(depth >= 1)  # one slip unlocked at depth 1; the tail may have two in all
+        more = slipping[depth] * boards(depth + 1, spent + 1) if spent < allowed else 0.0
+        return exact[depth] * boards(depth + 1, spent) + more
+
+    def made(depth: int, spent: int) -> float:
+        if depth == 3:
+            return 10.0
+        more = slipping[depth] * (1 + made(depth + 1, spent + 1)) if spent < int(depth >= 1) else 0.0
+        return exact[depth] * (1 + made(depth + 1, spent)) + more
+
+    unlock = np.array([1], dtype=np.int64)
+    got = forecast.boards_per_node(exact, slipping, unlock, 3, 2, 10.0)
+    assert got == pytest.approx(boards(0, 0) / made(0, 0))
