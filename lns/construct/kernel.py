@@ -148,14 +148,16 @@ def construct(
 ) -> int:
     """Make prefixes and finish each exactly, until a board with at most ``mismatches`` is found or nodes run out.
 
+    ``node_limit``: nodes of prefixes in all; those of the tails of this call are taken off it.
     ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 [prefixes, tails searched,
     tail nodes, mismatches of the find, prefixes when the last sample was taken, nodes where the next is due].
     ``outcomes``: int64 (MOST_MISSES,), boards by mismatches: a sample of the prefixes is finished as well as it can be,
     and stands for all prefixes since the one before. Returns REACHED with a find, BUDGET or EXHAUSTED.
     """
     cells = len(finds)
+    tails_before = counters[2]
     while True:
-        status = next_prefix(plan, prefix, node_limit)
+        status = next_prefix(plan, prefix, node_limit - (counters[2] - tails_before))
         if status != REACHED:
             return status
         counters[0] += 1
@@ -182,5 +184,5 @@ def construct(
                 finds[plan.cut + i] = work.found[i]
             counters[3] = slips + found
             return REACHED
-        if prefix.scalars[1] >= node_limit:
+        if prefix.scalars[1] + counters[2] - tails_before >= node_limit:
             return BUDGET

@@ -1,0 +1,134 @@
+"""Courses: what a shuffle teaches, which course is searched next, and that a saved state is checked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from instances import InputError, verify
+from instances.formats import load_puzzle
+from lns.construct.constructor import Constructor
+from lns.construct.courses import Course, Courses
+from lns.construct.kernel import LOOK, MOST_MISSES, MOST_SLIPS
+from lns.params import Construct
+from lns.rng import random_state
+
+QUICK = Construct(population=300, reshuffle_nodes=2_000_000, patience_nodes=1_000_000)
+
+
+def searched(courses: Courses, target: int, shuffles: int) -> Constructor:
+    """Search so many shuffles for boards of ``target``, learning from each but the last."""
+    puzzle = courses.puzzle
+    built = Constructor(puzzle, courses.params, courses.choose(puzzle.max_score - target), random_state(5))
+    for _ in range(shuffles):
+        while not built.over:
+            board = built.run(500_000, target)
+            assert board is None or verify(puzzle, board).score >= target
+        courses.learn(built)
+        built.begin(courses.choose(puzzle.max_score - target))
+    return built
+
+
+def test_the_census_counts_every_placement_once():
+    puzzle = load_puzzle("like-e2-10x10")
+    params = Construct(population=300, quota=0.0)
+    courses = Courses(puzzle, params, random_state(1))
+    built = Constructor(puzzle, params, courses.choose(20), random_state(2))
+    built.run(3_000_000, puzzle.max_score)
+    assert built.prefixes > 0 and not built.over
+    counted = built.prefix.census.reshape(puzzle.cells, 2, MOST_SLIPS)
+    assert counted.sum() == built.nodes_of_shuffle
+    allowed = built.schedule.allowed
+    for depth in range(puzzle.cells):
+        assert not counted[depth, :, allowed[depth] + 1 :].any(), "no prefix spends more than its schedule allows"
+        assert not counted[depth, 1, 0].any(), "a slipping placement has spent a slip"
+    course = courses.courses[0]
+    course.learn(built)
+    first = int(built.schedule.unlock[0])
+    assert course.census[2, :first].sum() == 0, "before the first unlock nothing slips"
+    known = course.known()
+    busy = int(course.census[1].argmax())
+    met = course.census[0, busy] / course.census[1, busy]
+    assert min(met, course.fit.exact[busy]) <= known.exact[busy] <= max(met, course.fit.exact[busy])
+    assert abs(known.exact[busy] - met) < abs(known.exact[busy] - course.fit.exact[busy]), "what was met counts most"
+
+
+def test_samples_stand_for_the_prefixes_between_them():
+    puzzle = load_puzzle("like-e2-10x10")
+    courses = Courses(puzzle, Construct(population=300, quota=0.0), random_state(1))
+    built = Constructor(puzzle, courses.params, courses.choose(puzzle.max_score - 165), random_state(2))
+    for _ in range(40):
+        built.run(1_000_000, 170)
+        if built.over:
+            built.begin(built.schedule)
+    assert 0 < built.outcomes.sum() <= built.prefixes
+    assert not built.outcomes[puzzle.max_score - 170 + LOOK + 1 :].any()
+
+
+@pytest.mark.parametrize("name", ["like-e2-8x8", "like-e2-12x20", "uniform-10x10"])
+def test_some_course_makes_prefixes_on_any_instance(name):
+    puzzle = load_puzzle(name)
+    courses = Courses(puzzle, QUICK, random_state(1))
+    built = searched(courses, puzzle.max_score - 3, 12)
+    assert built.prefixes > 0
+    assert len(courses.courses) <= len(courses.heights)
+
+
+def test_a_course_that_flows_is_not_left_for_one_that_does_not():
+    """By hand-made counts: the best course is searched on, one above it gets its chance first, one below does not."""
+    puzzle = load_puzzle("like-e2-8x8")
+    courses = Courses(puzzle, Construct(population=100, reshuffle_nodes=1000), random_state(1))
+    for _ in range(3):
+        courses._begin()
+    for course, boards, work in zip(courses.courses, (0, 500, 100), (500.0, 900.0, 900.0), strict=True):
+        course.outcomes[10], course.work = boards, work
+    assert courses._next(10) == 0, "little is known of the highest yet"
+    courses.courses[0].work = 1e5
+    assert courses._next(10) == 1
+    courses.courses[1].work = courses.courses[2].work = 1e5
+    assert courses._next(10) == 1
+    courses.courses[2].outcomes[10] = 5000
+    assert courses._next(10) == 3 == len(courses.courses) - 1, "the lowest is best: one lower is tried"
+
+
+def test_trees_searched_whole_are_not_searched_for_ever():
+    puzzle = load_puzzle("like-e2-4x4")
+    courses = Courses(puzzle, Construct(population=100), random_state(1))
+    searched(courses, puzzle.max_score, 30)
+    assert all(course.slack == course.shuffles for course in courses.courses)
+    assert sum(course.shuffles for course in courses.courses) == 30
+
+
+def test_a_state_of_courses_comes_back_or_is_refused():
+    puzzle = load_puzzle("like-e2-10x10")
+    courses = Courses(puzzle, QUICK, random_state(1))
+    searched(courses, 178, 3)
+    state = courses.state()
+    again = Courses(puzzle, QUICK, random_state(9))
+    again.restore(state)
+    assert all(np.array_equal(value, again.state()[name]) for name, value in state.items())
+    assert np.array_equal(again.schedule().need, courses.schedule().need)
+    for name, value in (
+        ("fits", -state["fits"] - 1),
+        ("fits", np.full_like(state["fits"], np.nan)),
+        ("numbers", state["numbers"][:0]),
+        ("unlock", np.array([puzzle.cells + 1])),
+        ("unlock", np.full(MOST_SLIPS, 3)),
+        ("aim", np.array([99.0, 5.0, 0.0])),
+        ("aim", np.array([0.0, 1e6, 0.0])),
+        ("outcomes", np.zeros((20, MOST_MISSES))),
+    ):
+        with pytest.raises(InputError):
+            Courses(puzzle, QUICK, random_state(1)).restore({**state, name: value})
+
+
+def test_a_barren_shuffle_teaches_only_that_it_was_barren():
+    puzzle = load_puzzle("like-e2-16x16")
+    params = Construct(population=100, patience_nodes=1000)
+    courses = Courses(puzzle, params, random_state(1))
+    built = Constructor(puzzle, params, courses.choose(15), random_state(2))
+    built.run(10_000, puzzle.max_score)
+    assert built.over and built.barren
+    course: Course = courses.courses[0]
+    course.learn(built)
+    assert course.barren and course.shuffles == 1 and course.work >= 1000

@@ -1,0 +1,213 @@
+"""Neighbourhoods: every operator keeps clues, rim and each piece once, and says what its board is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from instances import Board, verify
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from lns.construct.beam_engine import BeamEngine
+from lns.engine import OPERATORS as COUNTED
+from lns.neighbourhoods.assign import fill
+from lns.neighbourhoods.choose import Choice
+from lns.neighbourhoods.elites import Elites, differing
+from lns.neighbourhoods.freed import MOST_CELLS, band, block, cluster, comb, donors, path
+from lns.neighbourhoods.move import damage, score_of
+from lns.neighbourhoods.operators import OPERATORS
+from lns.neighbourhoods.small import TABU_CELLS
+from lns.neighbourhoods.suffix import turned_board, turned_puzzle
+from lns.params import from_dict
+from lns.rng import random_state
+from lns.tabu.search import random_board
+from tests.instances.small_puzzles import planted
+
+MAY_GET_WORSE = {"perturb"}
+SHAPES = [(1, 1), (1, 2), (7, 1), (2, 2), (2, 3), (3, 3), (4, 3), (5, 9), (9, 6)]
+
+
+def some_board(puzzle, seed):
+    """Random, or filled by assignment."""
+    return random_board(puzzle, np.random.default_rng(seed)) if seed % 2 else fill(puzzle, Board.empty(puzzle))
+
+
+def good_board(puzzle):
+    """A beam's: damaged in a few places only."""
+    beam = BeamEngine(puzzle, from_dict({"beam": {"width": 100}}), random_state(1))
+    beam.complete()
+    assert beam.best is not None
+    return beam.best
+
+
+def check(name, puzzle, board, chance, nodes):
+    before = verify(puzzle, board)
+    assert before.valid and before.full
+    move = OPERATORS[name](puzzle, board, chance, nodes)
+    judged = verify(puzzle, move.board)
+    assert judged.valid and judged.full, judged.problems
+    assert judged.score == move.score
+    assert move.score >= before.score or name in MAY_GET_WORSE
+    assert move.nodes >= 0
+    return move
+
+
+def test_the_statistics_count_each_operator():
+    assert tuple(OPERATORS) == COUNTED
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("clues", [0, 1, 5])
+def test_rules_hold_on_every_shape(name, clues):
+    for number, (width, height) in enumerate(SHAPES):
+        puzzle, _ = planted(number, width, height, 3, min(clues, width * height))
+        chance = np.random.default_rng(number)
+        for seed in range(3):
+            board = some_board(puzzle, seed)
+            for _ in range(3):
+                board = check(name, puzzle, board, chance, 3000).board
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_five_clues_on_a_large_board(name):
+    puzzle = load_puzzle("like-e2-16x16-clue5")
+    board, chance = good_board(puzzle), np.random.default_rng(2)
+    for _ in range(6):
+        board = check(name, puzzle, board, chance, 50_000).board
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_the_same_chance_makes_the_same_move(name):
+    """Whatever was done before: operators have no memory."""
+    puzzle = load_puzzle("like-e2-8x8")
+    board = fill(puzzle, Board.empty(puzzle))
+    first = OPERATORS[name](puzzle, board, np.random.default_rng(5), 20_000)
+    OPERATORS[name](puzzle, some_board(puzzle, 3), np.random.default_rng(6), 20_000)
+    second = OPERATORS[name](puzzle, board, np.random.default_rng(5), 20_000)
+    assert first == second
+
+
+@pytest.mark.parametrize("name", sorted(OPERATORS.keys() - MAY_GET_WORSE))
+def test_a_perfect_board_stays_perfect(name):
+    puzzle, board = planted(4, 6, 5, 4, 2)
+    assert check(name, puzzle, board, np.random.default_rng(1), 5000).score == puzzle.max_score
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_a_pinned_board_stays_as_it_is(name):
+    puzzle, board = planted(4, 4, 4, 3, 16)
+    assert check(name, puzzle, board, np.random.default_rng(1), 5000).board == board
+
+
+@pytest.mark.parametrize("name", ["assign", "exchange"])
+def test_boards_larger_than_tabu_takes(name):
+    puzzle, _ = planted(1, 33, 32, 9)
+    assert puzzle.cells > TABU_CELLS
+    board = fill(puzzle, Board.empty(puzzle))
+    check(name, puzzle, board, np.random.default_rng(1), 5000)
+    assert check("perturb", puzzle, board, np.random.default_rng(1), 5000).board == board
+
+
+@pytest.mark.parametrize("name", ["block", "band", "cluster", "path", "donors", "suffix"])
+def test_a_spoilt_board_is_repaired(name):
+    """A solved board with two pieces exchanged in its last rows."""
+    puzzle, solution = planted(8, 8, 8, 6)
+    placed = solution.placements.copy()
+    placed[[50, 53]] = placed[53] ^ 1, placed[50] ^ 2
+    board = Board(placed, 8, 8)
+    assert verify(puzzle, board).valid and score_of(puzzle, board) < puzzle.max_score
+    chance, best = np.random.default_rng(1), 0
+    for _ in range(30):
+        best = max(best, check(name, puzzle, board, chance, 200_000).score)
+        if best == puzzle.max_score:
+            break
+    assert best == puzzle.max_score
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_other_boards_as_good_are_found(name):
+    """With few colours there are many."""
+    puzzle, _ = planted(3, 8, 8, 3)
+    board = good_board(puzzle)
+    chance, sideways = np.random.default_rng(3), 0
+    for _ in range(20):
+        move = check(name, puzzle, board, chance, 50_000)
+        sideways += move.board != board and move.score == score_of(puzzle, board)
+        board = move.board
+    assert sideways > 0
+
+
+def test_damage_is_what_the_judge_says():
+    for seed in range(6):
+        puzzle, _ = planted(seed, 3 + seed, 7 - seed, 3)
+        board = some_board(puzzle, seed)
+        judged = verify(puzzle, board)
+        assert sorted(map(tuple, damage(puzzle, board).tolist())) == sorted(judged.mismatches)
+        assert score_of(puzzle, board) == judged.score
+
+
+@pytest.mark.parametrize("choose", [block, band, cluster, comb, path, donors])
+def test_regions_hold_damage_and_stay_small(choose):
+    puzzle = load_puzzle("like-e2-16x16")
+    chance = np.random.default_rng(1)
+    board = good_board(puzzle)
+    damaged = set(damage(puzzle, board).reshape(-1).tolist())
+    drawn = set()
+    for _ in range(30):
+        cells = choose(puzzle, board, chance)
+        assert len(set(cells)) == len(cells) <= MOST_CELLS
+        assert 0 <= min(cells) and max(cells) < puzzle.cells
+        assert damaged & set(cells) or choose is comb
+        drawn.add(tuple(cells))
+    assert len(drawn) > 8
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_turned_board_is_worth_the_same(turns):
+    puzzle, _ = planted(6, 5, 7, 4, 3)
+    board = some_board(puzzle, 1)
+    turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
+    judged = verify(turned, laid)
+    assert judged.valid and judged.score == verify(puzzle, board).score
+    assert turned_board(laid, -turns) == board
+
+
+def test_work_goes_to_the_operator_that_gains():
+    choice, chance = Choice(3, 1e7), np.random.default_rng(1)
+    spent = np.zeros(3)
+    for _ in range(2000):
+        number = choice.draw(chance)
+        nodes = [500_000, 500_000, 5_000][number]
+        spent[number] += nodes
+        choice.learn(number, int(number == 1 and chance.random() < 0.2), nodes)
+    assert spent[1] > 4 * spent[0] and spent[0] > 0
+    assert spent[2] < 4 * spent[0], "what is cheap gets no more work than others"
+    again = Choice(3, 1e7)
+    again.restore(choice.state())
+    assert (again.weights == choice.weights).all()
+    for bad in (np.nan, -1.0, np.inf):
+        with pytest.raises(InputError):
+            again.restore(np.full((2, 3), bad))
+
+
+def test_elites_differ_and_the_best_stay():
+    puzzle = load_puzzle("like-e2-8x8")
+    pool = Elites(puzzle, 3, 10)
+    boards = [random_board(puzzle, np.random.default_rng(seed)) for seed in range(6)]
+    for board in boards:
+        pool.add(board, score_of(puzzle, board))
+    assert pool.full and [score for _, score in pool.members] == sorted((score_of(puzzle, b) for b in boards))[:-4:-1]
+    best, score = pool.members[0]
+    near = OPERATORS["exchange"](puzzle, best, np.random.default_rng(1), 10_000)
+    assert 0 < differing(near.board, best) < 10
+    pool.add(near.board, score - 1)
+    assert pool.members[0][0] == best, "a worse board takes no place of one like it"
+    pool.add(near.board, near.score)
+    assert pool.members[0][0] == near.board and len(pool.members) == 3
+    again = Elites(puzzle, 3, 10)
+    again.restore(pool.state())
+    assert again.members == pool.members
+    with pytest.raises(InputError):
+        again.restore(np.zeros((1, 64), dtype=np.int32))
+    with pytest.raises(InputError):
+        again.restore(np.array([board.placements for board in boards]))
