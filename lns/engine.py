@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -31,6 +31,9 @@ class Find(NamedTuple):
     origin: str
 
 
+OPERATORS = ("block", "band", "cluster", "comb", "path", "donors", "suffix", "assign", "exchange", "perturb")
+
+
 @dataclass
 class Statistics:
     """What was done, counted in the kernels; sums over islands are meaningful."""
@@ -42,6 +45,17 @@ class Statistics:
     beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
+    # OPERATORS of the large-neighbourhood search: placements, or what takes as long
+    block: int = 0
+    band: int = 0
+    cluster: int = 0
+    comb: int = 0
+    path: int = 0
+    donors: int = 0
+    suffix: int = 0
+    assign: int = 0
+    exchange: int = 0
+    perturb: int = 0
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -49,12 +63,17 @@ class Statistics:
     @property
     def work(self) -> int:
         """What `rate` counts: placements, or tabu moves where nothing was placed."""
-        placed = self.nodes + self.tail_nodes + self.window_nodes + self.beam_nodes
+        placed = self.nodes + self.tail_nodes + self.window_nodes + self.beam_nodes + sum(self.operators.values())
         return placed if self.nodes or not self.moves else self.moves
 
     @property
     def unit(self) -> str:
         return "nodes" if self.nodes or not self.moves else "moves"
+
+    @property
+    def operators(self) -> dict[str, int]:
+        """Work of the large-neighbourhood search by operator."""
+        return {name: getattr(self, name) for name in OPERATORS}
 
     def efforts(self) -> dict[str, int]:
         """Work by operator, under the names that finds give as their origin: placements, for tabu moves evaluated."""
@@ -62,6 +81,7 @@ class Statistics:
             "construct": self.nodes + self.tail_nodes,
             "beam": self.beam_nodes,
             "windows": self.window_nodes,
+            **self.operators,
             "tabu": self.moves,
         }
         return {name: work for name, work in efforts.items() if work}
@@ -70,11 +90,15 @@ class Statistics:
         """For the closing lines."""
         parts = []
         if self.nodes:
-            parts.append(f"{self.nodes / 1e6:,.0f} M nodes, {self.prefixes:,} prefixes finished exactly")
+            parts.append(f"{self.nodes / 1e6:,.0f} M nodes")
         if self.beam_nodes:
-            parts.append(f"{self.beam_nodes / 1e6:,.0f} M nodes of beams, {self.prefixes:,} prefixes finished exactly")
+            parts.append(f"{self.beam_nodes / 1e6:,.0f} M nodes of beams")
+        if self.prefixes:
+            parts.append(f"{self.prefixes:,} prefixes finished exactly")
         if self.window_nodes:
             parts.append(f"{self.window_nodes / 1e6:,.0f} M nodes in regions")
+        if operated := sum(self.operators.values()):
+            parts.append(f"{operated / 1e6:,.0f} M nodes in neighbourhoods")
         if self.moves:
             parts.append(f"{self.moves / 1e6:,.0f} M tabu moves evaluated")
         return ", ".join([*parts, self.rate(seconds)])
@@ -112,10 +136,12 @@ class Engine(Protocol):
 
 
 def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
-    """The engine called ``name``: 'auto', 'beam' or 'tabu'."""
-    if name == "auto":
+    """The engine called ``name``: 'auto', 'construct' (the same with nothing around it), 'beam', 'tabu' or 'lns'."""
+    if name in ("auto", "construct"):
         from lns.search import Search
 
+        if name == "construct":
+            params = replace(params, windows=replace(params.windows, nodes=0), engine=replace(params.engine, beams=0))
         return Search(puzzle, params, seed, island)
     if name == "beam":
         from lns.construct.beam_engine import BeamEngine
@@ -125,4 +151,8 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
         from lns.tabu.engine import TabuEngine
 
         return TabuEngine(puzzle, params, seed, island)
-    raise InputError(f"unknown engine '{name}'; expected auto, beam or tabu")
+    if name == "lns":
+        from lns.neighbourhoods.engine import LnsEngine
+
+        return LnsEngine(puzzle, params, seed, island)
+    raise InputError(f"unknown engine '{name}'; expected auto, construct, beam, tabu or lns")

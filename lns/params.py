@@ -39,7 +39,7 @@ def option(
 class Component:
     """Checks ranges and types of the fields when made; raises InputError naming the parameter."""
 
-    engines: ClassVar[tuple[str, ...]] = ("auto",)  # that use it
+    engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # that use it
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -61,7 +61,7 @@ _KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "t
 class Construct(Component):
     """Depth-first construction with slips, colour quotas and the comb order, then the exact tail."""
 
-    engines: ClassVar[tuple[str, ...]] = ("auto", "beam")
+    engines: ClassVar[tuple[str, ...]] = ("auto", "construct", "beam")
 
     band: int = option(5, "rows at the end that are filled column by column", 1, 64, tune=(3, 8))
     lead: int = option(5, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
@@ -98,7 +98,7 @@ class Construct(Component):
 class Beam(Component):
     """Many prefixes at once, in the order and with the favoured colours of the construction; then the exact tail."""
 
-    engines: ClassVar[tuple[str, ...]] = ("beam",)
+    engines: ClassVar[tuple[str, ...]] = ("beam", "lns")
 
     width: int = option(4096, "prefixes that live on at each cell", 1, 2**20, log=True, tune=(256, 2**17))
     fan_out: int = option(8, "children that one prefix may have", 1, 64, log=True, tune=(2, 32))
@@ -132,6 +132,34 @@ class Windows(Component):
 
 
 @dataclass(frozen=True)
+class Neighbourhoods(Component):
+    """Large-neighbourhood search on one board at a time: operators that free cells and re-solve them, and elites."""
+
+    engines: ClassVar[tuple[str, ...]] = ("lns",)
+
+    nodes: int = option(
+        1_000_000, "nodes that an operator may use each time", 100, 10**10, log=True, tune=(30_000, 10_000_000)
+    )
+    patience: int = option(
+        150_000_000,
+        "nodes without a gain before another board is worked on",
+        1000,
+        10**12,
+        log=True,
+        tune=(10**7, 10**10),
+    )
+    memory: float = option(
+        20_000_000.0, "nodes after which half of an operator's past is forgotten", 1e3, 1e15, log=True, tune=(1e6, 1e9)
+    )
+    slack: int = option(0, "edges that an accepted board may be worse than the best of its line", 0, 100, tune=(0, 3))
+    elites: int = option(8, "boards in the pool", 1, 1000, log=True, tune=(2, 64))
+    apart: int = option(20, "cells on which any two of them differ at least", 1, 4096, log=True, tune=(5, 100))
+    fresh: float = option(
+        0.3, "share of restarts that begin with a new beam once the pool is full", 0.0, 1.0, tune=True
+    )
+
+
+@dataclass(frozen=True)
 class Engine(Component):
     """The loop that ties the parts together."""
 
@@ -149,6 +177,7 @@ class Params:
     construct: Construct = field(default_factory=Construct)
     beam: Beam = field(default_factory=Beam)
     windows: Windows = field(default_factory=Windows)
+    neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
     tabu: Tabu = field(default_factory=Tabu)
     engine: Engine = field(default_factory=Engine)
 

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -29,7 +30,8 @@ from lns.params import Params
 DIFFERENT = 20  # cells in which boards of different prefixes differ at least
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
-FRESH = ("like-e2:16x16:5+17",)
+FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # made anew for each call
+FRESH_FAMILY = "like-e2:16x16:5+17"
 FIELDS = (
     "date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
     "nodes_per_s", "peak_mb", "cpu", "note",
@@ -47,40 +49,51 @@ class Run:
     nodes_per_s: float
     seconds: float
 
+    def seconds_to(self, score: int) -> float | None:
+        """When it first had a board of at least ``score``; None if it never had."""
+        return min((at for reached, at in self.reached.items() if reached >= score), default=None)
 
-def rows(data: Path) -> Iterator[tuple[str, Callable[[int], Puzzle] | None]]:
-    """(name, seed -> puzzle) of every row; None in place of the puzzle where the public data is not at ``data``."""
+
+def rows(data: Path, fresh: int) -> Iterator[tuple[str, Callable[[], Puzzle] | None]]:
+    """(name, maker of the puzzle) of every row; None in place of the maker where the public data is not at ``data``.
+
+    ``fresh``: seed of the first of the FRESH puzzles, the others follow.
+    """
     for name in PUBLIC:
         path = data / f"{name}.txt"
-        yield name, _same(str(path)) if path.exists() else None
+        yield name, partial(load_puzzle, str(path)) if path.exists() else None
     for name in SHIPPED:
-        yield name, _same(name)
-    for spec in FRESH:
-        yield spec, _fresh(spec)
+        yield name, partial(load_puzzle, name)
+    for number, name in enumerate(FRESH):
+        yield name, partial(_member, fresh + number)
 
 
-def _same(source: str) -> Callable[[int], Puzzle]:
-    return lambda seed: load_puzzle(source)
+def _member(seed: int) -> Puzzle:
+    return family(FRESH_FAMILY)(seed).puzzle
 
 
-def _fresh(spec: str) -> Callable[[int], Puzzle]:
-    return lambda seed: family(spec)(seed).puzzle
-
-
-def select(names: list[str], data: Path) -> list[tuple[str, Callable[[int], Puzzle] | None]]:
+def select(names: list[str], data: Path, fresh: int) -> list[tuple[str, Callable[[], Puzzle] | None]]:
     """The rows called ``names`` (all when empty); raises InputError for an unknown one."""
-    known = dict(rows(data))
+    known = dict(rows(data, fresh))
     for name in names:
         if name not in known:
             raise InputError(f"the ladder has no row '{name}'; expected one of {', '.join(known)}")
     return [(name, known[name]) for name in names or known]
 
 
-def run(puzzle: Puzzle, params: Params, seed: int, seconds: float, workers: int, boards_from: int = 0) -> Run:
-    """One run of the main engine."""
+def run(
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    seconds: float,
+    workers: int,
+    boards_from: int = 0,
+    engine: str = "auto",
+) -> Run:
+    """One run of an engine. ``boards_from``: look for boards of this score and count them; 0: only for better ones."""
     if boards_from:
         params = replace(params, engine=replace(params.engine, boards_from=boards_from))
-    search = Archipelago(puzzle, params, seed, workers)
+    search = Archipelago(puzzle, params, seed, workers, engine=engine)
     search.finds_from = boards_from or puzzle.max_score
     reached: dict[int, float] = {}
     kept: list[tuple[IntArray, int]] = []
@@ -108,9 +121,8 @@ def _keep(kept: list[tuple[IntArray, int]], placements: IntArray, score: int) ->
 
 def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers: int, note: str) -> dict[str, object]:
     """The row of the table."""
-    scores = sorted(one.score for one in runs)
-    median = scores[(len(scores) - 1) // 2]
-    times = [min((at for score, at in one.reached.items() if score >= median), default=None) for one in runs]
+    scores, median = [one.score for one in runs], median_score(runs)
+    times = [at for at in (one.seconds_to(median) for one in runs) if at is not None]
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * workers
     return {
         "date": time.strftime("%Y-%m-%d"),
@@ -119,11 +131,11 @@ def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers:
         "seconds": round(seconds),
         "workers": workers,
         "seeds": len(runs),
-        "best": scores[-1],
+        "best": max(scores),
         "median": median,
-        "worst": scores[0],
+        "worst": min(scores),
         "of": puzzle.max_score,
-        "time_to_median_s": round(statistics.median([at for at in times if at is not None]), 1),
+        "time_to_median_s": round(statistics.median(times), 1) if times else "",
         "nodes_per_s": round(statistics.median(one.nodes_per_s for one in runs)),
         "peak_mb": round((peak + resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024),
         "cpu": f"{platform.machine()} {platform.system()}",
@@ -131,14 +143,25 @@ def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers:
     }
 
 
+def median_score(runs: list[Run]) -> int:
+    """The lower one of the two in the middle, where there are two."""
+    return statistics.median_low(one.score for one in runs)
+
+
+def core_hours(runs: list[Run], workers: int) -> float:
+    return sum(one.seconds for one in runs) * workers / 3600
+
+
 def rates(runs: list[Run], workers: int) -> dict[int, float]:
     """Score -> boards of at least that score from different prefixes, per core-hour."""
-    hours = sum(one.seconds for one in runs) * workers / 3600
     scores = sorted({score for one in runs for score in one.boards})
-    return {
-        least: round(sum(n for one in runs for score, n in one.boards.items() if score >= least) / hours, 1)
-        for least in scores
-    }
+    return {least: boards_per_hour(runs, workers, least) for least in scores}
+
+
+def boards_per_hour(runs: list[Run], workers: int, least: int) -> float:
+    """Boards of at least ``least`` from different prefixes, per core-hour."""
+    boards = sum(count for one in runs for score, count in one.boards.items() if score >= least)
+    return round(boards / core_hours(runs, workers), 1)
 
 
 def append(path: Path, row: dict[str, object]) -> None:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from lns.estimate import Estimate, Row
     from lns.params import Params
 
-_NOT_FOR_ESTIMATES = ("run_dir", "start", "target", "steps", "log_from")
+_NOT_FOR_ESTIMATES = ("run_dir", "start", "pin", "target", "steps", "log_from", "stats")
 
 
 def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
     """Measure, extrapolate, print; raises InputError for options that only a run has."""
     for name in _NOT_FOR_ESTIMATES:
-        if getattr(args, name) is not None:
+        value = getattr(args, name)
+        if value is not None and value is not False:
             raise InputError(f"--estimate makes no run; expected no --{name.replace('_', '-')} beside it")
     if args.engine != "auto":
         raise InputError(f"--estimate is about the main engine; expected no --engine {args.engine}")

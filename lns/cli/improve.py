@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.options import duration, positive, whole
+from lns.cli.options import cell_list, cells_of, duration, positive, whole
 
 if TYPE_CHECKING:
     from exact.region.resolve import RegionResult
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", metavar="F", help="format of BOARD; guessed by its content otherwise")
     region = parser.add_argument_group("region")
     region.add_argument("--rows", metavar="A:B", type=_range, help="free the rows A to B-1")
-    region.add_argument("--cells", metavar="LIST", type=_cells, help="free these cells: 3,4,10-20")
+    region.add_argument("--cells", metavar="LIST", type=cell_list, help="free these cells: 3,4,10-20, rows: r3")
     region.add_argument("--window", metavar="HxW", type=_shape, help="the shape of windows, for --everywhere")
     region.add_argument("--everywhere", action="store_true", help="all windows of the shape, one after the other")
     region.add_argument("--around-mismatches", action="store_true", help="the cells around the mismatches (default)")
@@ -83,7 +83,7 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     if args.rows is not None:
         cells = windows.rows(puzzle, *args.rows)
     elif args.cells is not None:
-        cells = args.cells
+        cells = cells_of(args.cells, puzzle)
     else:
         cells = windows.around_mismatches(puzzle, board)
         if not cells:
@@ -259,16 +259,6 @@ def _range(text: str) -> tuple[int, int]:
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A:B, rows from 0, B left out")
     return int(match[1]), int(match[2])
-
-
-def _cells(text: str) -> list[int]:
-    cells: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part.strip())
-        if not match or int(match[2] or match[1]) < int(match[1]):
-            raise argparse.ArgumentTypeError(f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20")
-        cells += range(int(match[1]), int(match[2] or match[1]) + 1)
-    return cells
 
 
 def _shape(text: str) -> tuple[int, int]:

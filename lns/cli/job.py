@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
 from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
+from lns.cli.stats import facts, table
 from lns.runs.files import LOG, clock, open_regular
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Job:
 
     def __init__(self, search: Archipelago, keeper: Keeper, *, quiet: bool, seconds: float) -> None:
         self.search, self.keeper, self.seconds = search, keeper, seconds
-        self.puzzle, self.directory = search.puzzle, keeper.directory
+        self.directory, self.puzzle = keeper.directory, keeper.directory.puzzle
         self.progress = Progress(seconds, quiet)
         self.signal = 0
         keeper.on_best = self._improved
@@ -45,6 +46,8 @@ class Job:
         puzzle, keeper, search = self.puzzle, self.keeper, self.search
         log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
                  puzzle.colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
+        if pins := self.directory.settings.pins:
+            log.info("%d cells of the start board are pinned", len(pins))
         if not is_compiled("lns.construct.kernel"):
             log.info("compiling the kernels (once after an install or upgrade)")
         with self._signals(), self.progress:
@@ -97,12 +100,13 @@ class Job:
         seconds = self.keeper.account.elapsed_s
         log.info("%8.1f s  %d of %d  (%s)", seconds, find.score, self.puzzle.max_score, find.origin)
 
-    def finish(self, *, as_json: bool, target: int | None) -> int:
-        """Say how it ended; the exit status."""
+    def finish(self, *, as_json: bool, target: int | None, stats: bool) -> int:
+        """Say how it ended, with ``stats`` also what each part did; the exit status."""
         best = self.keeper.best
         if best:
+            told = {"stats": facts(self.search, self.keeper.account)} if stats else {}
             with contextlib.suppress(OSError) if self.signal else contextlib.nullcontext():
-                print_json(best) if as_json else self._print_summary(best)
+                print_json(best | told) if as_json else self._print_summary(best, told)
         if self.signal:
             return 128 + self.signal
         if not best:
@@ -115,13 +119,15 @@ class Job:
             return BAD_INPUT
         return DONE if target is None or best["score"] >= target else ANSWER_IS_NO
 
-    def _print_summary(self, best: dict[str, Any]) -> None:
+    def _print_summary(self, best: dict[str, Any], told: dict[str, Any]) -> None:
         """Score, what was done, where it is, how to look at it."""
         done, account = self.search.statistics, self.keeper.account
         print(f"best score    {best['score']} of {self.puzzle.max_score}")
         print(f"search        {account.elapsed_s:.1f} s, {done.summary(account.elapsed_s)}")
         print(f"run directory {self.directory.path}")
         print(f"viewer        {best['url'] or 'none: more colours than a viewer URL has letters'}")
+        if told:
+            print(table(told["stats"]))
         sys.stdout.flush()
 
 

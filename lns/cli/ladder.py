@@ -1,13 +1,23 @@
-"""`lns ladder`: the benchmark of the engine on fixed instances."""
+"""`lns ladder`: the benchmark of the engines on fixed instances, and of the main engine without its parts."""
 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from instances.errors import InputError
 from lns.cli.main import DONE, print_json
-from lns.cli.options import duration, positive, whole, workers
+from lns.cli.options import ENGINES, duration, positive, whole, workers
+
+if TYPE_CHECKING:
+    from instances.puzzle import Puzzle
+    from lns.params import Params
+    from tuning.ladder import Run
+
+FRESH_SEEDS = (1_001, 100_000)  # neither those of the shipped instances nor those that `lns tune` uses
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,9 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="seconds a run (default 60)")
     parser.add_argument("--seeds", type=positive, default=5, metavar="N", help="runs a row, seeds 1 to N (default 5)")
     parser.add_argument("--workers", type=workers, default=2, metavar="N", help="processes a run (default 2)")
+    parser.add_argument("--engine", choices=ENGINES, default="auto", help="which engine (default auto, the main one)")
+    parser.add_argument(
+        "--ablate", action="store_true", help="run the main engine also with each of its parts off, in turn"
+    )
     parser.add_argument("--boards-from", type=whole, default=0, metavar="SCORE", help="count boards of SCORE or more")
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/instances"), metavar="DIR", help="public instances"
+    )
+    parser.add_argument(
+        "--fresh", type=whole, metavar="SEED", help="of the rows made anew for each call (default: by chance, and said)"
     )
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameters as TOML")
     parser.add_argument("--table", type=Path, metavar="CSV", help="append the rows to this table (runs/ladder.csv)")
@@ -27,38 +44,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
-    from tuning import ladder
+    from tuning import ablate, ladder
 
+    if args.ablate and args.engine != "auto":
+        raise InputError(f"--ablate is about the parts of the main engine; expected no --engine {args.engine}")
     params = parameters.load(args.params) if args.params else parameters.Params()
+    variants = ablate.variants(params) if args.ablate else {ablate.WHOLE: params}
+    fresh = random.randint(*FRESH_SEEDS) if args.fresh is None else args.fresh
     rows = []
-    for name, puzzle_of in ladder.select(args.rows, args.data):
+    for name, puzzle_of in ladder.select(args.rows, args.data, fresh):
         if puzzle_of is None:
             print(f"{name}: skipped, no public data at {args.data}", file=sys.stderr)
             continue
-        runs = []
-        for seed in range(1, args.seeds + 1):
-            puzzle = puzzle_of(seed)
-            one = ladder.run(puzzle, params, seed, args.time, args.workers, args.boards_from)
-            runs.append(one)
-            reached = ", ".join(f"{score} at {at:.1f} s" for score, at in list(one.reached.items())[-4:])
-            print(f"{name} seed {seed}: {one.score} of {puzzle.max_score} ({reached})", file=sys.stderr, flush=True)
-        row = ladder.summary(name, puzzle, runs, args.time, args.workers, args.note)
-        rates = ladder.rates(runs, args.workers)
-        rows.append({**row, "scores": [one.score for one in runs], "boards_per_core_hour": rates})
-        if args.table:
-            ladder.append(args.table, row)
-        if not args.json:
-            print(_line(row))
-            for score, rate in rates.items():
-                print(f"  boards of at least {score} per core-hour: {rate:,}")
+        puzzle = puzzle_of()
+        runs = _measure(name, puzzle, variants, args)
+        for variant, made in runs.items():
+            notes = (
+                f"engine {args.engine}" if args.engine != "auto" else "",
+                variant if variant != ablate.WHOLE else "",
+                f"fresh seed {fresh}" if name in ladder.FRESH else "",
+                args.note,
+            )
+            row = ladder.summary(name, puzzle, made, args.time, args.workers, "; ".join(filter(None, notes)))
+            rates = ladder.rates(made, args.workers)
+            rows.append({**row, "scores": [one.score for one in made], "boards_per_core_hour": rates})
+            if args.table:
+                ladder.append(args.table, row)
+            if not args.json:
+                print(_line(row))
+                hours = ladder.core_hours(made, args.workers)
+                for score, rate in rates.items():
+                    print(f"  boards of at least {score} per core-hour: {rate:,} (in {hours:.3g} core-hours)")
+        if args.ablate and not args.json:
+            print("\n".join(["", name, *ablate.table(runs, args.workers, args.boards_from), ""]))
     if args.json:
         print_json({"rows": rows})
     return DONE
 
 
+def _measure(name: str, puzzle: Puzzle, variants: dict[str, Params], args: argparse.Namespace) -> dict[str, list[Run]]:
+    """The runs of each variant; seed by seed, so that all variants share what else the machine does."""
+    from tuning import ladder
+
+    runs: dict[str, list[Run]] = {variant: [] for variant in variants}
+    for seed in range(1, args.seeds + 1):
+        for variant, params in variants.items():
+            one = ladder.run(puzzle, params, seed, args.time, args.workers, args.boards_from, args.engine)
+            runs[variant].append(one)
+            label = f"{name}, {variant}," if args.ablate else name
+            reached = ", ".join(f"{score} at {at:.1f} s" for score, at in list(one.reached.items())[-4:])
+            print(f"{label} seed {seed}: {one.score} of {puzzle.max_score} ({reached})", file=sys.stderr, flush=True)
+    return runs
+
+
 def _line(row: dict[str, object]) -> str:
+    note = f" ({row['note']})" if row["note"] else ""
     return (
         f"{row['instance']:<20} {row['seconds']:>5} s x {row['workers']} workers, {row['seeds']} seeds: "
         f"best {row['best']}, median {row['median']}, worst {row['worst']} of {row['of']}; "
-        f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M nodes/s, {row['peak_mb']} MB"
+        f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M nodes/s, {row['peak_mb']} MB{note}"
     )

@@ -6,7 +6,14 @@ import argparse
 import math
 import os
 import re
+from typing import TYPE_CHECKING, NamedTuple
 
+from instances.errors import InputError
+
+if TYPE_CHECKING:
+    from instances.puzzle import Puzzle
+
+ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -46,3 +53,36 @@ def workers(text: str) -> int:
 
 def most_workers() -> int:
     return max(32, 4 * (os.cpu_count() or 1))
+
+
+class Span(NamedTuple):
+    """Cells ``first`` to ``last``, or so many whole rows."""
+
+    first: int
+    last: int
+    of_rows: bool
+
+
+def cell_list(text: str) -> list[Span]:
+    """Cells and whole rows, from 0: '3', '10-20', 'r3', 'r3-5', joined by commas."""
+    spans = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(r?)([0-9]{1,5})(?:-([0-9]{1,5}))?", part.strip())
+        if not match or int(match[3] or match[2]) < int(match[2]):
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20, rows like r3 or r3-5"
+            )
+        spans.append(Span(int(match[2]), int(match[3] or match[2]), bool(match[1])))
+    return spans
+
+
+def cells_of(spans: list[Span], puzzle: Puzzle) -> list[int]:
+    """The cells in the order they were named; raises InputError for one off the board."""
+    cells: list[int] = []
+    for span in spans:
+        size = puzzle.width if span.of_rows else 1
+        if (span.last + 1) * size > puzzle.cells:
+            what, last = ("row", puzzle.height - 1) if span.of_rows else ("cell", puzzle.cells - 1)
+            raise InputError(f"the list names {what} {span.last}, off the board; expected 0 to {last}")
+        cells += range(span.first * size, (span.last + 1) * size)
+    return cells

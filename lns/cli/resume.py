@@ -22,9 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the fields of best.json, and nothing else, to stdout"
     )
+    parser.add_argument(
+        "--stats", action="store_true", help="at the end, what each part of the search took and brought"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.epilog = (
-        "Instance, seed, engine, target and parameters are those of the run; they are kept in DIR. "
+        "Instance, seed, engine, target, pins and parameters are those of the run; they are kept in DIR. "
         "With fewer workers the islands without one wait for a later call."
     )
 
@@ -49,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         count = args.workers or min(last, most_workers())
         log.info("going on at %s of search", clock(account.elapsed_s))
         search = Archipelago(
-            directory.puzzle,
+            directory.searched,
             directory.params,
             settings.seed,
             count,
@@ -64,4 +67,4 @@ def run(args: argparse.Namespace) -> int:
             keeper.adopt(found.best.board, found.best.score, found.origin)
         job.run(settings.target, steps=args.steps)
     target = settings.target if settings.target < directory.puzzle.max_score else None
-    return job.finish(as_json=args.json, target=target)
+    return job.finish(as_json=args.json, target=target, stats=args.stats)

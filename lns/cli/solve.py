@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instances.errors import InputError
-from lns.cli.options import duration, positive, whole, workers
+from lns.cli.options import ENGINES, cell_list, duration, positive, whole, workers
 
 if TYPE_CHECKING:
     from instances.board import Board
-    from instances.puzzle import Puzzle
+    from instances.puzzle import Clue, Puzzle
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--run-dir", type=Path, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
     parser.add_argument("--start", metavar="BOARD", help="a board to polish: a file or a viewer URL; never made worse")
+    parser.add_argument(
+        "--pin", type=cell_list, metavar="CELLS", help="cells of the start board that stay: 3,4,10-20, rows: r3, r0-11"
+    )
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameters as TOML")
     parser.add_argument(
         "--estimate", action="store_true",
@@ -37,8 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--steps", type=positive, metavar="N", help="stop each island after N steps of its search")
     parser.add_argument(
-        "--engine", choices=("auto", "beam", "tabu"), default="auto",
-        help="auto (default), or beam search or tabu search alone",
+        "--engine", choices=ENGINES, default="auto",
+        help="auto (default), or alone: construct (construction and exact tails), beam search, tabu search, "
+        "lns (large neighbourhoods of one board at a time)",
     )  # fmt: skip
     parser.add_argument(
         "--log-from", type=whole, metavar="SCORE",
@@ -52,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the fields of best.json, and nothing else, to stdout"
     )
+    parser.add_argument(
+        "--stats", action="store_true", help="at the end, what each part of the search took and brought"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.epilog = (
         "Ctrl-C, SIGTERM and `lns stop` save and leave; `lns resume` goes on. "
@@ -63,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from instances.formats import load_board, load_puzzle
     from lns import params as parameters
     from lns.cli.job import Job, logged
+    from lns.cli.pins import pinned
     from lns.runs.account import Account
     from lns.runs.directory import RunDirectory
 
@@ -76,8 +84,13 @@ def run(args: argparse.Namespace) -> int:
     if target > puzzle.max_score:
         raise InputError(f"--target {target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
     start, start_score = None, -1
+    pins: tuple[Clue, ...] = ()
     if args.start is not None:
-        start, start_score = _checked_start(puzzle, load_board(args.start, puzzle)[1], args.start)
+        given = load_board(args.start, puzzle)[1]
+        start, start_score = _checked_start(puzzle, given, args.start)
+        pins = pinned(puzzle, given, args.pin) if args.pin else ()
+    elif args.pin:
+        raise InputError("--pin keeps cells of a start board; expected --start BOARD beside it")
     directory = RunDirectory.create(
         args.run_dir,
         puzzle,
@@ -88,6 +101,7 @@ def run(args: argparse.Namespace) -> int:
         target=target,
         log_from=(params.engine.boards_from or -1) if args.log_from is None else min(args.log_from, puzzle.max_score),
         checkpoint_s=args.checkpoint,
+        pins=pins,
     )
 
     from lns.islands import Archipelago
@@ -96,14 +110,15 @@ def run(args: argparse.Namespace) -> int:
 
     with directory, logged(directory.path, quiet=args.quiet):
         search = Archipelago(
-            puzzle, params, args.seed, args.workers, engine=args.engine, start=start, start_score=start_score
-        )
+            directory.searched, params, args.seed, args.workers, engine=args.engine, start=start,
+            start_score=start_score,
+        )  # fmt: skip
         keeper = Keeper(directory, Account(args.time), Journal(directory.path), [])
         job = Job(search, keeper, quiet=args.quiet, seconds=args.time)
         if start is not None:
             keeper.adopt(start, start_score, "start")
         job.run(target, steps=args.steps)
-    return job.finish(as_json=args.json, target=args.target)
+    return job.finish(as_json=args.json, target=args.target, stats=args.stats)
 
 
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
 from lns.cli.main import ANSWER_IS_NO, DONE, print_json
-from lns.cli.options import duration, positive, whole, workers
+from lns.cli.options import ENGINES, duration, positive, whole, workers
 
 if TYPE_CHECKING:
     from tuning.plan import Wish
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=positive, metavar="N", help="(instance, seed) pairs of a trial (default 10)")
     parser.add_argument("--held-out", type=positive, metavar="N", help="pairs of the validation (default 24)")
     parser.add_argument("--seed", type=whole, metavar="N", help="of the study (default 1)")
-    parser.add_argument("--engine", choices=("auto", "beam", "tabu"), help="whose parameters (default auto)")
+    parser.add_argument("--engine", choices=ENGINES, help="whose parameters (default auto)")
     parser.add_argument("--params", type=Path, metavar="FILE", help="to be beaten, instead of the defaults")
     parser.add_argument("--report", action="store_true", help="no runs: only write the report of what is there")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: the outcome")

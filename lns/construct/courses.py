@@ -133,13 +133,13 @@ class Courses:
         if most == 0:
             return self._begin() if left else min(range(len(rates)), key=lambda i: self.courses[i].work)
         top, trust = rates.index(most), TRUST * self.params.reshuffle_nodes
-        if left and top == len(rates) - 1 and self.courses[top].work > trust:
-            return self._begin()
         hopes = [
             (found + (HOPE if i < top else 1.0) * most * trust) / (course.work + trust)
             for i, (found, course) in enumerate(zip(boards, self.courses, strict=True))
         ]
-        return max(range(len(hopes)), key=hopes.__getitem__)
+        best = max(range(len(hopes)), key=hopes.__getitem__)
+        lowest = best == top == len(rates) - 1 and self.courses[best].work > trust
+        return self._begin() if left and lowest else best
 
     def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
         """(boards, boards a node) of every course, LOOK edges below a score, where there are enough to compare."""

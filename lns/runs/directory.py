@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,7 +18,7 @@ from instances.errors import InputError
 from instances.formats import best_json, load_board, load_puzzle, write
 from instances.formats.files import atomic_write, read_text
 from instances.formats.text import printable
-from instances.puzzle import Puzzle
+from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import params as parameters
 from lns.params import Params
@@ -52,6 +53,7 @@ class RunDirectory:
         target: int,
         log_from: int = -1,
         checkpoint_s: float = 60.0,
+        pins: tuple[Clue, ...] = (),
     ) -> RunDirectory:
         """Make the directory (default: runs/NAME-DATE-TIME) and its first files.
 
@@ -71,6 +73,7 @@ class RunDirectory:
             checkpoint_s=checkpoint_s,
             params_sha256=digest(text),
             created_at=now(),
+            pins=pins,
         )
         try:
             if path.exists() and not path.is_dir():
@@ -106,6 +109,11 @@ class RunDirectory:
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", path) from None
         return cls(path, settings, puzzle, params, lock)
+
+    @cached_property
+    def searched(self) -> Puzzle:
+        """The puzzle with the pins as clues: what the search sees, so that every part of it keeps them."""
+        return self.puzzle.with_clues({*self.puzzle.clues, *self.settings.pins}) if self.settings.pins else self.puzzle
 
     def __enter__(self) -> RunDirectory:
         return self

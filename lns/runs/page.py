@@ -9,11 +9,11 @@ from instances.draw import svg
 from instances.errors import InputError
 from instances.formats.viewer import viewer_url
 from lns.runs import charts
-from lns.runs.account import Operator
 from lns.runs.elites import cells_apart
 from lns.runs.files import clock
 from lns.runs.journal import Entry
 from lns.runs.overview import Overview
+from lns.runs.parts import parts
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2733; --soft: #5d6b7a; --paper: #fff; --rule: #d9e0e7; --mark: #1769aa }
@@ -85,24 +85,19 @@ def _head(one: Overview) -> str:
 
 
 def _operators(one: Overview) -> str:
-    account, efforts = one.account, one.beat.efforts
-    names = sorted(account.operators.keys() | efforts.keys())
-    total = sum(efforts.values())
-    rows = []
-    for name in names:
-        did, work = account.operators.get(name, Operator()), efforts.get(name, 0)
-        rows.append(
-            [
-                name,
-                f"{work:,}" if work else "",
-                f"{work / total:.1%}" if work else "",
-                f"{did.boards:,}",
-                f"{did.bests:,}",
-                f"{did.edges:,}",
-                f"{did.edges / work * 1e9:.3g}" if work else "",
-                f"{did.boards / work * 1e9:.3g}" if work else "",
-            ]
-        )
+    rows = [
+        [
+            part.name,
+            f"{part.work:,}" if part.work else "",
+            f"{part.share:.1%}" if part.work else "",
+            f"{part.boards:,}",
+            f"{part.bests:,}",
+            f"{part.edges:,}",
+            "" if part.edges_per_1e9 is None else f"{part.edges_per_1e9:.3g}",
+            "" if part.boards_per_1e9 is None else f"{part.boards_per_1e9:.3g}",
+        ]
+        for part in parts(one.account, one.beat.efforts)
+    ]
     unit = "nodes or moves"
     heads = ["operator", unit, "share", "boards", "new bests", "edges gained", "edges per 1e9", "boards per 1e9"]
     return _table(heads, rows) if rows else ""
@@ -149,6 +144,7 @@ def _run(one: Overview) -> str:
         ["seed", str(settings.seed)],
         ["engine", settings.engine],
         ["target", str(settings.target)],
+        ["pinned cells", str(len(settings.pins))],
         ["boards logged from", "best less one" if settings.log_from < 0 else str(settings.log_from)],
         ["run id", settings.run],
         ["created", settings.created_at],

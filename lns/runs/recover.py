@@ -50,6 +50,8 @@ def recover(directory: RunDirectory) -> Recovered:
     recent = _read_log(directory, account, checkpoint.journal_size, journal.size, candidates)
     try:
         on_file = read_best(directory.path, directory.puzzle)
+        if on_file is not None and not verify(directory.searched, on_file.board).valid:
+            raise InputError("not a board that keeps the pinned cells", directory.path / BEST)
         if on_file is not None:
             candidates[BEST] = on_file
     except InputError as error:
@@ -64,7 +66,7 @@ def recover(directory: RunDirectory) -> Recovered:
 def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, Best]]:
     """The newest checkpoint that an engine takes, and the best board of its islands."""
     settings = directory.settings
-    engine = make_engine(settings.engine, directory.puzzle, directory.params, settings.seed, 0)
+    engine = make_engine(settings.engine, directory.searched, directory.params, settings.seed, 0)
     complaints = []
     for name in (CHECKPOINT, PREVIOUS):
         path = directory.path / name
@@ -94,12 +96,12 @@ def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, 
     settings = directory.settings
     bests: dict[str, Best] = {}
     for island in found.islands.values():
-        engine = make_engine(settings.engine, directory.puzzle, directory.params, settings.seed, island.number)
+        engine = make_engine(settings.engine, directory.searched, directory.params, settings.seed, island.number)
         try:
             engine.restore(island.state)
             if engine.best is None:
                 continue
-            judged = verify(directory.puzzle, engine.best)
+            judged = verify(directory.searched, engine.best)
         except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
             why = error.message if isinstance(error, InputError) else str(error)
             raise InputError(f"island {island.number} cannot be restored: {why}"[:300], path) from None
@@ -122,7 +124,7 @@ def _read_log(
     boards: list[Board] = []
     damaged = 0
     for entry in Reader(directory.path, directory.puzzle, counted).read():
-        if not isinstance(entry, Entry) or not _true(entry, directory.puzzle):
+        if not isinstance(entry, Entry) or not _true(entry, directory.searched):
             damaged += 1
             continue
         find = Find(entry.board, entry.score, entry.origin)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from instances.errors import InputError
 from instances.formats.files import atomic_write
-from instances.puzzle import MAX_CELLS
+from instances.formats.json_values import row
+from instances.puzzle import MAX_CELLS, Clue
 from lns.runs.files import SETTINGS, read_sealed, seal
 
 SCHEMA = 1
-ENGINES = ("auto", "beam", "tabu")
+ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 _HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
 
 
@@ -22,7 +23,7 @@ class Settings:
     """``run``: random id of the run. ``instance``: how the user named the puzzle; never used as a path.
 
     ``log_from``: boards of at least this score are kept in boards.jsonl; -1: of the best score so far less one.
-    ``params_sha256``: of params.toml.
+    ``params_sha256``: of params.toml. ``pins``: what `--pin` keeps where it lies, beside the puzzle's own clues.
     """
 
     run: str
@@ -35,10 +36,14 @@ class Settings:
     checkpoint_s: float
     params_sha256: str
     created_at: str
+    pins: tuple[Clue, ...] = ()
     schema: int = SCHEMA
 
     def write(self, directory: Path) -> None:
-        atomic_write(directory / SETTINGS, seal(asdict(self)) + "\n")
+        atomic_write(
+            directory / SETTINGS,
+            seal(asdict(self) | {"pins": [[pin.cell, pin.piece, pin.rotation] for pin in self.pins]}) + "\n",
+        )
 
     @classmethod
     def read(cls, directory: Path) -> Settings:
@@ -52,6 +57,8 @@ class Settings:
             if schema != SCHEMA:
                 raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
             most = 2 * MAX_CELLS
+            pins = fields.array("pins", default=[])[:MAX_CELLS]
+            bounds = [(0, MAX_CELLS - 1), (0, MAX_CELLS - 1), (0, 3)]
             settings = cls(
                 fields.text("run", 32),
                 fields.text("instance", 2**20),
@@ -63,6 +70,7 @@ class Settings:
                 fields.number("checkpoint_s", 0.1, 1e9),
                 fields.text("params_sha256", 64),
                 fields.text("created_at", 40),
+                tuple(Clue(*row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins),
             )
             if settings.engine not in ENGINES:
                 raise InputError(f"'engine' is none of {', '.join(ENGINES)}")

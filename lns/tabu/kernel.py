@@ -267,6 +267,8 @@ def _react(walk: Walk, mask: np.uint64, cells: int) -> None:
 def kick(frame: Frame, walk: Walk, swaps: int) -> None:
     """``swaps`` random exchanges inside the groups, whatever they cost: a jump to another basin."""
     groups = len(frame.group_start) - 1
+    if frame.group_start[groups] == 0:
+        return  # every cell is a clue
     for _ in range(swaps):
         i = below(walk.random, frame.group_start[groups])
         g = 0

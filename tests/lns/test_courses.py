@@ -87,7 +87,8 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses._next(10) == 1
     courses.courses[1].work = courses.courses[2].work = 1e5
     assert courses._next(10) == 1
-    courses.courses[2].outcomes[10] = 5000
+    courses.courses[2].outcomes[10], courses.courses[1].work = 5000, 1e7
+    courses.courses[0].work = 1e7
     assert courses._next(10) == 3 == len(courses.courses) - 1, "the lowest is best: one lower is tried"
 
 

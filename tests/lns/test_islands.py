@@ -19,7 +19,7 @@ from lns.engine import State, make_engine
 from lns.islands import LOST_ROUNDS, Archipelago, Report, Task, run_round
 from tests.lns.run_parts import QUICK, Inline, small_puzzle
 
-ENGINES = ("auto", "tabu")
+ENGINES = ("auto", "tabu", "lns")
 
 
 def same(a: State, b: State) -> bool:

@@ -125,10 +125,19 @@ def test_a_spoilt_board_is_repaired(name):
 
 
 @pytest.mark.parametrize("name", OPERATORS)
+def test_a_bad_board_gets_better(name):
+    puzzle, _ = planted(3, 6, 6, 3)
+    board = fill(puzzle, Board.empty(puzzle))
+    before, chance = score_of(puzzle, board), np.random.default_rng(3)
+    for _ in range(20):
+        board = check(name, puzzle, board, chance, 50_000).board
+    assert score_of(puzzle, board) > before + 5
+
+
+@pytest.mark.parametrize("name", ["block", "cluster", "suffix", "assign", "exchange"])
 def test_other_boards_as_good_are_found(name):
-    """With few colours there are many."""
-    puzzle, _ = planted(3, 8, 8, 3)
-    board = good_board(puzzle)
+    puzzle, _ = planted(3, 6, 6, 3)
+    board = fill(puzzle, Board.empty(puzzle))
     chance, sideways = np.random.default_rng(3), 0
     for _ in range(20):
         move = check(name, puzzle, board, chance, 50_000)
@@ -156,10 +165,10 @@ def test_regions_hold_damage_and_stay_small(choose):
     for _ in range(30):
         cells = choose(puzzle, board, chance)
         assert len(set(cells)) == len(cells) <= MOST_CELLS
-        assert 0 <= min(cells) and max(cells) < puzzle.cells
-        assert damaged & set(cells) or choose is comb
+        assert set(cells) <= set(range(puzzle.cells))
+        assert damaged & set(cells)
         drawn.add(tuple(cells))
-    assert len(drawn) > 8
+    assert len(drawn) > 15
 
 
 @pytest.mark.parametrize("turns", range(4))
@@ -196,7 +205,7 @@ def test_elites_differ_and_the_best_stay():
     boards = [random_board(puzzle, np.random.default_rng(seed)) for seed in range(6)]
     for board in boards:
         pool.add(board, score_of(puzzle, board))
-    assert pool.full and [score for _, score in pool.members] == sorted((score_of(puzzle, b) for b in boards))[:-4:-1]
+    assert pool.full and [score for _, score in pool.members] == sorted(score_of(puzzle, b) for b in boards)[:-4:-1]
     best, score = pool.members[0]
     near = OPERATORS["exchange"](puzzle, best, np.random.default_rng(1), 10_000)
     assert 0 < differing(near.board, best) < 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances import verify
+from instances import Clue, verify
 from instances.formats import load_puzzle
 from lns.engine import make_engine
 from lns.params import Params, from_dict
@@ -109,3 +109,13 @@ def test_the_engine_resumes_bit_for_bit():
         second.step(10**6)
     for name, value in whole.state().items():
         assert np.array_equal(value, second.state()[name]), name
+
+
+def test_a_board_of_clues_only_is_left_as_it_is():
+    puzzle, solution = planted(4, 3, 3, 3, 0)
+    clues = [Clue(cell, int(oriented) >> 2, int(oriented) & 3) for cell, oriented in enumerate(solution.placements)]
+    engine = make_engine("tabu", puzzle.with_clues(clues), Params(), 1, 0)
+    engine.meet(solution, puzzle.max_score)
+    for _ in range(3):
+        engine.step(puzzle.max_score + 1)
+    assert engine.best == solution

@@ -49,15 +49,20 @@ def test_a_run_reaches_what_it_says(tmp_path):
 
 def test_rows_by_name(capsys):
     with pytest.raises(InputError, match="no row 'zzz'; expected one of"):
-        ladder.select(["zzz"], Path("nowhere"))
-    assert dict(ladder.rows(Path("nowhere")))["meta16"] is None
+        ladder.select(["zzz"], Path("nowhere"), 1)
+    assert dict(ladder.rows(Path("nowhere"), 1))["meta16"] is None
     assert main(["ladder", "--rows", "meta16", "--data", "nowhere", "--json"]) == 0
     assert '"rows": []' in capsys.readouterr().out
 
 
 def test_fresh_rows_depend_on_the_seed():
-    puzzle_of = dict(ladder.rows(Path("nowhere")))["like-e2:16x16:5+17"]
-    assert puzzle_of is not None and puzzle_of(1) != puzzle_of(2) and puzzle_of(1) == puzzle_of(1)
+    def fresh(seed):
+        made = dict(ladder.rows(Path("nowhere"), seed))
+        return [made[name]() for name in ladder.FRESH]
+
+    first, second = fresh(1)
+    assert (first.width, first.height, first.colours) == (16, 16, 22) and first != second
+    assert fresh(2)[0] == second and fresh(1) == [first, second]
 
 
 def test_the_bench_times_whole_commands():

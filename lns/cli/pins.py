@@ -1,0 +1,54 @@
+"""`--pin`: cells of a start board that stay, as clues of the puzzle that is searched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instances.errors import InputError
+from instances.puzzle import Clue
+from instances.verify import verify
+from lns.cli.options import Span, cells_of
+
+if TYPE_CHECKING:
+    from instances.board import Board
+    from instances.puzzle import Puzzle
+
+
+def pinned(puzzle: Puzzle, board: Board, spans: list[Span]) -> tuple[Clue, ...]:
+    """A clue for every cell that was named and has none yet.
+
+    Raises InputError for a cell that is off the board or empty, that holds a clue's piece, or that meets another one
+    of the kind with different colours; and when no cell is left free.
+    """
+    clues = {clue.cell: clue for clue in puzzle.clues}
+    cells = {}.fromkeys(cells_of(spans, puzzle)).keys()
+    kept = cells | clues.keys()
+    if len(kept) == puzzle.cells:
+        raise InputError("--pin leaves no cell free; expected at least one that may change")
+    for one, other in verify(puzzle, board).mismatches:
+        if {one, other} <= kept:
+            raise InputError(
+                f"--pin names {puzzle.place(one)} and {puzzle.place(other)}, which do not match; "
+                "expected at most one of them"
+            )
+    return tuple(_pin(puzzle, board, cell) for cell in sorted(cells - clues.keys()))
+
+
+def _pin(puzzle: Puzzle, board: Board, cell: int) -> Clue:
+    lies = int(board.placements[cell])
+    if lies < 0:
+        raise InputError(f"--pin names {puzzle.place(cell)}, which is empty on the start board; expected a piece there")
+    at = {clue.piece: clue.cell for clue in puzzle.clues}
+    piece, rotation = divmod(lies, 4)
+    while piece in at:  # its clue is held by a twin, whose place this piece has taken: they change names
+        twin = int(board.placements[at[piece]]) // 4
+        if twin < 0:
+            raise InputError(
+                f"--pin keeps piece {piece + 1} on {puzzle.place(cell)}; "
+                f"expected it on {puzzle.place(at[piece])}, where a clue wants it"
+            )
+        piece = twin
+    colours = puzzle.oriented[lies].tolist()
+    while puzzle.oriented[piece * 4 + rotation].tolist() != colours:
+        rotation = (rotation + 1) % 4
+    return Clue(cell, piece, rotation)

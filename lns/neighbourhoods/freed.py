@@ -1,0 +1,147 @@
+"""Operators that free some cells around the damage and re-solve them exactly (`exact.region`).
+
+They differ in the shape of what they free; each draws one region, so that a board's many regions get their turn by
+chance. Where no refill is better, another one as good is often taken: the next regions then see another board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from exact.region.resolve import resolve
+from instances.board import EMPTY, Board
+from instances.puzzle import Puzzle
+from lns.neighbourhoods.move import Move, Operator, damage
+
+MOST_CELLS = 48  # larger regions are seldom searched far enough to be worth their nodes
+BAND = 5  # cells of a column of the comb order
+DONORS = (4, 12)  # fewest, most
+SIDEWAYS = 0.5  # share of the re-solves without a gain after which a refill as good is looked for
+
+
+def freeing(choose: Callable[[Puzzle, Board, np.random.Generator], list[int]]) -> Operator:
+    """The operator that re-solves what ``choose`` draws; a board without damage stays as it is."""
+
+    def operator(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
+        if not len(damage(puzzle, board)):
+            return Move(board, puzzle.max_score, 0)
+        cells = choose(puzzle, board, chance)
+        result = resolve(puzzle, board, cells, nodes=nodes, prices=False)
+        if result.improved or chance.random() >= SIDEWAYS:
+            return Move(result.board, result.score, result.nodes)
+        other, spent = _another(puzzle, board, cells, result.score, nodes)
+        return Move(other, result.score, result.nodes + spent)
+
+    return operator
+
+
+def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: int) -> tuple[Board, int]:
+    """The first refill of ``cells`` that the search meets with the same score, or ``board``; (board, nodes)."""
+    placed = board.placements.copy()
+    placed[cells] = EMPTY
+    emptied = Board(placed, puzzle.width, puzzle.height)
+    result = resolve(puzzle, emptied, cells, target=score, nodes=nodes, prices=False)
+    return (result.board if result.score == score else board), result.nodes
+
+
+def block(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
+    """A rectangle of 9 to 48 cells that holds a mismatch anywhere in it."""
+    height, width = int(chance.integers(3, 8)), int(chance.integers(3, 8))
+    return _around(puzzle, _mismatch(puzzle, board, chance), height, min(width, MOST_CELLS // height), chance)
+
+
+def band(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
+    """One to three whole rows or columns with a mismatch, or as much of them as may be freed at once."""
+    first, second = _mismatch(puzzle, board, chance)
+    lines = int(chance.integers(1, 4))
+    if chance.integers(2):
+        return _around(puzzle, (first, second), lines, min(puzzle.width, MOST_CELLS // lines), chance)
+    return _around(puzzle, (first, second), min(puzzle.height, MOST_CELLS // lines), lines, chance)
+
+
+def cluster(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
+    """A mismatch, the others nearest to it, and one cell around each, as long as they fit."""
+    pairs = damage(puzzle, board)
+    centre = pairs[chance.integers(len(pairs)), 0]
+    row, column = np.divmod(pairs[:, 0], puzzle.width)
+    away = np.abs(row - centre // puzzle.width) + np.abs(column - centre % puzzle.width)
+    cells: set[int] = set()
+    for pair in pairs[np.argsort(away, kind="stable")[: int(chance.integers(2, 7))]]:
+        wider = cells | halo(puzzle, pair.tolist())
+        if len(wider) > MOST_CELLS:
+            break
+        cells = wider
+    return sorted(cells)
+
+
+def comb(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
+    """Neighbouring columns, or rows, as long as those that the comb order fills one by one; a mismatch among them."""
+    pair, long = _mismatch(puzzle, board, chance), MOST_CELLS // BAND
+    height, width = (BAND, long) if chance.integers(2) else (long, BAND)
+    return _around(puzzle, pair, height, width, chance)
+
+
+def path(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
+    """The cells on a way with one corner between two mismatches, and those beside it where they fit."""
+    pairs = damage(puzzle, board)
+    start, end = (pairs[chance.integers(len(pairs)), 0] for _ in range(2))
+    (row, column), (to_row, to_column) = divmod(int(start), puzzle.width), divmod(int(end), puzzle.width)
+    down, across = (1 if to_row >= row else -1), (1 if to_column >= column else -1)
+    if chance.integers(2):
+        steps = [(r, column) for r in range(row, to_row, down)] + [
+            (to_row, c) for c in range(column, to_column + across, across)
+        ]
+    else:
+        steps = [(row, c) for c in range(column, to_column, across)] + [
+            (r, to_column) for r in range(row, to_row + down, down)
+        ]
+    way = [r * puzzle.width + c for r, c in steps][:MOST_CELLS]
+    wide = halo(puzzle, way)
+    return sorted(wide) if len(wide) <= MOST_CELLS else way
+
+
+def donors(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
+    """A small block with a mismatch, and cells from anywhere whose pieces show a colour that it misses."""
+    pair = _mismatch(puzzle, board, chance)
+    cells = set(_around(puzzle, pair, int(chance.integers(3, 6)), int(chance.integers(3, 6)), chance))
+    shown = board.colours(puzzle)
+    side = 1 if pair[1] == pair[0] + 1 and pair[1] % puzzle.width else 2
+    missed = [shown[pair[0], side], shown[pair[1], (side + 2) % 4]]
+    showing = [cell for cell in np.flatnonzero(np.isin(shown, missed).any(axis=1)).tolist() if cell not in cells]
+    count = min(len(showing), int(chance.integers(DONORS[0], DONORS[1] + 1)))
+    return sorted(cells | set(chance.choice(showing, count, replace=False).tolist() if count else []))
+
+
+def halo(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
+    """``cells`` and their neighbours."""
+    wide = set(cells)
+    for cell in tuple(wide):
+        for rim, step in zip(puzzle.grey_sides(cell), (-puzzle.width, 1, puzzle.width, -1), strict=True):
+            if not rim:
+                wide.add(cell + step)
+    return wide
+
+
+def _mismatch(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> tuple[int, int]:
+    pairs = damage(puzzle, board)
+    first, second = pairs[chance.integers(len(pairs))].tolist()
+    return first, second
+
+
+def _around(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int, chance: np.random.Generator) -> list[int]:
+    """A rectangle of this size, cut to the board's, with one cell of ``pair`` in it."""
+    row, column = divmod(pair[int(chance.integers(2))], puzzle.width)
+    return _rectangle(puzzle, _window(row, height, puzzle.height, chance), _window(column, width, puzzle.width, chance))
+
+
+def _window(at: int, length: int, whole: int, chance: np.random.Generator) -> range:
+    """``length`` lines of ``whole``, or all, with line ``at`` among them."""
+    length = min(length, whole)
+    first = int(chance.integers(max(0, at - length + 1), min(at, whole - length) + 1))
+    return range(first, first + length)
+
+
+def _rectangle(puzzle: Puzzle, rows: range, columns: range) -> list[int]:
+    return [row * puzzle.width + column for row in rows for column in columns]

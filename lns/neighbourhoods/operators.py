@@ -1,0 +1,21 @@
+"""All operators by name: what `--engine lns` chooses from, and the names that its finds carry as their origin."""
+
+from __future__ import annotations
+
+from lns.neighbourhoods.freed import band, block, cluster, comb, donors, freeing, path
+from lns.neighbourhoods.move import Operator
+from lns.neighbourhoods.small import assign, exchange, perturb
+from lns.neighbourhoods.suffix import suffix
+
+OPERATORS: dict[str, Operator] = {
+    "block": freeing(block),
+    "band": freeing(band),
+    "cluster": freeing(cluster),
+    "comb": freeing(comb),
+    "path": freeing(path),
+    "donors": freeing(donors),
+    "suffix": suffix,
+    "assign": assign,
+    "exchange": exchange,
+    "perturb": perturb,
+}

@@ -1,0 +1,144 @@
+"""`--pin`: cells of the start board that every part of the search leaves alone, also after `lns resume`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats import load_board, write
+from instances.puzzle import Clue
+from instances.verify import verify
+from lns.cli.main import main
+from lns.cli.options import ENGINES, Span, cell_list, cells_of
+from lns.cli.pins import pinned
+from lns.params import to_toml
+from lns.runs import settings
+from lns.runs.directory import read_run
+from lns.runs.journal import Entry, Reader
+from tests.instances.small_puzzles import planted
+from tests.lns.run_parts import QUICK
+
+PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
+ROWS = list(range(7, 21))
+
+
+def start_board() -> Board:
+    """The solution with its lower rows' inner pieces turned upside down, and one cell of the last row empty."""
+    placements = SOLUTION.placements.copy()
+    clues = {clue.cell for clue in PUZZLE.clues}
+    inner = [cell for cell in (22, 23, 24, 25, 26, 29, 30, 31, 32, 33) if cell not in clues]
+    placements[inner] = np.roll(placements[inner], 3)
+    placements[41] = -1
+    return Board(placements, 7, 6)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Arguments of `lns solve` for this puzzle and start."""
+    write(tmp_path / "p.json", None, PUZZLE, None)
+    write(tmp_path / "b.json", None, PUZZLE, start_board())
+    (tmp_path / "quick.toml").write_text(to_toml(QUICK))
+    return [str(tmp_path / "p.json"), "--start", str(tmp_path / "b.json"), "--params", str(tmp_path / "quick.toml")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_pinned_cells_stay_in_every_board_and_after_a_resume(
+    engine: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    assert main(["solve", *files, "--pin", "r1-2", "--engine", engine, "--log-from", "0", "--steps", "30",
+                 "--run-dir", str(run), "--quiet"]) == 0  # fmt: skip
+    asked, puzzle = read_run(run)
+    assert puzzle == PUZZLE and asked.instance_sha256 == PUZZLE.sha256
+    assert {pin.cell for pin in asked.pins} == set(ROWS) - {clue.cell for clue in PUZZLE.clues}
+    assert main(["resume", str(run), "--steps", "30", "--quiet"]) == 0
+    boards = [entry.board for entry in Reader(run, PUZZLE).read() if isinstance(entry, Entry)]
+    assert len(boards) > 1
+    for board in boards:
+        assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
+        assert verify(PUZZLE, board).valid
+    capsys.readouterr()
+    assert main(["verify", str(run / "best.json"), "--puzzle", files[0], "--json"]) == 0
+    assert json.loads((run / "best.json").read_text())["instance_sha256"] == PUZZLE.sha256
+
+
+def test_a_best_board_without_the_pins_is_set_aside(
+    files: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = tmp_path / "run"
+    assert main(["solve", *files, "--pin", "r1-2", "--engine", "tabu", "--steps", "1", "--run-dir", str(run),
+                 "--quiet"]) == 0  # fmt: skip
+    other = tmp_path / "other"
+    assert main(["solve", *files[:1], "--engine", "tabu", "--steps", "1", "--run-dir", str(other), "--quiet"]) == 0
+    (run / "best.json").write_bytes((other / "best.json").read_bytes())
+    assert main(["resume", str(run), "--steps", "1", "--quiet"]) == 0
+    assert "not a board that keeps the pinned cells" in caplog.text and (run / "best.unusable.json").exists()
+    _, board = load_board(str(run / "best.json"), PUZZLE)
+    assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
+
+
+@pytest.mark.parametrize(
+    ("pin", "expected"),
+    [
+        ("r6", "the list names row 6, off the board; expected 0 to 5"),
+        ("3,42", "the list names cell 42, off the board; expected 0 to 41"),
+        ("9-3", "'9-3' is no list of cells"),
+        ("x", "'x' is no list of cells"),
+        ("40-41", "row 6, column 7 (cell 41), which is empty on the start board"),
+        ("22-33", "which do not match; expected at most one of them"),
+        ("r0-5", "leaves no cell free"),
+    ],
+)
+def test_bad_pins_are_one_sentence_and_leave_nothing(
+    pin: str, expected: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["solve", *files, "--pin", pin, "--run-dir", str(tmp_path / "run")]) == 2
+    captured = capsys.readouterr()
+    assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
+    assert not (tmp_path / "run").exists()
+
+
+def test_pins_need_a_start_board(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", files[0], "--pin", "3", "--run-dir", str(tmp_path / "run")]) == 2
+    assert "--pin keeps cells of a start board; expected --start BOARD" in capsys.readouterr().err
+    assert main(["solve", *files[:3], "--pin", "3", "--estimate"]) == 2
+    assert "expected no --start beside it" in capsys.readouterr().err
+
+
+def test_a_clue_whose_piece_is_pinned_elsewhere_is_refused() -> None:
+    clue = PUZZLE.clues[0]
+    placements = np.full(42, -1, dtype=np.int32)
+    other = next(cell for cell in (8, 9, 10) if cell != clue.cell)
+    placements[other] = clue.piece * 4 + clue.rotation
+    with pytest.raises(InputError, match=f"expected it on .*cell {clue.cell}.*where a clue wants it"):
+        pinned(PUZZLE, Board(placements, 7, 6), [Span(other, other, False)])
+
+
+def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
+    """Two pieces made identical: the second lies on the first one's clue cell, the first where the second would be."""
+    pieces = PUZZLE.pieces.copy()
+    cells = [int(np.flatnonzero(SOLUTION.placements // 4 == piece)[0]) for piece in range(42)]
+    first, second = (int(SOLUTION.placements[cell]) // 4 for cell in (8, 33))
+    pieces[second] = np.roll(pieces[first], 1)
+    placements = np.full(42, -1, dtype=np.int32)
+    placements[cells[first]] = second * 4 + 3  # shows the colours of the first, unturned
+    placements[cells[second]] = first * 4
+    puzzle = type(PUZZLE)(pieces, 7, 6, (Clue(cells[first], first, 0),))
+    board = Board(placements, 7, 6)
+    assert verify(puzzle, board).valid
+    (pin,) = pinned(puzzle, board, [Span(cells[second], cells[second], False)])
+    assert pin == Clue(cells[second], second, 3)
+    puzzle.with_clues([*puzzle.clues, pin])
+
+
+def test_lists_of_cells() -> None:
+    assert cells_of(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
+
+
+def test_the_engines_of_the_command_line_are_those_a_run_may_name() -> None:
+    assert set(ENGINES) == set(settings.ENGINES)

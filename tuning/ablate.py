@@ -1,0 +1,52 @@
+"""Ablations: the main engine with one part off at a time, so that nothing stays that earns nothing."""
+
+from __future__ import annotations
+
+import statistics
+
+from lns.params import Params, from_dict, to_dict
+from tuning.ladder import Run, boards_per_hour, median_score
+
+WHOLE = "whole"
+OFF: dict[str, dict[str, dict[str, float]]] = {
+    "no beams": {"engine": {"beams": 0}},
+    "no regions": {"windows": {"nodes": 0}},
+    "no quota": {"construct": {"quota": 0.0}},
+    "no tail": {"construct": {"tail": 1}},  # the construction itself places all cells but the last
+    "row by row": {"construct": {"band": 1, "lead": 64}},
+    "slips for the next score": {"construct": {"aim_below": 0}},
+    "one shuffle": {"construct": {"reshuffle_nodes": 10**12, "patience_nodes": 10**12}},
+}
+"""Name -> the parameters, by section, that turn a part off or make it plain."""
+
+
+def variants(params: Params) -> dict[str, Params]:
+    """``params`` as they are, and with each part off in turn; parts that they have off already are left out."""
+    found = {WHOLE: params}
+    for name, sections in OFF.items():
+        values = to_dict(params)
+        for section, changes in sections.items():
+            values[section].update(changes)
+        changed = from_dict(values)
+        if changed != params:
+            found[name] = changed
+    return found
+
+
+def table(runs: dict[str, list[Run]], workers: int, boards_from: int) -> list[str]:
+    """Lines for people, a variant each: scores, time to the whole engine's median, boards per core-hour.
+
+    Boards only where they were counted (``boards_from`` not 0). A time is that of the runs which got there.
+    """
+    goal = median_score(runs[WHOLE])
+    head = f"{'variant':<25} {'median':>6} {'best':>5} {'worst':>5} {f's to {goal}':>10} {'runs':>5}"
+    lines = [head + (f" {f'boards >= {boards_from} a core-hour':>28}" if boards_from else "")]
+    for name, made in runs.items():
+        scores = [one.score for one in made]
+        times = [at for at in (one.seconds_to(goal) for one in made) if at is not None]
+        when = f"{statistics.median(times):.1f}" if times else "-"
+        line = f"{name:<25} {median_score(made):>6} {max(scores):>5} {min(scores):>5} {when:>10} {len(times):>5}"
+        if boards_from:
+            line += f" {boards_per_hour(made, workers, boards_from):>28,}"
+        lines.append(line)
+    return lines
