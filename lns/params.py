@@ -127,7 +127,7 @@ class Windows(Component):
         2_000_000, "nodes that one region may use; 0: no regions", 0, 10**10, log=True, tune=(20_000, 20_000_000)
     )
     patience: int = option(
-        100, "steps of construction without a new best before its damage is worked on", 0, 10**6, tune=(0, 300)
+        300, "steps of construction without a new best before its damage is worked on", 0, 10**6, tune=(0, 3000)
     )
 
 

@@ -17,6 +17,8 @@ from lns.neighbourhoods.assign import fill
 from lns.params import Params
 from lns.rng import RandomState, random_state
 
+ALL_DONE = 2**31  # more than any board has regions
+
 
 class Search:
     """One island of the main engine. Boards are judged by `instances.verify` before they count."""
@@ -123,6 +125,8 @@ class Search:
             self._adopt(board, score, "elsewhere")
             if self.constructor is None:  # a board to start from
                 self.quiet = self.params.windows.patience
+            else:  # its damage is the business of the island that found it
+                self.region = ALL_DONE
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
