@@ -5,7 +5,8 @@ Let C be the units that a refill costs before the cut and V, W the least that th
 wastes at most half of them. So two searches, one from each end, miss nothing: each holds its own first part to V plus
 half of the waste. (A joint at the cut shows one search the colour on its one side, and the other search that on the
 other; where they differ, the refill pays a mismatch that neither first part counts, and V and W change by no more.)
-The prices come from subgradient steps: dearer what the cheapest refill lays twice, cheaper what it leaves out.
+The prices come from subgradient steps: dearer what the cheapest refill lays twice, cheaper what it leaves out; equal
+pieces share one.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Priced:
         spare: int,
     ) -> None:
         self.used, self.board, self.spare = used, board, spare
+        self.twin = plan.twin
         self.free = (used == 0) & (plan.pinned_piece == 0) & (plan.kind_of_piece >= 0)
         self.ends = []
         steps = []
@@ -112,13 +114,21 @@ class Priced:
                     scale, waited, at = 0.6 * scale, 0, best_prices.astype(float)
             uses = np.zeros(len(at), dtype=np.int64)
             trace(plan, work, uses)
-            wrong = np.where(self.free, uses - 1, 0)
+            wrong = self._shared(np.where(self.free, uses - 1.0, 0.0))
             if best > goal or stop() or not wrong.any():
                 break
             direction = 0.7 * wrong + 0.3 * (direction if direction.any() else wrong)
             at = at + scale * (goal + 1.5 - bound) * UNIT / (direction**2).sum() * direction
             at = np.clip(at, lowest, _MOST // len(plan.cells))
         return best_prices
+
+    def _shared(self, wrong: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The mean over equal pieces: they must have one price. The two searches lay them in orders of their own, and
+        are sure to find the same refill only if it costs both the same."""
+        for twin in np.unique(self.twin[self.free & (self.twin >= 0)]):
+            equal = self.free & (self.twin == twin)
+            wrong[equal] = wrong[equal].mean()
+        return wrong
 
     def _bound(self, prices: Ints) -> float:
         """Mismatches at least with these prices; fills the tables of the first end."""

@@ -28,7 +28,7 @@ _TRY_ALL = 20_000  # a level that cost less than this tries all schedules, to le
 _TRY_SOME = 1_000_000
 _GROWTH = 5.0  # one more mismatch costs about this many times more nodes
 _STEPS_OF_A_NODE = 25  # of filling tables, in the time of a node without them
-_PATIENCE = 0.1  # nodes before prices are set, as a share of what setting them takes
+_PATIENCE = 0.5  # nodes before prices are set, as a share of what setting them takes
 _FIRST_LOOK = 50_000  # nodes before that is found out
 _NEVER = 1 << 62
 

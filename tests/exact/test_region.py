@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -13,8 +14,9 @@ import pytest
 from exact.jit import kernel
 from exact.region.kernel import FOUND_BEST, NONE, OPEN, solve_region
 from exact.region.plan import RegionPlan, RegionWork, make_work, plan_region
-from exact.region.resolve import Status, resolve
-from exact.region.schedule import schedules
+from exact.region.priced import Priced
+from exact.region.resolve import Status, _Resolve, resolve
+from exact.region.schedule import both_ways, schedules
 from exact.region.windows import around_mismatches, choose_donors, everywhere, rows
 from instances.board import Board
 from instances.errors import InputError
@@ -255,6 +257,25 @@ def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() ->
         _, board = load_board(url, puzzle)
         result = resolve(puzzle, board, rows(puzzle, 1, 4), nodes=50_000_000)
         assert result.status == Status.OPTIMAL and result.score == result.bound == score == 470
+
+
+def test_equal_pieces_have_one_price() -> None:
+    """Two searches that lay equal pieces in orders of their own meet only if those cost the same."""
+    set_apart = 0
+    for seed in range(4):
+        puzzle, board = planted(seed, 6, 5, 5)
+        pieces = puzzle.pieces.copy()
+        inner = np.flatnonzero(pieces.all(axis=1))
+        pieces[inner[1::2]] = pieces[inner[::2]]
+        puzzle = dataclasses.replace(puzzle, pieces=pieces)
+        search = _Resolve(puzzle, board, list(range(6, 24)), 1, 1, True)
+        priced = Priced(search.plan, search.used, search.outside, both_ways(puzzle, search.plan.cells), search.spare)
+        prices = priced._better(search.incumbent - 1, lambda: False)
+        twins = search.plan.twin
+        for twin in np.unique(twins[priced.free & (twins >= 0)]):
+            assert len(np.unique(prices[priced.free & (twins == twin)])) == 1
+        set_apart += len(np.unique(prices[priced.free])) > 1
+    assert set_apart >= 3, "other pieces' prices differ"
 
 
 def test_prices_are_set_when_a_window_is_long_and_prove_the_same() -> None:
