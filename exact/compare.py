@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
+from exact import records
 from exact.outcome import Outcome
 from exact.process import Emit, Ending, run
 from exact.solvers import solve
@@ -34,9 +34,6 @@ class Row:
     note: str = ""
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
-
-
 @dataclass(frozen=True)
 class Question:
     """What `compare` asks of every solver."""
@@ -54,14 +51,14 @@ def compare(
 ) -> Iterator[Row]:
     """One row for each instance and solver, as they come; rows already in the file ``output`` are not run again.
 
-    Raises InputError when the file holds other columns.
+    Raises InputError when the file holds something else.
     """
-    done = {} if output is None else read_rows(output)
+    done = read_rows(output)
     for name, puzzle in instances:
         for solver in solvers:
             row = done.get((name, solver)) or one(name, puzzle, solver, question)
             if output is not None and (name, solver) not in done:
-                append_row(output, row)
+                records.append(output, row)
             yield row
 
 
@@ -79,11 +76,18 @@ def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> Row:
         raise KeyboardInterrupt
     if not outcomes:
         return Row(instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.how)
-    found = outcomes[0]
-    peak = max(ended.peak_bytes / 1e6, found.details.get("peak_megabytes", 0.0))
-    return Row(
-        instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size_of(found.details)
-    )
+    return row_of(instance, solver, outcomes[0], ended.peak_bytes / 1e6)
+
+
+def row_of(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) -> Row:
+    """The row of an outcome. ``megabytes``: peak of the process that called the solver, where that is known."""
+    peak, size = max(megabytes, found.details.get("peak_megabytes", -1.0)), size_of(found.details)
+    return Row(instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size)
+
+
+def read_rows(path: Path | None) -> dict[tuple[str, str], Row]:
+    """The rows of a CSV made before, by instance and solver. Raises InputError as `records.read`."""
+    return {} if path is None else {(row.instance, row.solver): row for row in records.read(path, Row)}
 
 
 def _solve(emit: Emit, puzzle: Puzzle, solver: str, question: Question) -> None:
@@ -112,44 +116,6 @@ def size_of(details: dict[str, float]) -> str:
         if single in details:
             return f"{details[single]:,.0f} {single}"
     return ""
-
-
-def append_row(path: Path, row: Row) -> None:
-    """Add a line to the CSV at ``path``; the header first, where it is new."""
-    new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(asdict(row))
-
-
-def read_rows(path: Path) -> dict[tuple[str, str], Row]:
-    """The rows of a CSV made before, by instance and solver; empty where there is none."""
-    if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise InputError(f"other columns than expected ({', '.join(COLUMNS)})", path, 1)
-        try:
-            rows = [
-                Row(
-                    line["instance"],
-                    line["solver"],
-                    line["status"],
-                    int(line["solutions"]),
-                    int(line["nodes"]),
-                    float(line["seconds"]),
-                    float(line["megabytes"]),
-                    line["size"],
-                    line["note"],
-                )
-                for line in reader
-            ]
-        except (TypeError, ValueError):
-            raise InputError("a line that is no row of a comparison", path, reader.line_num) from None
-    return {(row.instance, row.solver): row for row in rows}
 
 
 def table(rows: Sequence[Row]) -> str:

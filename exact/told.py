@@ -120,11 +120,13 @@ def _answer(puzzle: Puzzle, last: Told, ended: Ended, request: Request) -> Answe
         details["peak_megabytes"] = ended.peak_bytes / 1e6
     if ended.how is Ending.MEMORY:
         details["memory_spent"] = 1.0
-    seconds = details.pop("own_seconds", ended.seconds)
-    if request.processor:
+    own = details.pop("own_seconds", ended.seconds)
+    if not request.processor:
+        seconds = own if ended.how is Ending.FINISHED else ended.seconds
+    elif ended.how is Ending.TIME and request.seconds is not None:
+        seconds = request.seconds
+    else:
         seconds = details.get("processor_seconds", 0.0)
-    if ended.how is not Ending.FINISHED:
-        seconds = request.seconds if request.processor and request.seconds is not None else ended.seconds
     return Answer(status, last.solutions, last.nodes, seconds, board, details)
 
 

@@ -21,13 +21,18 @@ from lns.construct.derive import Aim, Fit, best_schedule
 from lns.params import Params
 from lns.search import Search
 
-DIFFERENT = 20  # cells in which boards of different families differ at least
+DIFFERENT = 20  # cells in which boards of different families differ at least; a quarter of a small board
 ENOUGH = 20  # families of a score, after which the next score is looked for
 TRUSTED = 10  # families, from which a ratio is worth something
 REMEMBERED = 200  # boards of a score that a new one is compared with
 EDGES = 2  # over which the price of an edge is measured
 SHOWN_BELOW = 3  # scores below the highest well measured one
 HOPELESS_DAYS = 1e6
+
+
+def cells_apart(cells: int) -> int:
+    """In how many cells boards of different families differ at least, on a board of so many."""
+    return max(1, min(DIFFERENT, cells // 4))
 
 
 @dataclass
@@ -42,7 +47,7 @@ class Tally:
     def add(self, placements: IntArray) -> None:
         """Count a board; as a family of its own, if it differs from all earlier ones in enough cells."""
         self.finds += 1
-        enough = min(DIFFERENT, len(placements) // 4)
+        enough = cells_apart(len(placements))
         if all((placements != other).sum() >= enough for other in self.seen[-REMEMBERED:]):
             self.count += 1
             self.seen.append(placements)
@@ -95,11 +100,14 @@ class Measurement:
         self.search = Search(puzzle, self.params, seed, 0)
         self.target, self.seconds = 1, 0.0
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
+        while self.search.constructor is None:  # measures the pieces, and compiles, before the clock starts
+            self.search.step(puzzle.max_score)
+        self.search.drain()
+        self._nodes_before = self.search.statistics.work
 
     def run(self, seconds: float, progress: Callable[[str], None]) -> None:
         """Search and count for so many seconds of this core; the sights are raised whenever a score is common."""
         most = self.puzzle.max_score
-        self.search.step(most)  # measures the pieces, and compiles, before the clock starts
         while self.seconds < seconds:
             self.search.params = replace(
                 self.params, engine=replace(self.params.engine, boards_from=min(self.target, most))
@@ -121,9 +129,9 @@ class Measurement:
                 progress(f"{self.seconds:6.1f} s: {ENOUGH} different boards of {self.target - 1} or more")
 
     @property
-    def work(self) -> float:
-        """Placements a second."""
-        return self.search.statistics.work / self.seconds
+    def nodes(self) -> int:
+        """Placements in ``seconds``."""
+        return self.search.statistics.work - self._nodes_before
 
     def best_course(self, score: int) -> Fit:
         """What the search has learned of the course that promises most boards of ``score``, among those searched."""
@@ -153,7 +161,7 @@ def estimate(
         rows.append(_row(score, trusted, promised, fit, measured))
         if rows[-1].core_days > HOPELESS_DAYS:
             break
-    return Estimate(tuple(rows), measured.seconds, measured.search.statistics.work, trusted)
+    return Estimate(tuple(rows), measured.seconds, measured.nodes, trusted)
 
 
 def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurement) -> Row:
@@ -176,7 +184,7 @@ def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurem
     return Row(
         score,
         tuple(aim.unlock.tolist()),
-        aim.rate * measured.work * 3600,
+        aim.rate * measured.nodes / measured.seconds * 3600,
         expected,
         low / noise,
         high * noise,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from instances.errors import InputError
+from instances.formats.files import read_text
 
 
 def option(
@@ -123,6 +124,8 @@ class Tabu(Component):
 class Windows(Component):
     """Regions around the damage of the best board, freed and re-solved exactly."""
 
+    engines: ClassVar[tuple[str, ...]] = ("auto",)
+
     nodes: int = option(
         2_000_000, "nodes that one region may use; 0: no regions", 0, 10**10, log=True, tune=(20_000, 20_000_000)
     )
@@ -162,6 +165,8 @@ class Neighbourhoods(Component):
 @dataclass(frozen=True)
 class Engine(Component):
     """The loop that ties the parts together."""
+
+    engines: ClassVar[tuple[str, ...]] = ("auto",)  # of what the others use of it nothing is tuned
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
     beams: int = option(1, "beams before the construction begins; 0: none", 0, 1000, tune=(0, 10))
@@ -210,15 +215,15 @@ def to_dict(params: Params) -> dict[str, Any]:
 
 def load(path: str | Path) -> Params:
     """Params from a TOML file; raises InputError naming the file."""
+    if not Path(path).is_file():
+        raise InputError("no such file; expected parameters as TOML", path)
+    text = read_text(path)
     try:
-        with Path(path).open("rb") as file:
-            return from_dict(tomllib.load(file))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path) from None
-    except UnicodeDecodeError:
-        raise InputError("not TOML: expected UTF-8 text", path) from None
+        return from_dict(tomllib.loads(text))
     except InputError as error:
         raise error.at(path) from None
+    except (ValueError, RecursionError) as error:  # numbers and lists without end, too
+        raise InputError(f"not TOML: {error}", path) from None
 
 
 def to_toml(params: Params) -> str:

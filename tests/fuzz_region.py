@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -139,7 +140,7 @@ def best_score(window: Window) -> int | None:
     return None if best > joints else base + joints - best
 
 
-def check(window: Window, expected: int | None, **options: bool | None) -> RegionResult:
+def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
     """Solve and compare; AssertionError where the answer is not the oracle's."""
     answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, **options)
     judged = verify(window.puzzle, answer.board)
@@ -174,6 +175,10 @@ def main(seconds: float = 60.0, seed: int = 0) -> int:
             check(window, expected, curves=False)
             check(window, expected, prices=True)
             check(window, expected, prices=True, balance=False, look=False)
+            check(window, expected, order="urgent")
+            check(window, expected, order="urgent", backjumping=False)
+            check(window, expected, order="urgent", balance=False, curves=False)
+            check(window, expected, order="auto")
         except BaseException:
             print(f"seed {seed + checked}", file=sys.stderr)
             raise

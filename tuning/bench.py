@@ -37,17 +37,17 @@ def figures() -> Iterator[tuple[str, str]]:
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     """How soon one island has good boards, kernels compiled; and its nodes a second after the first step."""
     params = replace(Params(), windows=Windows(nodes=0))
-    Search(puzzle, params, 1, 0).step(puzzle.max_score)
-    search = Search(puzzle, params, 1, 0)
-    began = time.perf_counter()
-    search.step(puzzle.max_score)
-    measured = time.perf_counter() - began
+    for search in (Search(puzzle, params, 1, 0), Search(puzzle, params, 1, 0)):  # the first one compiles
+        began = time.perf_counter()
+        while search.constructor is None:
+            search.step(puzzle.max_score)
+        measured = time.perf_counter() - began
     reached = {search.best_score: measured}
     while (now := time.perf_counter() - began - measured) < seconds:
         search.step(puzzle.max_score)
         reached.setdefault(search.best_score, time.perf_counter() - began)
     done = search.statistics
-    yield "measuring the instance", f"{measured:.1f} s, first step included"
+    yield "first board, and measuring", f"{measured:.1f} s, first step of construction included"
     yield (
         "construction, nodes/s",
         f"{done.nodes / now / 1e6:.1f} M, and exact tails {done.tail_nodes / now / 1e6:.1f} M",

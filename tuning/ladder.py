@@ -1,7 +1,7 @@
 """The ladder: fixed instances, seeds and budgets; what a change of the engine has to show before and after.
 
 Each run is judged by its best score, the time to each score, and, where asked for, the boards at or above a score per
-core-hour that come from different prefixes (at least DIFFERENT cells apart).
+core-hour that come from different prefixes (`lns.estimate.cells_apart`).
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ import numpy as np
 
 from instances.errors import InputError
 from instances.formats import load_puzzle
+from instances.formats.files import read_text
 from instances.generate import family
 from instances.puzzle import IntArray, Puzzle
+from lns.estimate import cells_apart
 from lns.islands import Archipelago
 from lns.params import Params
 
-DIFFERENT = 20  # cells in which boards of different prefixes differ at least
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
 FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # made anew for each call
@@ -73,11 +74,13 @@ def _member(seed: int) -> Puzzle:
 
 
 def select(names: list[str], data: Path, fresh: int) -> list[tuple[str, Callable[[], Puzzle] | None]]:
-    """The rows called ``names`` (all when empty); raises InputError for an unknown one."""
+    """The rows called ``names`` (all when empty); raises InputError for an unknown one, or where its data is not."""
     known = dict(rows(data, fresh))
     for name in names:
         if name not in known:
             raise InputError(f"the ladder has no row '{name}'; expected one of {', '.join(known)}")
+        if known[name] is None:
+            raise InputError(f"the row {name} needs {name}.txt; expected it in --data DIR", data)
     return [(name, known[name]) for name in names or known]
 
 
@@ -111,9 +114,9 @@ def run(
 
 
 def _keep(kept: list[tuple[IntArray, int]], placements: IntArray, score: int) -> None:
-    """Count a board once among those that differ from it in fewer than DIFFERENT cells, by the best of them."""
+    """Count a board once among those that differ from it in too few cells, by the best of them."""
     for i, (other, best) in enumerate(kept):
-        if int((other != placements).sum()) < DIFFERENT:
+        if int((other != placements).sum()) < cells_apart(len(placements)):
             kept[i] = (placements, score) if score > best else (other, best)
             return
     kept.append((placements.astype(np.int16), score))
@@ -162,6 +165,14 @@ def boards_per_hour(runs: list[Run], workers: int, least: int) -> float:
     """Boards of at least ``least`` from different prefixes, per core-hour."""
     boards = sum(count for one in runs for score, count in one.boards.items() if score >= least)
     return round(boards / core_hours(runs, workers), 1)
+
+
+def check_table(path: Path) -> None:
+    """Raises InputError where `append` could not add a row: said before the runs, not after them."""
+    if not path.parent.is_dir():
+        raise InputError("no such directory; expected one that exists, for the table", path.parent)
+    if path.exists() and read_text(path).splitlines()[:1] != [",".join(FIELDS)]:
+        raise InputError("no table of the ladder; expected one, or a new name", path)
 
 
 def append(path: Path, row: dict[str, object]) -> None:

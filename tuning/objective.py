@@ -12,15 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from instances.puzzle import Puzzle
-from lns.engine import make_engine
+from lns.engine import OPERATORS, make_engine
 from lns.params import Params
+from lns.search import Search
 
-OBJECTIVE = "score at the budget + 0.5 x share of it left at the defaults' score, 1"
+OBJECTIVE = "score at the budget + 0.5 x share of it left at the defaults' score, 2"
 EARLY = 0.5  # edges that the time to the defaults' score is worth at most
 LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
-DEARER = {"window_nodes": 2.5, "beam_nodes": 4.0}  # what a node of other parts takes, in nodes of construction
+DEARER = {"window_nodes": 2.5, "beam_nodes": 4.0, **dict.fromkeys(OPERATORS, 2.5)}  # nodes of construction a node
 STEPS = 20  # of the shortest budget at least
-MEASURING = 2.0  # nodes that a prefix of the measured populations takes per cell and piece
+MEASURING = 1.0  # nodes that a prefix of the population of a course takes per cell and piece
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Run:
         self._best_possible = pair.puzzle.max_score
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._least = min(LEAST_STEP, step)
-        self._work = measuring(pair.puzzle, params) if engine == "auto" else 0
+        self._measuring = MEASURING * params.construct.population * pair.puzzle.cells**2
+        self._work = 0
         self._rises: list[tuple[int, int]] = []
         self.trace = Trace((), 0, False, 0.0)
 
@@ -103,9 +105,5 @@ class Run:
     def _counted(self) -> float:
         done = self._engine.statistics
         more: float = sum(getattr(done, name) * (cost - 1) for name, cost in DEARER.items())
-        return done.work + more
-
-
-def measuring(puzzle: Puzzle, params: Params) -> int:
-    """What deriving the first schedule costs, in nodes: by count, since the engine counts none there."""
-    return round(MEASURING * params.construct.population * puzzle.cells**2)
+        courses = len(self._engine.courses.courses) if isinstance(self._engine, Search) else 0
+        return done.work + more + courses * self._measuring  # the engine counts no nodes where it measures a course

@@ -42,7 +42,6 @@ class Status:
     best: float | None
     number: int
     elapsed_s: float
-    left_s: float | None
 
     def __str__(self) -> str:
         if self.phase != "search":
@@ -186,7 +185,6 @@ class Session:
         pruned = sum(trial.state == TrialState.PRUNED for trial in trials)
         best = max(whole, key=value_of, default=None)
         done, of = len(whole) + pruned, 0
-        left = None if self.seconds is None else max(0.0, self.seconds - self.elapsed)
         if phase == "search" and (missing := self._defaults_missing()):
             phase, done, of = "defaults", study.plan.pairs - missing, study.plan.pairs
         elif phase == "validation":
@@ -203,7 +201,6 @@ class Session:
             None if best is None else best.value,
             -1 if best is None else best.number,
             self.elapsed,
-            left,
         )
 
     def _complain(self) -> None:

@@ -6,15 +6,14 @@ are the values around which a size is neither trivial nor hopeless.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
+from exact import records
 from exact.colorpairs.options import Heuristic, Options
 from exact.outcome import Status
 from exact.solvers import solve
-from instances.errors import InputError
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 
@@ -101,7 +100,8 @@ def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[Run]:
 
     Raises InputError for a log of another form, RuntimeError when two methods disagree on the number of solutions.
     """
-    done = {} if log is None else _read(log)
+    known = [] if log is None else records.read(log, Run)
+    done = {(run.size, run.colours, run.seed, run.method, run.budget): run for run in known}
     for solver in ("rowscan", "colorpairs"):  # compiled before anything is timed
         solve(instance(3, 2, 1), solver=solver)
     for size, colours, seed in plan.instances():
@@ -137,45 +137,9 @@ def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[Run]:
                     outcome.seconds,
                 )
                 if log is not None:
-                    _append(log, run)
+                    records.append(log, run)
             runs.append(run)
             counts = {run.solutions for run in runs if run.finished}
             if len(counts) > 1:
                 raise RuntimeError(f"{run.instance}: methods disagree on the number of solutions: {counts}")
             yield run
-
-
-def _read(log: Path) -> dict[tuple[int, int, int, str, float], Run]:
-    if not log.exists():
-        return {}
-    runs = {}
-    with log.open(newline="") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames != [field.name for field in fields(Run)]:
-            raise InputError("this is no log of the experiment; expected its CSV header", log, 1)
-        for line, row in enumerate(reader, start=2):
-            try:
-                run = Run(
-                    int(row["size"]),
-                    int(row["colours"]),
-                    int(row["seed"]),
-                    row["method"],
-                    float(row["budget"]),
-                    row["status"],
-                    int(row["solutions"]),
-                    int(row["nodes"]),
-                    float(row["seconds"]),
-                )
-            except (TypeError, ValueError) as error:
-                raise InputError("this line is no run of the experiment", log, line) from error
-            runs[run.size, run.colours, run.seed, run.method, run.budget] = run
-    return runs
-
-
-def _append(log: Path, run: Run) -> None:
-    new = not log.exists()
-    with log.open("a", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Run)])
-        if new:
-            writer.writeheader()
-        writer.writerow(asdict(run))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from exact.compare import Row, append_row, read_rows, size_of
+from exact import records
+from exact.compare import Row, read_rows, row_of
 from exact.solvers import solve
 from instances.errors import InputError
 from instances.puzzle import Puzzle
@@ -25,13 +26,13 @@ class Run:
 
 def made(runs: Iterable[Run], output: Path | None) -> Iterator[Row]:
     """The rows of ``runs``, those in the file ``output`` not made again, new ones added to it."""
-    done = {} if output is None else read_rows(output)
+    done = read_rows(output)
     for run in runs:
         row = done.get((run.instance, run.solver))
         if row is None:
             row = run.make()
             if output is not None:
-                append_row(output, row)
+                records.append(output, row)
         yield row
 
 
@@ -50,16 +51,7 @@ def by_solver(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_so
         return Row(instance, solver, "failed", note=str(error))
     if found.status == "interrupted":
         raise KeyboardInterrupt
-    return Row(
-        instance,
-        solver,
-        str(found.status),
-        found.solutions,
-        found.nodes,
-        found.seconds,
-        found.details.get("peak_megabytes", -1.0),
-        size_of(found.details),
-    )
+    return row_of(instance, solver, found)
 
 
 def columns(lines: Sequence[Sequence[str]]) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from exact.region.resolve import RegionResult, Status, resolve
+from exact.region.rules import ORDERS
 from exact.region.windows import rows
 from instances.board import Board
 from instances.errors import InputError
@@ -29,7 +30,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-_PARTS = ("balance", "look", "curves", "prices")
+_PARTS = ("balance", "look", "curves", "prices", "backjumping")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of each window")
     parser.add_argument("--from-score", type=int, default=0, help="only boards published with this score or more")
     parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(_PARTS)}")
+    parser.add_argument("--order", choices=ORDERS, default="static", help="in which cells are decided (static)")
     parser.add_argument("--results", metavar="FILE", type=Path, default=Path("windows.csv"))
     args = parser.parse_args(argv)
     try:
@@ -66,15 +68,16 @@ def run(args: argparse.Namespace, heights: list[int], without: set[str]) -> None
     puzzle = load_puzzle(args.puzzle)
     with args.boards.open(newline="") as file:
         published = [(int(line["score"]), line["board_edges"]) for line in csv.DictReader(file)]
-    board = _board(puzzle, published[0][1])
+    board = board_of(puzzle, published[0][1])
     row = worst_rows(puzzle, board, 1)
     resolve(puzzle, board, rows(puzzle, row, row + 1), prices=True)  # compiles before the first window is timed
+    resolve(puzzle, board, rows(puzzle, row, row + 1), nodes=1, order=args.order)
     done = {_key(line) for line in _lines(args.results) if _settled(line, args.seconds)}
     for height in heights:
         for number, (score, edges) in enumerate(published):
             if score < args.from_score:
                 continue
-            board = _board(puzzle, edges)
+            board = board_of(puzzle, edges)
             for first in range(puzzle.height - height + 1) if args.all_windows else [worst_rows(puzzle, board, height)]:
                 if (number, height, first) in done:
                     continue
@@ -89,6 +92,8 @@ def run(args: argparse.Namespace, heights: list[int], without: set[str]) -> None
                     look="look" not in without,
                     curves="curves" not in without,
                     prices=False if "prices" in without else None,
+                    order=args.order,
+                    backjumping="backjumping" not in without,
                 )
                 if result.status == Status.INTERRUPTED:
                     raise KeyboardInterrupt
@@ -137,7 +142,8 @@ def table(results: Path) -> str:
     return "\n".join(out)
 
 
-def _board(puzzle: Puzzle, edges: str) -> Board:
+def board_of(puzzle: Puzzle, edges: str) -> Board:
+    """The board of a line of the collection: its colours as the viewer's letters."""
     url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={edges}"
     return load_board(url, puzzle)[1]
 

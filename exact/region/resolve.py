@@ -13,9 +13,10 @@ import numpy as np
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
 from exact.region.plan import RegionPlan, RegionWork, checked_cells, make_work, plan_region
 from exact.region.priced import Priced
-from exact.region.rules import checked, sound, with_clues
+from exact.region.rules import checked, checked_order, sound, with_clues
 from exact.region.schedule import Schedule, both_ways, schedules
 from exact.region.sweep import begin_sweep, sweep
+from exact.region.urgent import Urgent, is_compact
 from instances.board import EMPTY, Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
@@ -85,6 +86,8 @@ def resolve(
     look: bool = True,
     curves: bool = True,
     prices: bool | None = None,
+    order: str = "static",
+    backjumping: bool = True,
     report: Report | None = None,
 ) -> RegionResult:
     """The best refill of ``cells`` and ``donors``, the rest of ``board`` staying as it is.
@@ -94,10 +97,13 @@ def resolve(
     their clue. ``target``: a score to reach, instead of the best; ``nodes``: budget, same answer on every machine;
     ``seconds``: a limit that only stops. ``balance``, ``look``, ``curves``: switches of the two bounds and of the spend
     curves, for measuring; the optimum does not depend on them. ``prices``: True = set from the start, False = never,
-    None = when the search turns out long.
+    None = when the search turns out long. ``order``: "static" = cell after cell along the region; "urgent" = the most
+    urgent cell first, with or without ``backjumping`` (no prices, and ``look`` is part of it); "auto" = urgent where
+    that is quicker, in compact regions, without jumps.
     Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
     outside the region.
     """
+    checked_order(order)
     region = checked_cells(puzzle, cells)
     extra = [int(cell) for cell in donors]
     overlap = set(region) & set(extra)
@@ -107,6 +113,9 @@ def resolve(
     if set(region) <= {clue.cell for clue in puzzle.clues}:
         return _only_clues(puzzle, board, region)
     search = _Resolve(puzzle, board, region, int(balance), int(look), curves)
+    if order == "urgent" or (order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
+        search.decide_by_urgency(backjumping and order == "urgent")
+        prices = False
     return search.run(target, prices, _Meter(nodes, seconds), report)
 
 
@@ -157,6 +166,7 @@ class _Resolve:
         self.spare = max(0, int((self.used == 0).sum()) - len(free))
         self.work = make_work(self.plan, self.spare)
         self.priced: Priced | None = None
+        self.urgent: Urgent | None = None
         self.schedules: list[Schedule] = schedules(puzzle, self.plan.cells, curves=curves)
         self.best = start
         whole = bool((start.placements[free] >= 0).all())
@@ -164,6 +174,14 @@ class _Resolve:
         # mismatches of the incumbent; one more than possible where it is none
         self.incumbent = self.base + self.joints - begun.score if whole and begun.valid else self.joints + 1
         self.refuted = -1  # no refill has at most this many mismatches
+
+    def decide_by_urgency(self, backjumping: bool) -> None:
+        """Search in a dynamic order from now on, also with mismatches anywhere: in some squares that is quicker."""
+        if len(self.schedules) > 1:
+            self.schedules += schedules(self.puzzle, self.plan.cells, curves=False)
+        self.urgent = Urgent(
+            self.plan, self.work, self.used, self.outside, balance=self.bounds[0], backjumping=backjumping
+        )
 
     # -- the question ----------------------------------------------------------------------------------------------
 
@@ -234,19 +252,7 @@ class _Resolve:
         limit = min(self.patience - began, _NEVER if limit is None else limit)
         begin_sweep(self.work)
         while True:
-            status, made = sweep(
-                self.plan,
-                self.work,
-                self.used,
-                self.outside,
-                schedule.order,
-                schedule.shifts,
-                schedule.curve,
-                schedule.total,
-                r,
-                *self.bounds,
-                self.meter.step(min(_STEP, limit - (self.meter.nodes - began))),
-            )
+            status, made = self.sweep(schedule, r, self.meter.step(min(_STEP, limit - (self.meter.nodes - began))))
             self.meter.nodes += made
             spent = self.meter.nodes - began
             if status == FOUND:
@@ -260,6 +266,15 @@ class _Resolve:
                 self.costs[schedule.name] = r, 3.0 * spent
                 return OPEN
             self._tell()
+
+    def sweep(self, schedule: Schedule, r: int, node_budget: int) -> tuple[int, int]:
+        """Go on with the sweep: (status, nodes made)."""
+        if self.urgent is not None:
+            return self.urgent.sweep(schedule, r, node_budget)
+        return sweep(
+            self.plan, self.work, self.used, self.outside, schedule.order, schedule.shifts, schedule.curve,
+            schedule.total, r, *self.bounds, node_budget,
+        )  # fmt: skip
 
     # -- prices ----------------------------------------------------------------------------------------------------
 
@@ -361,12 +376,8 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
 
 def _compile(search: _Resolve) -> None:
     """Load the machine code before the clock starts."""
-    schedule = search.schedules[0]
     begin_sweep(search.work)
-    sweep(
-        search.plan, search.work, search.used, search.outside, schedule.order, schedule.shifts, schedule.curve,
-        schedule.total, -1, 1, 1, 0,
-    )  # fmt: skip
+    search.sweep(search.schedules[0], -1, 0)
 
 
 def _inner_joints(plan: RegionPlan) -> int:

@@ -7,6 +7,8 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 
+ORDERS = ("auto", "static", "urgent")  # in which a search decides the cells
+
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     """``board`` with the clues of empty clue cells of the region laid down."""
@@ -24,6 +26,12 @@ def checked(puzzle: Puzzle, rest: Board) -> Verification:
         problem = next(problem for problem in judged.problems if not _is_missing(problem))
         raise InputError(f"the board breaks a rule outside the region: {problem}")
     return judged
+
+
+def checked_order(order: str) -> None:
+    """InputError unless it is one of ORDERS."""
+    if order not in ORDERS:
+        raise InputError(f"the order '{order}' is not known; expected one of {', '.join(ORDERS)}")
 
 
 def sound(judged: Verification) -> bool:

@@ -98,12 +98,15 @@ def everywhere(
     width: int,
     *,
     nodes: int | None = None,
+    order: str = "static",
+    backjumping: bool = True,
     seconds: Callable[[], float | None] = lambda: None,
 ) -> Iterator[WindowResult]:
     """Re-solve all windows of a shape, row by row, each on the board as the ones before have improved it.
 
-    ``nodes``: budget of each window; ``seconds()``: what is left for the rest, asked before each window, the sweep ends
-    at 0. Windows with no free cell are passed over as proven. Raises InputError when no window fits.
+    ``nodes``: budget of each window; ``order``, ``backjumping``: as for `resolve`; ``seconds()``: what is left for the
+    rest, asked before each window, the sweep ends at 0. Windows with no free cell are passed over as proven. Raises
+    InputError when no window fits.
     """
     if not (1 <= height <= puzzle.height and 1 <= width <= puzzle.width):
         raise InputError(
@@ -115,7 +118,7 @@ def everywhere(
             if left is not None and left <= 0:
                 return
             cells = window(puzzle, height, width, row, column)
-            answer = resolve(puzzle, board, cells, nodes=nodes, seconds=left)
+            answer = resolve(puzzle, board, cells, nodes=nodes, seconds=left, order=order, backjumping=backjumping)
             board = answer.board
             yield WindowResult(row, column, answer)
             if answer.status == Status.INTERRUPTED:

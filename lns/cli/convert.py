@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from instances.errors import InputError
+from lns.cli.options import refuse_existing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("OUT is - and says no format; expected --to FORMAT")
     if args.output == "-" and args.json:
         raise InputError("OUT is - and --json writes to stdout too; expected one of them")
-    if args.output != "-" and os.path.lexists(args.output) and not args.force:
-        raise InputError("this exists already; expected a new name, or --force to write over it", args.output)
+    path = None if args.output == "-" else args.output
+    refuse_existing(path, args.force)
 
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read(args.input, puzzle=known, format=args.from_format)
@@ -49,16 +49,16 @@ def run(args: argparse.Namespace) -> int:
         args.to_format,
         puzzle,
         document.board,
-        path=None if args.output == "-" else args.output,
+        path=path,
         instance=args.puzzle,
     )
     notes = [f"read {document.format}: {_what(puzzle.width, puzzle.height, document.board is not None)}"]
     notes += [*document.notes, *left_out]
-    if args.output == "-":
+    if path is None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        atomic_write(args.output, text)
+        atomic_write(path, text)
     for note in notes:
         print(f"lns: {note}", file=sys.stderr)
     if args.json:

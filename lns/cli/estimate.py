@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
 from lns.cli.main import DONE, print_json
+from lns.cli.solve import add_arguments
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
     from lns.estimate import Estimate, Row
     from lns.params import Params
 
-_NOT_FOR_ESTIMATES = ("run_dir", "start", "pin", "target", "steps", "log_from", "stats")
+_OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "log_from", "checkpoint", "stats")
 
 
 def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
     """Measure, extrapolate, print; raises InputError for options that only a run has."""
-    for name in _NOT_FOR_ESTIMATES:
-        value = getattr(args, name)
-        if value is not None and value is not False:
-            raise InputError(f"--estimate makes no run; expected no --{name.replace('_', '-')} beside it")
-    if args.engine != "auto":
-        raise InputError(f"--estimate is about the main engine; expected no --engine {args.engine}")
+    usual = argparse.ArgumentParser()
+    add_arguments(usual)
+    for name in _OF_A_RUN:
+        if getattr(args, name) != usual.get_default(name):
+            raise InputError(
+                "--estimate measures the main engine on one core and makes no run; "
+                f"expected no --{name.replace('_', '-')} beside it"
+            )
     from lns.estimate import estimate
 
     def progress(line: str) -> None:
@@ -41,9 +45,11 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
 
 
 def _print_table(puzzle: Puzzle, found: Estimate) -> None:
+    from lns.estimate import cells_apart
+
     speed = f"{found.nodes / found.seconds / 1e6:.1f} M placements/s"
     print(f"{puzzle.name}, best possible {puzzle.max_score}: {found.seconds:.0f} s of one core, {speed}")
-    print("Boards of at least a score per core-hour, different in 20 cells or more.")
+    print(f"Boards of at least a score per core-hour, different in {cells_apart(puzzle.cells)} cells or more.")
     print(
         f"Measured up to {found.trusted}. Above it `expected` is extrapolated: half-way between two guesses, that each"
     )
@@ -79,7 +85,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "score": row.score,
         "unlock": list(row.unlock),
-        "forecast_per_core_hour": row.forecast,
+        "forecast_per_core_hour": row.forecast if math.isfinite(row.forecast) else None,
         "expected_per_core_hour": row.expected,
         "low_per_core_hour": row.low,
         "high_per_core_hour": row.high,

@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from lns.cli.options import refuse_existing
+
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or a shipped instance's name")
@@ -27,8 +29,7 @@ def run_cnf(args: argparse.Namespace) -> int:
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to the screen; expected -o FILE or --sizes")
-    if args.output is not None and os.path.lexists(args.output) and not args.force:
-        raise InputError("the file exists; expected a new name, or --force to overwrite it", args.output)
+    refuse_existing(args.output, args.force)
     encoding = encode(args.encoding, load_puzzle(args.instance))
     if args.output is None and not args.sizes:
         write(encoding, sys.stdout)

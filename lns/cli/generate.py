@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from instances.errors import InputError
+from lns.cli.options import refuse_existing
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -151,5 +152,4 @@ def _check_files(output: str | None, solution: str | None, force: bool) -> None:
     if output is not None and solution is not None and os.path.realpath(output) == os.path.realpath(solution):
         raise InputError("puzzle and solution would go to the same file; expected two", output)
     for path in (output, solution):
-        if path is not None and os.path.lexists(path) and not force:
-            raise InputError("the file exists; expected a new name, or --force to overwrite it", path)
+        refuse_existing(path, force)

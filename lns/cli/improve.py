@@ -23,6 +23,7 @@ examples:
   lns improve "https://e2.bucas.name/#puzzle=..."   the cells around the mismatches, for a minute
   lns improve best.json --cells 200-215,231 -o better.json
   lns improve best.json --window 2x16 --everywhere --svg map.svg
+  lns improve best.json --cells 17-20,33-36 --order urgent --no-backjumping
 
 Rows and cells count from 0, ranges A:B leave B out, A-B name B too. A proof says that no refill is better.
 Exit status: 0 done, 2 bad input, 130 interrupted (what was found so far is written).
@@ -43,6 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     region.add_argument("--everywhere", action="store_true", help="all windows of the shape, one after the other")
     region.add_argument("--around-mismatches", action="store_true", help="the cells around the mismatches (default)")
     region.add_argument("--donors", metavar="K", type=whole, default=0, help="K more cells whose pieces may help")
+    method = parser.add_argument_group("method")
+    method.add_argument(
+        "--order",
+        choices=("auto", "static", "urgent"),
+        default="auto",
+        help="decide cell after cell, or the most urgent cell first; auto: urgent in compact regions",
+    )
+    method.add_argument("--no-backjumping", action="store_true", help="with --order urgent: no conflict-directed jumps")
     budget = parser.add_argument_group("budget")
     budget.add_argument(
         "--nodes", metavar="N", type=positive, help="nodes of search, of each window: same on any machine"
@@ -67,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--donors and --target are for one region, not for --everywhere")
     if args.svg and not args.everywhere:
         raise InputError("--svg draws the map of --everywhere; `lns show` draws a board")
+    if args.no_backjumping and args.order != "urgent":
+        raise InputError("--no-backjumping is for --order urgent; the others never jump")
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     puzzle, board = load_board(args.board, known, args.format)
     try:
@@ -98,6 +109,8 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
             target=args.target,
             nodes=args.nodes,
             seconds=_MINUTE if args.time is None and args.nodes is None else args.time,
+            order=args.order,
+            backjumping=not args.no_backjumping,
             report=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes, {seconds:.0f} s"
             ),
@@ -156,6 +169,8 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
             height,
             width,
             nodes=nodes,
+            order=args.order,
+            backjumping=not args.no_backjumping,
             seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
         )
         try:

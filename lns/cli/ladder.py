@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fresh", type=whole, metavar="SEED", help="of the rows made anew for each call (default: by chance, and said)"
     )
     parser.add_argument("--params", type=Path, metavar="FILE", help="parameters as TOML")
-    parser.add_argument("--table", type=Path, metavar="CSV", help="append the rows to this table (runs/ladder.csv)")
+    parser.add_argument("--table", type=Path, metavar="CSV", help="append the rows there, as in runs/ladder.csv")
     parser.add_argument("--note", default="", help="what is being measured, for the table")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: the rows")
 
@@ -48,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.ablate and args.engine != "auto":
         raise InputError(f"--ablate is about the parts of the main engine; expected no --engine {args.engine}")
+    if args.table:
+        ladder.check_table(args.table)
     params = parameters.load(args.params) if args.params else parameters.Params()
     variants = ablate.variants(params) if args.ablate else {ablate.WHOLE: params}
     fresh = random.randint(*FRESH_SEEDS) if args.fresh is None else args.fresh

@@ -132,7 +132,9 @@ def _overview() -> str:
 
 
 def _complain(sentence: str) -> int:
-    print(f"lns: {sentence}", file=sys.stderr)
+    from instances.formats.text import printable
+
+    print(f"lns: {printable(sentence, 2000)}", file=sys.stderr)  # an argument may hold anything
     return BAD_INPUT
 
 

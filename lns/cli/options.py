@@ -55,6 +55,12 @@ def most_workers() -> int:
     return max(32, 4 * (os.cpu_count() or 1))
 
 
+def refuse_existing(path: str | os.PathLike[str] | None, force: bool) -> None:
+    """Raises InputError where a file would be written over; None: there is no file to write."""
+    if path is not None and os.path.lexists(path) and not force:
+        raise InputError("this exists already; expected a new name, or --force to write over it", path)
+
+
 class Span(NamedTuple):
     """Cells ``first`` to ``last``, or so many whole rows."""
 

@@ -14,40 +14,37 @@ if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
 
-def pinned(puzzle: Puzzle, board: Board, spans: list[Span]) -> tuple[Clue, ...]:
-    """A clue for every cell that was named and has none yet.
+def pinned(puzzle: Puzzle, given: Board, full: Board, spans: list[Span]) -> tuple[Clue, ...]:
+    """A clue for every cell that was named and has none yet. ``full``: the board ``given``, its holes filled.
 
-    Raises InputError for a cell that is off the board or empty, that holds a clue's piece, or that meets another one
-    of the kind with different colours; and when no cell is left free.
+    Raises InputError for a cell that is off the board or empty on ``given``, or that meets another such cell or a clue
+    with different colours; and when no cell is left free.
     """
     clues = {clue.cell: clue for clue in puzzle.clues}
     cells = {}.fromkeys(cells_of(spans, puzzle)).keys()
     kept = cells | clues.keys()
     if len(kept) == puzzle.cells:
         raise InputError("--pin leaves no cell free; expected at least one that may change")
-    for one, other in verify(puzzle, board).mismatches:
+    for cell in sorted(cells - clues.keys()):
+        if given.placements[cell] < 0:
+            raise InputError(
+                f"--pin names {puzzle.place(cell)}, which is empty on the start board; expected a piece there"
+            )
+    for one, other in verify(puzzle, full).mismatches:
         if {one, other} <= kept:
             raise InputError(
                 f"--pin names {puzzle.place(one)} and {puzzle.place(other)}, which do not match; "
                 "expected at most one of them"
             )
-    return tuple(_pin(puzzle, board, cell) for cell in sorted(cells - clues.keys()))
+    return tuple(_pin(puzzle, full, cell) for cell in sorted(cells - clues.keys()))
 
 
 def _pin(puzzle: Puzzle, board: Board, cell: int) -> Clue:
     lies = int(board.placements[cell])
-    if lies < 0:
-        raise InputError(f"--pin names {puzzle.place(cell)}, which is empty on the start board; expected a piece there")
     at = {clue.piece: clue.cell for clue in puzzle.clues}
     piece, rotation = divmod(lies, 4)
     while piece in at:  # its clue is held by a twin, whose place this piece has taken: they change names
-        twin = int(board.placements[at[piece]]) // 4
-        if twin < 0:
-            raise InputError(
-                f"--pin keeps piece {piece + 1} on {puzzle.place(cell)}; "
-                f"expected it on {puzzle.place(at[piece])}, where a clue wants it"
-            )
-        piece = twin
+        piece = int(board.placements[at[piece]]) // 4
     colours = puzzle.oriented[lies].tolist()
     while puzzle.oriented[piece * 4 + rotation].tolist() != colours:
         rotation = (rotation + 1) % 4

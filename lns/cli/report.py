@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from instances.errors import InputError
+from lns.cli.options import refuse_existing
 
 ELITES = 6
 
@@ -29,8 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from lns.runs.overview import look
     from lns.runs.page import render
 
-    if args.output is not None and os.path.lexists(args.output) and not args.force:
-        raise InputError("this exists already; expected a new name, or --force to write over it", args.output)
+    refuse_existing(args.output, args.force)
     one = look(args.directory)
     try:
         parameters = read_text(args.directory / PARAMETERS)

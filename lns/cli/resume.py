@@ -33,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.job import Job, logged
+    from lns.cli.job import Job
+    from lns.cli.session import logged
     from lns.islands import Archipelago
     from lns.runs.directory import RunDirectory
     from lns.runs.files import clock

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
+from lns.cli.options import refuse_existing
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -51,8 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from lns.cli.main import DONE, print_json
 
     for path in (args.svg, args.tikz):
-        if path is not None and os.path.lexists(path) and not args.force:
-            raise InputError("this exists already; expected a new name, or --force to write over it", path)
+        refuse_existing(path, args.force)
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read(args.board, puzzle=known, format=args.format)
     if document.puzzle is None:

@@ -69,8 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.formats import load_board, load_puzzle
     from lns import params as parameters
-    from lns.cli.job import Job, logged
+    from lns.cli.job import Job
     from lns.cli.pins import pinned
+    from lns.cli.session import logged
     from lns.runs.account import Account
     from lns.runs.directory import RunDirectory
 
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     if args.start is not None:
         given = load_board(args.start, puzzle)[1]
         start, start_score = _checked_start(puzzle, given, args.start)
-        pins = pinned(puzzle, given, args.pin) if args.pin else ()
+        pins = pinned(puzzle, given, start, args.pin) if args.pin else ()
     elif args.pin:
         raise InputError("--pin keeps cells of a start board; expected --start BOARD beside it")
     directory = RunDirectory.create(
@@ -130,5 +131,13 @@ def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, in
     wrong = [problem for problem in judged.problems if "is missing" not in problem]
     if wrong:
         raise InputError(f"the start board is not legal for {puzzle.name}: {wrong[0]}", source)
+    at = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
+    for clue in puzzle.clues:
+        if board.placements[clue.cell] < 0 and clue.piece in at:
+            raise InputError(
+                f"the start board has piece {clue.piece + 1} on {puzzle.place(at[clue.piece])}; "
+                f"expected it on {puzzle.place(clue.cell)}, where a clue wants it",
+                source,
+            )
     full = fill(puzzle, board)
     return full, verify(puzzle, full).score

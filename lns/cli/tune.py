@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import logging
 import shlex
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,27 +60,52 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("both --nodes and --run-seconds; expected one of them")
     if args.time is None and args.trials is None:
         args.time = 3600.0
-    from tuning.session import Session
+    from lns.cli.session import logged
+    from tuning.plan import SETTINGS
     from tuning.study import open_study
 
-    with _logged(quiet=args.quiet):
-        if args.report:
-            study = open_study(args.study, _wish(args)) if (args.study / "study.json").exists() else None
-            if study is None:
-                raise InputError("no study is here; expected one that `lns tune` began", args.study)
-            return _finish(study, args, None)
+    if args.report and not (args.study / SETTINGS).exists():
+        raise InputError("no study is here; expected one that `lns tune` began", args.study)
+    with logged(None, quiet=args.quiet):
         study = open_study(args.study, _wish(args))
+        if args.report:
+            return _finish(study, args, None)
         log.info(
             "%s: %d parameters, %d pairs of %s nodes", study.plan.subject, len(study.space), study.plan.pairs,
             f"{study.plan.nodes:,}",
         )  # fmt: skip
-        with _Progress(args.time, args.quiet) as progress:
-            session = Session(study, args.workers, args.time, args.trials, progress.show)
-            session.check_time()
-            with _signals(session) as got:
-                session.run()
+        session, ended_by = _search(study, args)
         status = _finish(study, args, session)
-    return 128 + got[0] if got else status
+    return 128 + ended_by if ended_by else status
+
+
+def _search(study: Study, args: argparse.Namespace) -> tuple[Session, int]:
+    """Hold a session and show how it stands; the session, and the signal that ended it or 0."""
+    from lns.cli.session import LiveLine, handled
+    from tuning.session import Session
+
+    ended_by, phase = 0, ""
+    line = LiveLine(args.time, quiet=args.quiet)
+
+    def show(status: Status) -> None:
+        nonlocal phase
+        line.show(str(status), status.elapsed_s, now=status.phase != phase)
+        phase = status.phase
+
+    def interrupt(number: int, frame: object) -> None:
+        """The first signal ends the session in order, the second one at once."""
+        nonlocal ended_by
+        if ended_by:
+            session.kill()
+            raise KeyboardInterrupt
+        ended_by = number
+        session.stop()
+
+    session = Session(study, args.workers, args.time, args.trials, show)
+    session.check_time()
+    with handled(interrupt), line:
+        session.run()
+    return session, ended_by
 
 
 def _wish(args: argparse.Namespace) -> Wish:
@@ -137,85 +160,3 @@ def _outcome(study: Study, winner: Verdict | None, overhead: float | None) -> di
         "overhead": overhead,
         "report": str(study.path / REPORT),
     }  # fmt: skip
-
-
-@contextlib.contextmanager
-def _signals(session: Session) -> Any:
-    """The first signal ends the session in order, the second one at once; yields the list of those that came."""
-    got: list[int] = []
-
-    def interrupt(number: int, frame: object) -> None:
-        if got:
-            session.kill()
-            raise KeyboardInterrupt
-        got.append(number)
-        session.stop()
-
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, interrupt)
-    try:
-        yield got
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def _logged(*, quiet: bool) -> Any:
-    from lns.cli.job import Screen
-
-    handler, level = Screen(quiet=quiet), log.level
-    log.setLevel(logging.INFO)
-    log.addHandler(handler)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
-        log.removeHandler(handler)
-
-
-class _Progress:
-    """A live line on a terminal, a plain line now and then elsewhere, ever more seldom; on stderr."""
-
-    def __init__(self, seconds: float | None, quiet: bool) -> None:
-        self._live = not quiet and sys.stderr.isatty()
-        self._quiet = quiet
-        self._seconds = seconds
-        self._bar: Any = None
-        self._redirect: Any = None
-        self._next = 0.0
-        self._phase = ""
-
-    def __enter__(self) -> _Progress:
-        if self._live:
-            from tqdm import tqdm
-            from tqdm.contrib.logging import logging_redirect_tqdm
-
-            self._redirect = logging_redirect_tqdm([log])
-            self._redirect.__enter__()
-            self._bar = tqdm(
-                total=round(self._seconds or 0) or None, unit="s", leave=False, file=sys.stderr, dynamic_ncols=True,
-                bar_format="{desc} |{bar}|" if self._seconds else "{desc}",
-            )  # fmt: skip
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._redirect.__exit__(None, None, None)
-
-    def show(self, status: Status) -> None:
-        from lns.runs.files import clock
-
-        line = str(status) + ("" if status.left_s is None else f", {clock(status.left_s)} left")
-        if self._bar is not None:
-            self._bar.set_description_str(line, refresh=False)
-            self._bar.n = round((self._seconds or 0) - (status.left_s or 0))
-            self._bar.refresh()
-        elif not self._quiet and (status.elapsed_s >= self._next or status.phase != self._phase):
-            self._phase = status.phase
-            self._next = max(status.elapsed_s * 1.25, status.elapsed_s + 15.0)
-            log.info("%8.1f s  %s", status.elapsed_s, line)

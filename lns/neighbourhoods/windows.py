@@ -16,7 +16,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 
 BLOCKS = ((4, 4), (4, 5), (5, 4), (4, 6), (6, 4), (5, 5), (4, 7), (7, 4), (4, 8))  # rows x columns around a mismatch
-BANDS = (1, 2)  # whole rows (and columns) at once
+BANDS = (1, 2)  # whole rows at once
 
 
 def regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:

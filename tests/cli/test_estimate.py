@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from instances.formats import write
 from lns.cli.main import main
+from tests.instances.small_puzzles import planted
 
 QUICK = """
 [construct]
@@ -49,13 +51,26 @@ def test_the_table_has_a_line_a_score(arguments, capsys):
     assert scores == list(range(scores[0], scores[0] + len(scores)))
 
 
+def test_json_of_a_board_that_is_certain_has_no_infinity(tmp_path, capsys):
+    path = tmp_path / "p.json"
+    write(path, "json", planted(1, 1, 2, 1)[0], None)
+    assert main(["solve", str(path), "--estimate", "--time", "0.1", "--quiet", "--json"]) == 0
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    assert json.loads(capsys.readouterr().out, parse_constant=refuse)["rows"][0]["seen"] == 1
+
+
 @pytest.mark.parametrize(
     "more,sentence",
     [
         (["--run-dir", "x"], "expected no --run-dir"),
         (["--target", "170"], "expected no --target"),
         (["--log-from", "0"], "expected no --log-from"),
-        (["--engine", "beam"], "expected no --engine beam"),
+        (["--engine", "beam"], "expected no --engine"),
+        (["--workers", "2"], "expected no --workers"),
+        (["--checkpoint", "5"], "expected no --checkpoint"),
     ],
 )
 def test_options_of_a_run_are_refused(arguments, more, sentence, capsys):

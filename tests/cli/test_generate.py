@@ -97,7 +97,7 @@ def test_nothing_is_overwritten_unless_forced(tmp_path: Path, capsys: pytest.Cap
     old.write_text("mine")
     assert main(["generate", "like-e2", "-o", str(old)]) == 2
     assert main(["generate", "like-e2", "-o", str(new), "--solution", str(old)]) == 2
-    assert capsys.readouterr().err.count("the file exists") == 2
+    assert capsys.readouterr().err.count("this exists already") == 2
     assert (old.read_text(), new.exists()) == ("mine", False)
     assert main(["generate", "like-e2", "-o", str(old), "--force"]) == 0
     assert load_puzzle(str(old)).cells == 256

@@ -43,6 +43,16 @@ def improve_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[i
     return status, json.loads(capsys.readouterr().out)
 
 
+def test_the_most_urgent_cell_first_proves_the_same(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle_file, board_file = files
+    question = [board_file, "--puzzle", puzzle_file, "--rows", "1:3", "--nodes", "1000000"]
+    for method in (["--order", "urgent"], ["--order", "urgent", "--no-backjumping"], ["--order", "static"]):
+        status, answer = improve_json(capsys, *question, *method)
+        assert status == 0 and answer["status"] == "optimal" and answer["score"] == PUZZLE.max_score
+    assert main(["improve", *question, "--no-backjumping"]) == 2
+    assert "--no-backjumping is for --order urgent" in capsys.readouterr().err
+
+
 def test_rows_are_improved_to_a_proven_optimum_and_written(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import load_board, write
 from instances.puzzle import Clue
 from instances.verify import verify
@@ -110,13 +109,34 @@ def test_pins_need_a_start_board(files: list[str], tmp_path: Path, capsys: pytes
     assert "expected no --start beside it" in capsys.readouterr().err
 
 
-def test_a_clue_whose_piece_is_pinned_elsewhere_is_refused() -> None:
-    clue = PUZZLE.clues[0]
+def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.grey_sides(clue.cell)))
+    beside = clue.cell + 1 if not any(PUZZLE.grey_sides(clue.cell + 1)) else clue.cell - 1
     placements = np.full(42, -1, dtype=np.int32)
-    other = next(cell for cell in (8, 9, 10) if cell != clue.cell)
+    right = int(SOLUTION.placements[beside])
+    for placements[beside], status in ((right ^ 2, 2), (right, 0)):  # upside down, and as it belongs
+        write(tmp_path / "b.json", None, PUZZLE, Board(placements, 7, 6))
+        arguments = ["--pin", str(beside), "--steps", "1", "--engine", "tabu", "--quiet"]
+        assert main(["solve", *files, *arguments, "--run-dir", str(tmp_path / "run")]) == status
+        assert (tmp_path / "run").exists() == (status == 0)
+    assert "which do not match" in capsys.readouterr().err
+
+
+def test_a_clue_whose_piece_lies_elsewhere_on_the_start_board_is_refused(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clue = PUZZLE.clues[0]
+    other = next(
+        cell for cell in range(42) if cell != clue.cell and PUZZLE.grey_sides(cell) == PUZZLE.grey_sides(clue.cell)
+    )
+    placements = np.full(42, -1, dtype=np.int32)
     placements[other] = clue.piece * 4 + clue.rotation
-    with pytest.raises(InputError, match=f"expected it on .*cell {clue.cell}.*where a clue wants it"):
-        pinned(PUZZLE, Board(placements, 7, 6), [Span(other, other, False)])
+    write(tmp_path / "b.json", None, PUZZLE, Board(placements, 7, 6))
+    assert main(["solve", *files, "--run-dir", str(tmp_path / "run")]) == 2
+    assert f"(cell {clue.cell}), where a clue wants it" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
@@ -131,7 +151,7 @@ def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
     puzzle = type(PUZZLE)(pieces, 7, 6, (Clue(cells[first], first, 0),))
     board = Board(placements, 7, 6)
     assert verify(puzzle, board).valid
-    (pin,) = pinned(puzzle, board, [Span(cells[second], cells[second], False)])
+    (pin,) = pinned(puzzle, board, board, [Span(cells[second], cells[second], False)])
     assert pin == Clue(cells[second], second, 3)
     puzzle.with_clues([*puzzle.clues, pin])
 

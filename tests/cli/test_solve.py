@@ -109,7 +109,7 @@ def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
         (["--seed", "x"], "'x' is no whole number"),
         (["--steps", "0"], "0 is too few"),
         (["--engine", "magic"], "invalid choice"),
-        (["--params", "/does/not/exist.toml"], "/does/not/exist.toml: No such file"),
+        (["--params", "/does/not/exist.toml"], "/does/not/exist.toml: no such file; expected parameters"),
         (["--start", "like-e2-4x4"], "expected"),
     ],
 )

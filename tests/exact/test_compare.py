@@ -51,6 +51,16 @@ def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
     csv.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="other columns"):
         read_rows(csv)
+    for line in ("small,rowscan,solved,1,2,x,3,,", "small,rowscan", "\udcff"):
+        csv.write_bytes((before.splitlines()[0] + "\n" + line + "\n").encode(errors="surrogateescape"))
+        with pytest.raises(InputError, match="no record of a run"):
+            read_rows(csv)
+
+
+def test_a_table_that_has_no_place_is_refused_before_the_runs(tmp_path: Path) -> None:
+    puzzle = uniform(5, 3, 3, seed=1).puzzle
+    with pytest.raises(InputError, match="no such directory"):
+        next(compare([("small", puzzle)], ["no solver"], Question(), tmp_path / "absent" / "rows.csv"))
 
 
 @pytest.mark.parametrize("encoding", ["half-3", "triangles"])

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from exact.outcome import UNTOLD, Status
-from exact.process import Emit, Ending, run
+from exact.process import Emit, Ended, Ending, run
 from exact.sat.search import Job, canonical_name, search
-from exact.solvers import SOLVERS, solve
-from exact.told import Told
+from exact.solvers import SOLVERS, Request, solve
+from exact.told import Told, answer_of_child
 from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -183,3 +183,15 @@ def test_every_solver_is_listed_once() -> None:
     from exact.comparators import COMPARATORS, OWN
 
     assert list(SOLVERS) == [*OWN, *COMPARATORS]
+
+
+@pytest.mark.parametrize("how,seconds", [(Ending.FINISHED, 0.5), (Ending.INTERRUPTED, 0.5), (Ending.TIME, 100.0)])
+def test_only_a_limit_that_was_met_is_the_time_that_was_spent(how, seconds, monkeypatch):
+    puzzle = uniform(3, 3, 2, seed=1).puzzle
+
+    def told(*arguments, receive, **limits):
+        receive(Told(0, UNTOLD, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
+        return Ended(how, 2.0, 0)
+
+    monkeypatch.setattr("exact.told.run", told)
+    assert answer_of_child(speak_and_crash, puzzle, Request(seconds=100.0, processor=True)).seconds == seconds

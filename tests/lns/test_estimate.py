@@ -30,6 +30,19 @@ def test_boards_that_share_most_of_their_cells_are_one_family():
     assert tally.per_hour == 3600
 
 
+def test_equal_boards_are_one_family_however_small_they_are():
+    tally = Tally(seconds=1.0)
+    for _ in range(3):
+        tally.add(np.arange(2, dtype=np.int32))
+    assert (tally.finds, tally.count) == (3, 1)
+
+
+def test_the_clock_begins_when_the_construction_is_ready():
+    measured = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1)
+    assert measured.search.constructor is not None and measured.search.drain() == []
+    assert measured.nodes == 0 and measured.seconds == 0
+
+
 def test_the_counts_are_those_of_the_boards(monkeypatch):
     """Every board that the search constructs is looked at again: none is lost, none counted at a wrong score."""
     puzzle = load_puzzle("like-e2-10x10")
@@ -41,8 +54,8 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
         seen[judged.score] += 1
         return judged
 
-    monkeypatch.setattr("lns.search.verify", watching)
     measured = Measurement(puzzle, QUICK, 1)
+    monkeypatch.setattr("lns.search.verify", watching)
     measured.run(1.0, lambda line: None)
     assert sum(seen.values()) > 20
     highest = max(seen)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +46,8 @@ def test_changed_values_survive_toml(tmp_path):
         ("[construct]\ntail = -1", "expected 1 to"),
         ("construct = 3", "section"),
         ("[construct", "not TOML"),
+        ("a = " + "[" * 100_000, "not TOML"),
+        ("[construct]\ntail = " + "9" * 5000, "not TOML"),
         ("[zzz]\na = 1", "expected one of"),
         ("[construct]\ntail = true", "expected a whole number"),
     ],
@@ -54,6 +58,13 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path, text, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         load(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: None])
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make):
+    make(tmp_path / "p")
+    with pytest.raises(InputError, match="no such file; expected parameters"):
+        load(tmp_path / "p")
 
 
 def test_a_binary_file_is_refused(tmp_path):

@@ -51,8 +51,15 @@ def test_rows_by_name(capsys):
     with pytest.raises(InputError, match="no row 'zzz'; expected one of"):
         ladder.select(["zzz"], Path("nowhere"), 1)
     assert dict(ladder.rows(Path("nowhere"), 1))["meta16"] is None
-    assert main(["ladder", "--rows", "meta16", "--data", "nowhere", "--json"]) == 0
-    assert '"rows": []' in capsys.readouterr().out
+    assert main(["ladder", "--rows", "meta16", "--data", "nowhere"]) == 2
+    assert "nowhere: the row meta16 needs meta16.txt" in capsys.readouterr().err
+
+
+def test_a_table_that_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys):
+    (tmp_path / "other.csv").write_text("a,b\n")
+    for table, sentence in ((tmp_path / "other.csv", "no table of the ladder"), (tmp_path / "no" / "t.csv", "no such")):
+        assert main(["ladder", "--rows", "like-e2-16x16", "--table", str(table)]) == 2
+        assert sentence in capsys.readouterr().err
 
 
 def test_fresh_rows_depend_on_the_seed():

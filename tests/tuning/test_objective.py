@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from instances.generate import family
+from lns.engine import OPERATORS
 from lns.params import from_dict
-from tuning.objective import EARLY, Pair, Run, Stopped, Trace, difference
+from tuning.objective import DEARER, EARLY, Pair, Run, Stopped, Trace, difference
 
 QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
@@ -43,11 +44,19 @@ def test_a_run_is_the_same_every_time_and_when_it_is_continued():
     assert whole.score_at(2_000_000) > 45
 
 
-def test_a_dearer_measurement_counts():
+@pytest.mark.parametrize("engine", ["auto", "construct"])
+def test_a_dearer_measurement_counts_once_it_is_made(engine):
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
     dear = from_dict({"construct": {"population": 2000}})
-    first, other = (Run("auto", params, pair, 500_000).advance(1, lambda: False).work for params in (QUICK, dear))
-    assert other > first + 1_500_000
+    runs = [Run(engine, params, pair, 500_000) for params in (QUICK, dear)]
+    first, same = (run.advance(1, lambda: False) for run in runs)
+    assert first.rises == same.rises != (), "a first board costs no measurement"
+    cheap, other = (run.advance(run.trace.work + 1, lambda: False) for run in runs)
+    assert other.work > cheap.work + 1_500_000
+
+
+def test_nodes_of_re_solves_count_the_same_in_either_engine():
+    assert {DEARER[name] for name in OPERATORS} == {DEARER["window_nodes"]}
 
 
 def test_a_run_stops_when_told_to():

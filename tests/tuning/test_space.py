@@ -69,6 +69,10 @@ def test_the_values_of_params_make_them_again():
     assert suggest(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
 
 
+def test_what_an_engine_leaves_out_is_not_tuned_for_it():
+    assert {variable.section for variable in variables(Params(), "construct")} == {"construct"}
+
+
 @pytest.mark.parametrize("engine", ["auto", "tabu"])
 def test_every_tunable_parameter_can_be_drawn_and_starts_within_its_range(engine):
     base = Params()

@@ -18,14 +18,16 @@ import pytest
 from optuna.trial import TrialState
 
 from instances import InputError
+from instances.formats import load_puzzle
+from lns.engine import Statistics
 from lns.params import Params, from_dict
 from lns.runs.lock import Holder
 from tuning import report, validate
 from tuning import session as sessions
 from tuning import study as studies
 from tuning import worker as workers
-from tuning.objective import Trace
-from tuning.plan import Wish
+from tuning.objective import Pair, Trace
+from tuning.plan import Wish, nodes_per_second
 from tuning.study import open_study
 from tuning.worker import Worker, search
 
@@ -266,6 +268,28 @@ def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finish
     assert len(open_study(path, Wish()).trials(*studies.FINISHED)) == 30
 
 
+def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
+    clock, steps = [0.0], []
+
+    class Engine:
+        best_score, exhausted = 1, False
+
+        @property
+        def statistics(self):
+            return Statistics(nodes=10**6 * len(steps))
+
+        def step(self, target):
+            clock[0] += 30.0 if len(steps) < 2 else 0.1  # a beam's kernels, then those of construction
+            steps.append(1)
+
+        def drain(self):
+            return []
+
+    monkeypatch.setattr("tuning.objective.make_engine", lambda *arguments: Engine())
+    monkeypatch.setattr("tuning.objective.time.process_time", lambda: clock[0])
+    assert nodes_per_second("auto", Params(), Pair(load_puzzle("like-e2-6x6"), 1, "")) == 10**7
+
+
 # -- what is refused -----------------------------------------------------------------------------------------------
 
 
@@ -275,6 +299,7 @@ def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finish
         (Wish(family="like-e2:6x7"), "asks for like-e2:6x7, but this study is of like-e2:6x6"),
         (Wish(instances=("like-e2-6x6",)), "INSTANCE asks for like-e2-6x6, but this study is of like-e2:6x6"),
         (Wish(nodes=5000), "--nodes asks for 5000, but this study has 4000"),
+        (Wish(run_seconds=3.0), "--run-seconds asks for 3 s, but this study has 4000"),
         (Wish(pairs=7), "--pairs asks for 7"),
         (Wish(held_out=30), "--held-out asks for 30"),
         (Wish(seed=4), "--seed asks for 4"),

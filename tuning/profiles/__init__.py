@@ -27,9 +27,10 @@ def path_of(name: str) -> Path:
     known = names()
     if name not in known:
         near = get_close_matches(name, known, n=1)
-        expected = (
-            f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(known) or 'none: none is shipped'}"
-        )
+        if near:
+            expected = f"did you mean '{near[0]}'?"
+        else:
+            expected = f"expected one of {', '.join(known)}" if known else "none is shipped"
         raise InputError(f"unknown profile '{name}'; {expected}")
     return folder() / f"{name}.toml"
 

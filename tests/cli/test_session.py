@@ -1,0 +1,56 @@
+"""What long commands share: the line that says how they stand, and signals."""
+
+from __future__ import annotations
+
+import errno
+import io
+import logging
+import os
+import signal
+import sys
+
+import pytest
+
+from lns.cli.session import LiveLine, handled
+
+
+class Terminal(io.StringIO):
+    gone = False
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self.gone:
+            raise OSError(errno.ENXIO, "gone")
+        return super().write(text)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_plain_lines_come_ever_more_seldom(quiet: bool, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "lns")
+    with LiveLine(90.0, quiet=quiet) as line:
+        for elapsed in (1, 2, 14, 16, 30, 32, 60, 74):
+            line.show("well", float(elapsed), now=elapsed == 1)
+    told = ["1.0 s  well, 1:29 left", "16.0 s  well, 1:14 left", "32.0 s  well, 58 s left", "60.0 s  well, 30 s left"]
+    assert [record.getMessage().strip() for record in caplog.records] == ([] if quiet else told)
+
+
+@pytest.mark.parametrize("seconds", [None, 0.2, 60.0])
+def test_a_terminal_that_is_gone_ends_nothing(seconds: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with LiveLine(seconds, quiet=False) as line:
+        line.show("well", 1.0)
+        assert "well" in terminal.getvalue() and ("left" in terminal.getvalue()) == (seconds is not None)
+        terminal.gone = True
+        line.show("and on", 2.0)
+
+
+def test_signals_go_to_the_command_and_back() -> None:
+    got: list[int] = []
+    before = signal.getsignal(signal.SIGTERM)
+    with handled(lambda number, frame: got.append(number)):
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert sorted(got) == [signal.SIGINT, signal.SIGTERM] and signal.getsignal(signal.SIGTERM) == before

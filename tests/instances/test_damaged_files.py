@@ -1,0 +1,89 @@
+"""Random damage to files and URLs: they are read, or refused with an InputError; never anything else, and soon."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from instances.board import Board
+from instances.errors import InputError
+from instances.formats import read, viewer_url
+from tests.instances.hostile_files import BARE, HOLDS_BOARD, TEXTS, URL
+from tests.instances.small_puzzles import planted
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_damaged_bytes_raise_nothing_but_input_errors(name: str, tmp_path: Path) -> None:
+    """Valid files with random bytes changed, dropped, doubled or moved: read, or refused with its name."""
+    rng = random.Random(f"damage {name}")
+    path = tmp_path / "damaged.txt"
+    good = TEXTS[name].encode()
+    refusals = 0
+    for _ in range(400):
+        data = bytearray(good)
+        for _ in range(rng.choice((1, 1, 2, 5, 30))):
+            at = rng.randrange(len(data))
+            match rng.randrange(5):
+                case 0:
+                    data[at] = rng.randrange(256)
+                case 1:
+                    data[at] = rng.choice(b'0123456789 -,.\n\r\t[]{}"ae&=%#')
+                case 2:
+                    del data[at : at + rng.choice((1, 1, 4, 60))]
+                case 3:
+                    data[at:at] = data[at : at + rng.choice((1, 4, 60))]
+                case _:
+                    data[at:at] = rng.choice(
+                        (b"\xef\xbb\xbf", b"99999999999999999999", b"-", b"\xd9\xa3", b"\n", b"null")
+                    )
+            if not data:
+                data = bytearray(b"\n")
+        path.write_bytes(bytes(data))
+        try:
+            read(str(path), puzzle=BARE if name in HOLDS_BOARD else None, format=rng.choice((None, name)))
+        except InputError as error:
+            refusals += 1
+            assert error.source == str(path) and error.message and str(error).isprintable()
+    assert refusals > 100
+
+
+def test_damaged_urls_as_arguments_raise_nothing_but_input_errors() -> None:
+    rng = random.Random("damaged urls")
+    for _ in range(600):
+        letters = list(URL)
+        for _ in range(rng.choice((1, 2, 10))):
+            at = rng.randrange(len(letters))
+            letters[at] = rng.choice("abcz09%&=#'\"\\ \n\x00é")
+        text = "".join(letters)
+        if "board_edges=" not in text:
+            continue
+        for puzzle in (None, BARE):
+            try:
+                read(text, puzzle=puzzle)
+            except InputError as error:
+                assert error.source and str(error).isprintable()
+
+
+def test_letters_that_fit_nothing_are_refused_soon() -> None:
+    """Boards of the right shape that are nearly, or not at all, of the puzzle: the search for letters ends."""
+    puzzle, board = planted(4, 16, 16, 22)
+    quads = board.colours(puzzle).reshape(-1, 4).tolist()
+    rng = random.Random(7)
+    for spoil in ("one cell", "all cells", "few letters"):
+        if spoil == "one cell":
+            cells = [quad if cell != 200 else [1, 2, 3, 23] for cell, quad in enumerate(quads)]
+        elif spoil == "all cells":
+            cells = [[rng.randrange(1, 26) for _ in range(4)] for _ in quads]
+        else:
+            cells = [[side and 1 + side % 5 for side in quad] for quad in quads]
+        order = [0, *rng.sample(range(1, 26), 25)]
+        edges = "".join(chr(97 + order[side]) for quad in cells for side in quad)
+        with pytest.raises(InputError, match=r"no piece of|in reasonable time"):
+            read(f"#board_w=16&board_h=16&board_edges={edges}", puzzle=puzzle)
+
+
+def test_an_empty_board_is_read() -> None:
+    document = read(viewer_url(BARE, Board.empty(BARE)), puzzle=BARE)
+    assert document.board == Board.empty(BARE)
