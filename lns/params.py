@@ -67,7 +67,7 @@ class Construct(Component):
     band: int = option(5, "rows at the end that are filled column by column", 1, 64, tune=(3, 8))
     lead: int = option(5, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
     corner: int = option(4, "last columns of that band, filled row and column in turn", 1, 64, tune=(1, 6))
-    tail: int = option(13, "cells at the end that the exact search fills", 1, 16, tune=(8, 16))
+    tail: int = option(9, "cells at the end that the exact search fills", 1, 16, tune=(4, 14))
     tail_nodes: int = option(
         20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True, tune=(1000, 300_000)
     )
@@ -78,7 +78,7 @@ class Construct(Component):
     quota_inner: int = option(2, "favoured inner colours", 0, 8, tune=(1, 4), when="quota > 0")
     population: int = option(1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000))
     horizon: float = option(1e7, "nodes in which the first score aimed at is expected once", 1e6, 1e16, log=True)
-    aim_below: int = option(3, "edges below the next score that the slip schedule is derived for", 0, 20, tune=(0, 6))
+    aim_below: int = option(1, "edges below the next score that the slip schedule is derived for", 0, 20, tune=(0, 6))
     slip_shift: int = option(
         0, "cells by which slips unlock earlier (later: negative) than derived", -40, 40, tune=(-4, 4)
     )
@@ -104,6 +104,7 @@ class Beam(Component):
     width: int = option(4096, "prefixes that live on at each cell", 1, 2**20, log=True, tune=(256, 2**17))
     fan_out: int = option(8, "children that one prefix may have", 1, 64, log=True, tune=(2, 32))
     slip: int = option(16, "what a slip costs, in favoured half-edges", 4, 256, log=True, tune=True)
+    tail: int = option(13, "cells at the end that the exact search fills", 1, 16, tune=(8, 16))
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class BeamEngine:
         self.died = 0  # beams in a row that did not get to the cut
         self._finds: list[Find] = []
         self._order = order_of(puzzle, params.construct)
-        self._cut = max(puzzle.cells - params.construct.tail, puzzle.cells // 2)
+        self._cut = max(puzzle.cells - params.beam.tail, puzzle.cells // 2)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
         row, column = np.divmod(self._order.astype(np.int64), puzzle.width)
         self._position = (row + 1) * (puzzle.width + 1) + column + 1

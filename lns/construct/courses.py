@@ -6,8 +6,8 @@ is searched is also measured:
 
 - children by depth, as met by the search itself; they take the place of the population's (``derive.measure``), and the
   slip schedule is derived again from them;
-- what a sample of its prefixes ends with in the exact tail: how many boards of a score that is common enough to be
-  counted the course makes in a node.
+- what a sample of its prefixes ends with in the exact tail: how many boards a few edges below the
+  score asked for the course makes in a node.
 
 The next shuffle goes to the course with most such boards; one above it is given time to show what it is worth, as few
 shuffles of a high course flow, and those flow well. Heights are tried from the top down, one below the best.
@@ -142,7 +142,7 @@ class Courses:
         return self._begin() if left and lowest else best
 
     def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
-        """(boards, boards a node) of every course, LOOK edges below a score, where there are enough to compare."""
+        """(boards, boards a node) of every course, LOOK edges below a score."""
         boards = [float(course.outcomes[: mismatches + LOOK + 1].sum()) for course in self.courses]
         return boards, [found / max(course.work, 1.0) for found, course in zip(boards, self.courses, strict=True)]
 

@@ -5,6 +5,7 @@ The board is turned first so that as much of its damage as possible lies in the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -33,11 +34,11 @@ def suffix(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int
     share = float(chance.uniform(*KEPT))
     turns = _turns(puzzle, board, share)
     turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
-    construct, order = Construct(), _order(turned)
-    cut = max(puzzle.cells - construct.tail, puzzle.cells // 2)
+    usual, order = BeamParams(), _order(turned)
+    cut = max(puzzle.cells - usual.tail, puzzle.cells // 2)
     kept = min(round(share * puzzle.cells), cut)
     paths, made = _grow(turned, order, laid.placements[order[:kept]], cut, nodes, chance)
-    found, spent = _finish(turned, order, paths, score, max(nodes - made, nodes // 4), construct.tail_nodes)
+    found, spent = _finish(turned, order, paths, score, max(nodes - made, nodes // 4), Construct().tail_nodes)
     if found is None:
         return Move(board, score, made + spent)
     after = turned_board(found, -turns)
@@ -52,7 +53,7 @@ def _grow(
     layer = NODES_OF_A_CHILD * usual.fan_out * max(1, cut - len(kept))
     width = min(max(nodes // layer, NARROWEST), WIDEST)
     random = chance.integers(2**64, size=4, dtype=np.uint64)
-    beam = Beam(puzzle, order, cut, _favoured(puzzle), BeamParams(width, usual.fan_out, usual.slip), random)
+    beam = Beam(puzzle, order, cut, _favoured(puzzle), replace(usual, width=width), random)
     beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # what it is worth is the same for all
     children = beam.run(NODES_OF_A_CHILD * nodes)
     reached = beam.alive if beam.depth == cut else 0

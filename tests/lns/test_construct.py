@@ -55,8 +55,9 @@ def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
     courses = Courses(puzzle, Construct(), random_state(1))
     schedule = courses.choose(puzzle.max_score)
     fit = courses.courses[0].fit
-    assert 8 <= len(schedule.unlock) <= 14
-    assert 185 <= schedule.unlock[0] <= 210 and 230 <= schedule.unlock[-1] <= 243
+    before = schedule.unlock[schedule.unlock < 240]  # theirs is for 240 cells, the rest is luck
+    assert 8 <= len(before) <= 12 and 185 <= before[0] <= 210 and before[-1] >= 230
+    assert schedule.unlock[-1] < schedule.cut == 256 - Construct().tail
     assert fit.height == 1.0 and len(fit.favoured) == 3
     assert not (schedule.floor[schedule.allowed > 0] > 0).any(), "quotas and slips never mix"
     assert courses.aim is not None and 12 <= courses.aim.mismatches <= 24
