@@ -26,6 +26,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.derive import Aim, Fit, best_schedule, first_unlock, highest_aim, measure, schedule_for
 from lns.construct.kernel import LOOK, MOST_MISSES, MOST_SLIPS
 from lns.construct.schedule import Schedule, favoured_colours
+from lns.construct.tables import SLIP
 from lns.engine import State
 from lns.params import Construct
 from lns.rng import RandomState
@@ -94,7 +95,7 @@ class Courses:
     def __init__(self, puzzle: Puzzle, params: Construct, random: RandomState) -> None:
         self.puzzle, self.params, self.random = puzzle, params, random
         self.favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
-        some = params.quota > 0 and len(self.favoured) > 0
+        some = params.quota > 0 and 0 < np.isin(puzzle.pieces, self.favoured).sum() < SLIP  # else they look like slips
         self.heights = [height * params.quota for height in HEIGHTS] if some else [0.0]
         self.courses: list[Course] = []  # those tried, from the highest down
         self.now = 0

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
 
 SLIP_BITS = 10
-SLIP = 1 << SLIP_BITS  # one slip, in units of gain; more than the favoured half-edges that any board can hold at once
+SLIP = 1 << SLIP_BITS  # one slip, in units of gain; more than all favoured half-edges of a board: see ``Courses``
 NEVER = -(2**15)  # gain of the end of a list
 
 PIECE_BITS, ROTATION_BITS, DOWN_BITS, RIGHT_BITS = 13, 2, 12, 21

@@ -63,6 +63,13 @@ def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
     assert courses.aim is not None and 12 <= courses.aim.mismatches <= 24
 
 
+def test_a_board_with_more_favoured_half_edges_than_a_slip_is_worth_has_no_quota():
+    for size, heights in ((8, 7), (32, 1)):
+        puzzle = planted(1, size, size, 3)[0]
+        courses = Courses(puzzle, Construct(), random_state(1))
+        assert len(courses.heights) == heights, int(np.isin(puzzle.pieces, courses.favoured).sum())
+
+
 def test_the_quota_curve_uses_nearly_all_favoured_half_edges_by_its_end():
     puzzle = like_e2(16, 16, seed=5).puzzle
     favoured = favoured_colours(puzzle, 1, 2)
