@@ -79,15 +79,20 @@ class Crew(Executor):
             process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """No more tasks; idle workers leave. With ``wait`` until they have, half a second at most, then by force."""
+        """No more tasks; idle workers leave. With ``wait`` until they have, after half a second by force."""
         self.ask_to_stop()
         for _ in self._threads:
             self._tasks.put(None)
         if wait:
-            end = time.monotonic() + 0.5
-            for thread in self._threads:
-                thread.join(max(0.0, end - time.monotonic()))
+            self._wait(0.5)
         self.kill()
+        if wait:
+            self._wait(0.5)  # the killed are gone at once, but have to be waited for
+
+    def _wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
 
     def _serve(self, slot: int) -> None:
         """The thread of one worker: hands it tasks and keeps it alive."""
