@@ -11,6 +11,7 @@ import numpy.typing as npt
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
+from instances.verify import verify
 from lns.params import Params
 from lns.rng import random_state
 
@@ -29,6 +30,14 @@ class Find(NamedTuple):
     board: Board
     score: int
     origin: str
+
+
+def judged(puzzle: Puzzle, board: Board, origin: str) -> Find:
+    """The find that ``board`` is, by the independent verifier; AssertionError if it is not full and legal."""
+    found = verify(puzzle, board)
+    if not (found.valid and found.full):
+        raise AssertionError(f"{origin} returned an illegal board: {'; '.join(found.problems) or 'not full'}")
+    return Find(board, found.score, origin)
 
 
 OPERATORS = ("block", "band", "cluster", "comb", "path", "donors", "suffix", "assign", "exchange", "perturb")

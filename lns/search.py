@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from exact.region.resolve import resolve
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
-from lns.engine import Find, State, Statistics
+from lns.engine import Find, State, Statistics, judged
 from lns.neighbourhoods import windows
 from lns.neighbourhoods.assign import fill
 from lns.params import Params
@@ -83,7 +83,7 @@ class Search:
             self._regions = windows.regions(self.puzzle, best) if self.params.windows.nodes else []
         if self.region >= len(self._regions):
             return False
-        result = windows.improve(self.puzzle, best, self._regions[self.region], self.params.windows.nodes)
+        result = resolve(self.puzzle, best, self._regions[self.region], nodes=self.params.windows.nodes)
         self.region += 1
         self.window_nodes += result.nodes
         if result.improved:
@@ -103,13 +103,11 @@ class Search:
         built.begin(self.courses.choose(self.puzzle.max_score - self.best_score - 1))
 
     def _offer(self, board: Board, origin: str) -> None:
-        judged = verify(self.puzzle, board)
-        if not judged.valid:
-            raise AssertionError(f"{origin} returned an illegal board: {judged.problems[0]}")
+        find = judged(self.puzzle, board, origin)
         self.boards += 1
-        self._finds.append(Find(board, judged.score, origin))
-        if judged.score > self.best_score:
-            self._adopt(board, judged.score, origin)
+        self._finds.append(find)
+        if find.score > self.best_score:
+            self._adopt(*find)
 
     def _adopt(self, board: Board, score: int, origin: str) -> None:
         self.best, self.best_score, self.origin = board, score, origin

@@ -8,13 +8,12 @@ import numpy.typing as npt
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
-from instances.verify import verify
 from lns.construct.beam import Beam, Paths, finish
 from lns.construct.constructor import MAX_COLOURS
 from lns.construct.derive import order_of
 from lns.construct.schedule import favoured_colours
 from lns.construct.tail import plan_tail
-from lns.engine import Find, State, Statistics
+from lns.engine import Find, State, Statistics, judged
 from lns.neighbourhoods.assign import fill
 from lns.params import Params
 from lns.rng import RandomState
@@ -131,13 +130,11 @@ class BeamEngine:
                 raise InputError("a saved beam breaks the rim or a clue")
 
     def _offer(self, board: Board, origin: str) -> None:
-        judged = verify(self.puzzle, board)
-        if not judged.valid:
-            raise AssertionError(f"{origin} returned an illegal board: {judged.problems[0]}")
+        find = judged(self.puzzle, board, origin)
         self.boards += 1
-        self._finds.append(Find(board, judged.score, origin))
-        if judged.score > self.best_score:
-            self.best, self.best_score, self.origin = board, judged.score, origin
+        self._finds.append(find)
+        if find.score > self.best_score:
+            self.best, self.best_score, self.origin = find
 
     def drain(self) -> list[Find]:
         finds, self._finds = self._finds, []

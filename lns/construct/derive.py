@@ -26,7 +26,7 @@ SAMPLES = 8
 WINDOW = 3  # cells of one kind, before and behind, that a measurement is averaged over
 LEAST = 0.02  # what no population has met is rare, not impossible
 MOST_SLIPS = 30  # fewer than the kernel's
-TAIL_COST = 250.0  # nodes that the exact tail of a prefix takes, about (tuning/bench prints it)
+TAIL_COST = 250.0  # what the exact tail of a prefix takes, set-up included, in nodes of construction; at loose aims
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from exact.region.resolve import RegionResult, resolve
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -58,8 +57,3 @@ def _clusters(puzzle: Puzzle, mismatches: tuple[tuple[int, int], ...], halo: int
                     for row in range(max(0, rows.min() - halo), min(puzzle.height, rows.max() + halo + 1))
                     for column in range(max(0, columns.min() - halo), min(puzzle.width, columns.max() + halo + 1))
                 )
-
-
-def improve(puzzle: Puzzle, board: Board, cells: tuple[int, ...], nodes: int) -> RegionResult:
-    """The region re-solved within ``nodes``; the result's board is never worse."""
-    return resolve(puzzle, board, cells, nodes=nodes)

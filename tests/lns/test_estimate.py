@@ -55,7 +55,7 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
         return judged
 
     measured = Measurement(puzzle, QUICK, 1)
-    monkeypatch.setattr("lns.search.verify", watching)
+    monkeypatch.setattr("lns.engine.verify", watching)
     measured.run(1.0, lambda line: None)
     assert sum(seen.values()) > 20
     highest = max(seen)
