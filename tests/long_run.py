@@ -28,7 +28,7 @@ def write_long_run(path: Path, boards: int) -> Path:
     """A run of ``boards`` logged boards of a 16x16, ended in order."""
     puzzle, params = load_puzzle("like-e2-16x16"), Params()
     with RunDirectory.create(
-        path, puzzle, params, instance="like-e2-16x16", seed=1, engine="auto", target=puzzle.max_score, log_from=0
+        path, puzzle, params, instance="like-e2-16x16", seed=1, engine="auto", log_from=0
     ) as directory:
         chance = np.random.default_rng(1)
         finds = [(board := random_board(puzzle, chance), verify(puzzle, board).score) for _ in range(DIFFERENT)]

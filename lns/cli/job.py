@@ -34,7 +34,7 @@ class Job:
         self.signal = 0
         keeper.on_best = self._improved
 
-    def run(self, target: int, *, steps: int | None = None) -> None:
+    def run(self, *, steps: int | None = None) -> None:
         """Search until time, target or steps are reached, or a signal or `lns stop` comes; everything is then saved."""
         from exact.jit import is_compiled
 
@@ -46,6 +46,8 @@ class Job:
         if not is_compiled("lns.construct.kernel"):
             log.info("compiling the kernels (once after an install or upgrade)")
         self._work_before = search.statistics.work
+        asked = self.directory.settings.target
+        target = asked if asked >= 0 else puzzle.max_score
         with handled(self._interrupt), self.line:
             keeper.begin(search.workers, version("lns"))
             keeper.save(search)
@@ -86,7 +88,7 @@ class Job:
         seconds = self.keeper.account.elapsed_s
         log.info("%8.1f s  %d of %d  (%s)", seconds, find.score, self.puzzle.max_score, find.origin)
 
-    def finish(self, *, as_json: bool, target: int | None, stats: bool) -> int:
+    def finish(self, *, as_json: bool, stats: bool) -> int:
         """Say how it ended, with ``stats`` also what each part did; the exit status."""
         best = self.keeper.best
         if best:
@@ -103,7 +105,7 @@ class Job:
         if self.keeper.troubles:
             print(f"lns: not written: {', '.join(self.keeper.troubles)}; the board is above", file=sys.stderr)
             return BAD_INPUT
-        return DONE if target is None or best["score"] >= target else ANSWER_IS_NO
+        return DONE if best["score"] >= self.directory.settings.target else ANSWER_IS_NO
 
     def _print_summary(self, best: dict[str, Any], told: dict[str, Any]) -> None:
         """Score, what was done, where it is, how to look at it."""

@@ -66,6 +66,5 @@ def run(args: argparse.Namespace) -> int:
         job = Job(search, keeper, quiet=args.quiet, seconds=seconds)
         if found.best is not None:
             keeper.adopt(found.best.board, found.best.score, found.origin)
-        job.run(settings.target, steps=args.steps)
-    target = settings.target if settings.target < directory.puzzle.max_score else None
-    return job.finish(as_json=args.json, target=target, stats=args.stats)
+        job.run(steps=args.steps)
+    return job.finish(as_json=args.json, stats=args.stats)

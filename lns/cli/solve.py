@@ -81,9 +81,8 @@ def run(args: argparse.Namespace) -> int:
         from lns.cli.estimate import show
 
         return show(puzzle, params, args)
-    target = puzzle.max_score if args.target is None else args.target
-    if target > puzzle.max_score:
-        raise InputError(f"--target {target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
+    if args.target is not None and args.target > puzzle.max_score:
+        raise InputError(f"--target {args.target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
     start, start_score = None, -1
     pins: tuple[Clue, ...] = ()
     if args.start is not None:
@@ -99,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         instance=args.instance,
         seed=args.seed,
         engine=args.engine,
-        target=target,
+        target=-1 if args.target is None else args.target,
         log_from=(params.engine.boards_from or -1) if args.log_from is None else min(args.log_from, puzzle.max_score),
         checkpoint_s=args.checkpoint,
         pins=pins,
@@ -118,8 +117,8 @@ def run(args: argparse.Namespace) -> int:
         job = Job(search, keeper, quiet=args.quiet, seconds=args.time)
         if start is not None:
             keeper.adopt(start, start_score, "start")
-        job.run(target, steps=args.steps)
-    return job.finish(as_json=args.json, target=args.target, stats=args.stats)
+        job.run(steps=args.steps)
+    return job.finish(as_json=args.json, stats=args.stats)
 
 
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:

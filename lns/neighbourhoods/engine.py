@@ -13,14 +13,13 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.construct.beam_engine import BeamEngine
+from lns.engine import OPERATORS as NAMES
 from lns.engine import Find, State, Statistics
 from lns.neighbourhoods.choose import OVERHEAD, Choice
 from lns.neighbourhoods.elites import Elites, legal_score
-from lns.neighbourhoods.operators import OPERATORS
+from lns.neighbourhoods.operators import operators
 from lns.params import Params
 from lns.rng import generator, random_state
-
-NAMES = tuple(OPERATORS)
 
 
 def accepts(score: int, current: int, line: int, slack: int) -> bool:
@@ -39,6 +38,7 @@ class LnsEngine:
         self.random = random_state(seed, island)
         BeamEngine(puzzle, params, self.random)  # refuses what no beam can be made for, before the run begins
         self.elites = Elites(puzzle, self.own.elites, self.own.apart)
+        self.operators = operators(params.construct, params.beam)
         self.choice = Choice(len(NAMES), self.own.memory)
         self.best: Board | None = None
         self.best_score = -1
@@ -74,7 +74,7 @@ class LnsEngine:
     def _change(self, board: Board) -> None:
         chance = generator(self.random)
         number = self.choice.draw(chance)
-        move = OPERATORS[NAMES[number]](self.puzzle, board, chance, self.own.nodes)
+        move = self.operators[NAMES[number]](self.puzzle, board, chance, self.own.nodes)
         self.efforts[number] += move.nodes
         self.quiet += move.nodes + OVERHEAD
         self.choice.learn(number, move.score - self.line, move.nodes)

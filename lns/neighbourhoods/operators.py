@@ -5,17 +5,21 @@ from __future__ import annotations
 from lns.neighbourhoods.freed import band, block, cluster, comb, donors, freeing, path
 from lns.neighbourhoods.move import Operator
 from lns.neighbourhoods.small import assign, exchange, perturb
-from lns.neighbourhoods.suffix import suffix
+from lns.neighbourhoods.suffix import Suffix
+from lns.params import Beam, Construct
 
-OPERATORS: dict[str, Operator] = {
-    "block": freeing(block),
-    "band": freeing(band),
-    "cluster": freeing(cluster),
-    "comb": freeing(comb),
-    "path": freeing(path),
-    "donors": freeing(donors),
-    "suffix": suffix,
-    "assign": assign,
-    "exchange": exchange,
-    "perturb": perturb,
-}
+
+def operators(construct: Construct, beam: Beam) -> dict[str, Operator]:
+    """In the order of ``lns.engine.OPERATORS``; those that construct do it by a run's parameters."""
+    return {
+        "block": freeing(block),
+        "band": freeing(band),
+        "cluster": freeing(cluster),
+        "comb": freeing(comb),
+        "path": freeing(path),
+        "donors": freeing(donors),
+        "suffix": Suffix(construct, beam),
+        "assign": assign,
+        "exchange": exchange,
+        "perturb": perturb,
+    }

@@ -5,7 +5,7 @@ The board is turned first so that as much of its damage as possible lies in the 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -15,8 +15,8 @@ from instances.puzzle import Clue, IntArray, Puzzle
 from lns.construct.beam import Beam, Paths, finish
 from lns.construct.derive import order_of
 from lns.construct.schedule import favoured_colours
-from lns.construct.tail import TailPlan, TailWork, plan_tail
-from lns.neighbourhoods.move import Move, score_of
+from lns.construct.tail import plan_tail
+from lns.neighbourhoods.move import Move, damage, score_of
 from lns.params import Beam as BeamParams
 from lns.params import Construct
 
@@ -26,38 +26,56 @@ NODES_OF_A_CHILD = 4
 LEAST_CELLS = 9  # smaller boards are left to the other operators
 
 
-def suffix(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
-    """A beam from a prefix of the board, as wide as ``nodes`` allow; its tails are searched for a board not worse."""
-    score = score_of(puzzle, board)
-    if puzzle.cells < LEAST_CELLS:
-        return Move(board, score, 0)
-    share = float(chance.uniform(*KEPT))
-    turns = _turns(puzzle, board, share)
-    turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
-    usual, order = BeamParams(), _order(turned)
-    cut = max(puzzle.cells - usual.tail, puzzle.cells // 2)
-    kept = min(round(share * puzzle.cells), cut)
-    paths, made = _grow(turned, order, laid.placements[order[:kept]], cut, nodes, chance)
-    found, spent = _finish(turned, order, paths, score, max(nodes - made, nodes // 4), Construct().tail_nodes)
-    if found is None:
-        return Move(board, score, made + spent)
-    after = turned_board(found, -turns)
-    return Move(after, score_of(puzzle, after), made + spent)
+@dataclass(frozen=True)
+class Suffix:
+    """The operator, by the order, colours and beam of a run's parameters."""
 
+    construct: Construct
+    beam: BeamParams
 
-def _grow(
-    puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, chance: np.random.Generator
-) -> tuple[Paths, int]:
-    """Prefixes of ``cut`` cells that begin with ``kept``, (n, cut), and the nodes that they took."""
-    usual = BeamParams()
-    layer = NODES_OF_A_CHILD * usual.fan_out * max(1, cut - len(kept))
-    width = min(max(nodes // layer, NARROWEST), WIDEST)
-    random = chance.integers(2**64, size=4, dtype=np.uint64)
-    beam = Beam(puzzle, order, cut, _favoured(puzzle), replace(usual, width=width), random)
-    beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # what it is worth is the same for all
-    children = beam.run(NODES_OF_A_CHILD * nodes)
-    reached = beam.alive if beam.depth == cut else 0
-    return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), NODES_OF_A_CHILD * children
+    def __call__(self, puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
+        """A beam from a prefix of the board, as wide as ``nodes`` allow; its tails are searched for one not worse."""
+        score = score_of(puzzle, board)
+        if puzzle.cells < LEAST_CELLS:
+            return Move(board, score, 0)
+        share = float(chance.uniform(*KEPT))
+        turns = self._turns(puzzle, board, share)
+        turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
+        order = _order(turned, self.construct)
+        cut = max(puzzle.cells - self.beam.tail, puzzle.cells // 2)
+        kept = min(round(share * puzzle.cells), cut)
+        paths, made = self._grow(turned, order, laid.placements[order[:kept]], cut, nodes, chance)
+        left = max(nodes - made, nodes // 4)
+        found, spent = _finish(turned, order, paths, score, left, self.construct.tail_nodes)
+        if found is None:
+            return Move(board, score, made + spent)
+        after = turned_board(found, -turns)
+        return Move(after, score_of(puzzle, after), made + spent)
+
+    def _grow(
+        self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, chance: np.random.Generator
+    ) -> tuple[Paths, int]:
+        """Prefixes of ``cut`` cells that begin with ``kept``, (n, cut), and the nodes that they took."""
+        layer = NODES_OF_A_CHILD * self.beam.fan_out * max(1, cut - len(kept))
+        width = min(max(nodes // layer, NARROWEST), WIDEST)
+        random = chance.integers(2**64, size=4, dtype=np.uint64)
+        favoured = _favoured(puzzle, self.construct.quota_rim, self.construct.quota_inner)
+        beam = Beam(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
+        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
+        children = beam.run(NODES_OF_A_CHILD * nodes)
+        reached = beam.alive if beam.depth == cut else 0
+        return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), NODES_OF_A_CHILD * children
+
+    def _turns(self, puzzle: Puzzle, board: Board, share: float) -> int:
+        """The number of quarter turns after which a prefix of this share has the fewest mismatches in it."""
+
+        def mismatches(turns: int) -> int:
+            turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
+            prefix = np.zeros(puzzle.cells, dtype=bool)
+            prefix[_order(turned, self.construct)[: round(share * puzzle.cells)]] = True
+            return int(prefix[damage(turned, laid)].all(axis=1).sum())
+
+        return min(range(4), key=mismatches)
 
 
 def _finish(
@@ -65,7 +83,7 @@ def _finish(
 ) -> tuple[Board | None, int]:
     """The best full board of at least ``score`` that the paths lead to within ``nodes``, if any; (board, nodes)."""
     cut, found, spent, done = paths.shape[1], None, 0, 0
-    plan, work = _tail(puzzle, cut)
+    plan, work = plan_tail(puzzle, order, cut)
     row, column = np.divmod(order.astype(np.int64), puzzle.width)
     position = (row + 1) * (puzzle.width + 1) + column + 1
     mismatches = puzzle.max_score - score
@@ -79,23 +97,6 @@ def _finish(
             placed[order[:cut]], placed[order[cut:]] = paths[done - 1], work.found
             found, mismatches = Board(placed, puzzle.width, puzzle.height), left - 1
     return found, spent
-
-
-def _turns(puzzle: Puzzle, board: Board, share: float) -> int:
-    """The number of quarter turns after which a prefix of this share has the fewest mismatches in it."""
-
-    def mismatches(turns: int) -> int:
-        turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
-        order = _order(turned)
-        prefix = np.zeros(puzzle.cells, dtype=bool)
-        prefix[order[: round(share * puzzle.cells)]] = True
-        grid = prefix.reshape(turned.height, turned.width)
-        quads = turned.oriented[laid.placements].reshape(turned.height, turned.width, 4)
-        across = (quads[:, :-1, 1] != quads[:, 1:, 3]) & grid[:, :-1] & grid[:, 1:]
-        down = (quads[:-1, :, 2] != quads[1:, :, 0]) & grid[:-1] & grid[1:]
-        return int(across.sum() + down.sum())
-
-    return min(range(4), key=mismatches)
 
 
 @lru_cache(maxsize=8)
@@ -114,16 +115,10 @@ def turned_board(board: Board, turns: int) -> Board:
 
 
 @lru_cache(maxsize=8)
-def _order(puzzle: Puzzle) -> IntArray:
-    return order_of(puzzle, Construct())
+def _order(puzzle: Puzzle, construct: Construct) -> IntArray:
+    return order_of(puzzle, construct)
 
 
 @lru_cache(maxsize=8)
-def _favoured(puzzle: Puzzle) -> tuple[int, ...]:
-    usual = Construct()
-    return favoured_colours(puzzle, usual.quota_rim, usual.quota_inner)
-
-
-@lru_cache(maxsize=8)
-def _tail(puzzle: Puzzle, cut: int) -> tuple[TailPlan, TailWork]:
-    return plan_tail(puzzle, _order(puzzle), cut)
+def _favoured(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
+    return favoured_colours(puzzle, rim, inner)

@@ -50,7 +50,7 @@ class RunDirectory:
         instance: str,
         seed: int,
         engine: str,
-        target: int,
+        target: int = -1,
         log_from: int = -1,
         checkpoint_s: float = 60.0,
         pins: tuple[Clue, ...] = (),

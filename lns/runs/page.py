@@ -143,7 +143,7 @@ def _run(one: Overview) -> str:
         ["instance", settings.instance],
         ["seed", str(settings.seed)],
         ["engine", settings.engine],
-        ["target", str(settings.target)],
+        ["target", str(settings.target) if settings.target >= 0 else "none"],
         ["pinned cells", str(len(settings.pins))],
         ["boards logged from", "best less one" if settings.log_from < 0 else str(settings.log_from)],
         ["run id", settings.run],

@@ -95,6 +95,9 @@ def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
     arguments = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", "--steps", "1"]
     assert main([*arguments, "--target", "112", "--run-dir", str(tmp_path / "no")]) == 1
     assert main([*arguments, "--target", "20", "--run-dir", str(tmp_path / "yes")]) == 0
+    assert main([*arguments, "--run-dir", str(tmp_path / "none")]) == 0
+    for run, status in (("no", 1), ("yes", 0), ("none", 0)):
+        assert main(["resume", str(tmp_path / run), "--time", "60", "--steps", "1", "--quiet"]) == status
 
 
 @pytest.mark.parametrize(

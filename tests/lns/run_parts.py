@@ -44,9 +44,7 @@ def small_puzzle(name: str = "like-e2-6x6") -> Puzzle:
 
 
 def new_directory(path: Path, puzzle: Puzzle, *, engine: str = "auto", **options: Any) -> RunDirectory:
-    return RunDirectory.create(
-        path, puzzle, QUICK, instance=puzzle.name, seed=3, engine=engine, target=puzzle.max_score, **options
-    )
+    return RunDirectory.create(path, puzzle, QUICK, instance=puzzle.name, seed=3, engine=engine, **options)
 
 
 def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: float = 60.0) -> Archipelago:
@@ -68,7 +66,7 @@ def keep(search: Archipelago, keeper: Keeper, steps: int) -> None:
     """One session, saved as `lns solve` saves it."""
     keeper.begin(search.workers, "test")
     keeper.save(search)
-    search.run(60.0, keeper.directory.settings.target, keeper.note, steps=steps)
+    search.run(60.0, keeper.directory.puzzle.max_score, keeper.note, steps=steps)
     keeper.end(search, "steps made")
     keeper.directory.close()
 

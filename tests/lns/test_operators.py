@@ -15,14 +15,15 @@ from lns.neighbourhoods.choose import Choice
 from lns.neighbourhoods.elites import Elites, differing
 from lns.neighbourhoods.freed import MOST_CELLS, band, block, cluster, comb, donors, path
 from lns.neighbourhoods.move import damage, score_of
-from lns.neighbourhoods.operators import OPERATORS
+from lns.neighbourhoods.operators import operators
 from lns.neighbourhoods.small import TABU_CELLS
 from lns.neighbourhoods.suffix import turned_board, turned_puzzle
-from lns.params import from_dict
+from lns.params import Beam, Construct, from_dict
 from lns.rng import random_state
 from lns.tabu.search import random_board
 from tests.instances.small_puzzles import planted
 
+OPERATORS = operators(Construct(), Beam())
 MAY_GET_WORSE = {"perturb"}
 SHAPES = [(1, 1), (1, 2), (7, 1), (2, 2), (2, 3), (3, 3), (4, 3), (5, 9), (9, 6)]
 
@@ -144,6 +145,19 @@ def test_other_boards_as_good_are_found(name):
         sideways += move.board != board and move.score == score_of(puzzle, board)
         board = move.board
     assert sideways > 0
+
+
+def test_the_suffix_is_searched_by_the_parameters_of_the_run():
+    """An order that begins elsewhere keeps other cells."""
+    puzzle = load_puzzle("like-e2-8x8")
+    board = good_board(puzzle)
+    usual, other = Construct(), Construct(lead=0, band=3)
+    moves = [
+        operators(construct, Beam())["suffix"](puzzle, board, np.random.default_rng(5), 50_000)
+        for construct in (usual, usual, other)
+    ]
+    assert moves[0] == moves[1]
+    assert moves[0].nodes != moves[2].nodes
 
 
 def test_damage_is_what_the_judge_says():
