@@ -83,7 +83,12 @@ class Construct(Component):
         0, "cells by which slips unlock earlier (later: negative) than derived", -40, 40, tune=(-4, 4)
     )
     reshuffle_nodes: int = option(
-        300_000_000, "nodes after which candidates are shuffled again", 1000, 10**12, log=True, tune=(10**7, 10**10)
+        300_000_000,
+        "nodes after which candidates are shuffled again; more in a long run",
+        1000,
+        10**12,
+        log=True,
+        tune=(10**7, 10**10),
     )
     patience_nodes: int = option(
         20_000_000,

@@ -18,6 +18,8 @@ from lns.params import Construct
 from lns.rng import RandomState, generator
 
 _FOREIGN = InputError("the saved construction does not belong to this puzzle and these parameters")
+SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before it,
+LONGEST = 10  # within one and this many times `reshuffle_nodes`
 MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of cell
 
 
@@ -114,8 +116,14 @@ class Constructor:
         return self.exhausted or self.nodes >= self._end_of_shuffle()
 
     def _end_of_shuffle(self) -> int:
-        """After a fixed number of nodes, or sooner where a shuffle leads to no prefix at all."""
-        return self.shuffled_at + (self.params.patience_nodes if self.barren else self.params.reshuffle_nodes)
+        """After a number of nodes that grows with the run, or soon where a shuffle leads to no prefix at all.
+
+        Most shuffles lead nowhere, and one that leads somewhere goes on to: the longer it lasts, the less is lost.
+        """
+        if self.barren:
+            return self.shuffled_at + self.params.patience_nodes
+        usual = self.params.reshuffle_nodes
+        return self.shuffled_at + min(max(usual, self.shuffled_at // SHARE), LONGEST * usual)
 
     @property
     def barren(self) -> bool:

@@ -323,6 +323,27 @@ def test_the_state_is_all_of_it():
         assert np.array_equal(whole.placements(), second.placements())
 
 
+def test_shuffles_get_longer_as_the_run_does():
+    """From what the parameter says to ten times that; those without a prefix end soon, whenever they come."""
+    puzzle = load_puzzle("like-e2-8x8")
+    params = Construct(reshuffle_nodes=2_000, patience_nodes=1_000)
+    schedule = plain(puzzle, list(range(10, 60, 4)))
+    search = Constructor(puzzle, params, schedule, random_state(5))
+    lengths: list[tuple[int, int]] = []
+    while search.nodes < 400_000:
+        while not search.over:
+            search.run(1_000, 113)
+        if not search.barren:
+            lengths.append((search.shuffled_at, search.nodes_of_shuffle))
+        else:
+            assert search.nodes_of_shuffle <= 1_001
+        search.begin(schedule)
+    assert len(lengths) > 20
+    for before, nodes in lengths:
+        assert abs(nodes - min(max(2_000, before // 8), 20_000)) <= 1
+    assert lengths[0][1] < 2_100 and lengths[-1][1] > 19_000
+
+
 def test_a_state_that_leads_nowhere_is_refused():
     puzzle = load_puzzle("like-e2-8x8")
     params = Construct()
