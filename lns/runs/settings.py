@@ -21,8 +21,8 @@ _HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
 @dataclass(frozen=True)
 class Settings:
     """``run``: random id of the run. ``instance``: how the user named the puzzle; never used as a path.
-    ``target``: the score that was asked for; -1: none, so that any end but a failure is a success.
 
+    ``target``: the score that was asked for; -1: none, so that any end but a failure is a success.
     ``log_from``: boards of at least this score are kept in boards.jsonl; -1: of the best score so far less one.
     ``params_sha256``: of params.toml. ``pins``: what `--pin` keeps where it lies, beside the puzzle's own clues.
     """
