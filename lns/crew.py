@@ -32,11 +32,16 @@ _stop_flag: Any = None  # in a worker: memory shared with the parent
 
 
 class WorkerLost(RuntimeError):
-    """A worker process ended in the middle of a task. ``exitcode``: of the process, -9 = killed by signal 9."""
+    """A worker process ended in the middle of a task. ``exitcode``: of the process, -9 = killed by signal 9.
 
-    def __init__(self, pid: int, exitcode: int | None) -> None:
+    ``pid`` 0: it could not even be started, ``reason`` says why.
+    """
+
+    def __init__(self, pid: int, exitcode: int | None, reason: object = "") -> None:
         self.pid, self.exitcode = pid, exitcode
-        super().__init__(f"worker {pid} ended with exit code {exitcode}")
+        super().__init__(
+            f"worker {pid} ended with exit code {exitcode}" if pid else f"a worker could not be started: {reason}"
+        )
 
 
 def stop_requested() -> bool:
@@ -108,11 +113,13 @@ class Crew(Executor):
                     pipe = self._start(slot)
                 pipe.send((function, args, kwargs))
                 done, result = pipe.recv()
-            except (EOFError, OSError):
-                process = self._processes[slot]
-                process.join(1.0)
+            except (EOFError, OSError) as error:
+                process = self._processes.pop(slot, None)
+                if process is not None:
+                    process.join(1.0)
                 pipe = None
-                future.set_exception(WorkerLost(process.pid or 0, process.exitcode))
+                lost = WorkerLost(0, None, error) if process is None else WorkerLost(process.pid or 0, process.exitcode)
+                future.set_exception(lost)
             except BaseException as error:  # a task that cannot be pickled, an answer that cannot be read
                 future.set_exception(error)
             else:

@@ -52,6 +52,7 @@ class Statistics:
     tail_nodes: int = 0  # placements of the exact tail
     window_nodes: int = 0  # placements of the region re-solves
     beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
+    courses: int = 0  # quota heights whose pieces were measured by populations
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
     # OPERATORS of the large-neighbourhood search: placements, or what takes as long
@@ -120,9 +121,14 @@ class Statistics:
 class Engine(Protocol):
     """What an island runs. ``best`` is a full legal board, or None before the first; ``best_score`` then -1."""
 
-    best: Board | None
-    best_score: int
-    origin: str
+    @property
+    def best(self) -> Board | None: ...
+
+    @property
+    def best_score(self) -> int: ...
+
+    @property
+    def origin(self) -> str: ...
 
     @property
     def exhausted(self) -> bool: ...
@@ -131,7 +137,10 @@ class Engine(Protocol):
     def statistics(self) -> Statistics: ...
 
     def step(self, target: int) -> None:
-        """Some tens of milliseconds of work, counted in nodes or moves."""
+        """Mostly some tens of milliseconds of work, counted in nodes or moves; a whole beam where one is begun.
+
+        ``target``: the tabu walk stops there; the others look for one edge more than their best.
+        """
 
     def meet(self, board: Board, score: int) -> None:
         """Take note of a better board from elsewhere."""
@@ -145,7 +154,18 @@ class Engine(Protocol):
 
 
 def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
-    """The engine called ``name``: 'auto', 'construct' (the same with nothing around it), 'beam', 'tabu' or 'lns'."""
+    """The engine called ``name``: 'auto', 'construct' (the same with nothing around it), 'beam', 'tabu' or 'lns'.
+
+    It works on the board as it is filled best; its boards are those of ``puzzle``.
+    """
+    from lns.turned import Turned, best_turns
+
+    if turns := best_turns(puzzle):
+        return Turned(puzzle, turns, lambda turned: _make(name, turned, params, seed, island))
+    return _make(name, puzzle, params, seed, island)
+
+
+def _make(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
     if name in ("auto", "construct"):
         from lns.search import Search
 

@@ -17,9 +17,11 @@ from dataclasses import dataclass, field, replace
 
 from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
+from instances.turn import turned_puzzle
 from lns.construct.derive import Aim, Fit, best_schedule
 from lns.params import Params
 from lns.search import Search
+from lns.turned import best_turns
 
 DIFFERENT = 20  # cells in which boards of different families differ at least; a quarter of a small board
 ENOUGH = 20  # families of a score, after which the next score is looked for
@@ -95,7 +97,7 @@ class Measurement:
     """The main engine's construction, neither beams nor windows, watched: every board that it constructs is counted."""
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
-        self.puzzle = puzzle
+        self.puzzle = puzzle = turned_puzzle(puzzle, best_turns(puzzle))
         self.params = replace(params, windows=replace(params.windows, nodes=0), engine=replace(params.engine, beams=0))
         self.search = Search(puzzle, self.params, seed, 0)
         self.target, self.seconds = 1, 0.0

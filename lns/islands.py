@@ -239,7 +239,7 @@ class Archipelago:
                 crew.shutdown()
 
     def _collect(self, waiting: dict[Future[Report], int], seconds: float) -> None:
-        """Take the reports that come within ``seconds`` after the first."""
+        """Take the reports that are in, waiting at most ``seconds`` for the first."""
         done, _ = wait(waiting, timeout=seconds, return_when=FIRST_COMPLETED)
         for future in sorted(done, key=waiting.__getitem__):
             number = waiting.pop(future)

@@ -25,22 +25,23 @@ def option(
     log: bool = False,
     tune: bool | tuple[float, float] | tuple[str, ...] = False,
     when: str = "",
+    engines: tuple[str, ...] = (),
 ) -> Any:
     """A parameter with its meaning and its range (inclusive); ``log``: its sensible steps are factors.
 
     ``tune``: whether `lns tune` searches it, over the whole range (True) or over a narrower one (low, high); of a text,
     the choices. ``when``: it does something only if, such as ``"quota > 0"``: another parameter of the section.
+    ``engines``: those for which it is tuned, where not all that its component is tuned for use it.
     """
-    return field(
-        default=default, metadata={"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when}
-    )
+    told = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when, "engines": engines}
+    return field(default=default, metadata=told)
 
 
 @dataclass(frozen=True)
 class Component:
     """Checks ranges and types of the fields when made; raises InputError naming the parameter."""
 
-    engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # that use it
+    engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # for which `lns tune` searches it
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -58,29 +59,46 @@ class Component:
 _KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
+_DEPTH_FIRST = ("auto", "construct")  # beams take order and favoured colours only from the construction
+
+
 @dataclass(frozen=True)
 class Construct(Component):
     """Depth-first construction with slips, colour quotas and the comb order, then the exact tail."""
 
-    engines: ClassVar[tuple[str, ...]] = ("auto", "construct", "beam")
+    engines: ClassVar[tuple[str, ...]] = ("auto", "construct", "beam", "lns")
 
     band: int = option(5, "rows at the end that are filled column by column", 1, 64, tune=(3, 8))
     lead: int = option(5, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
     corner: int = option(4, "last columns of that band, filled row and column in turn", 1, 64, tune=(1, 6))
-    tail: int = option(9, "cells at the end that the exact search fills", 1, 16, tune=(4, 14))
+    tail: int = option(9, "cells at the end that the exact search fills", 1, 16, tune=(4, 14), engines=_DEPTH_FIRST)
     tail_nodes: int = option(
         20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True, tune=(1000, 300_000)
     )
     quota: float = option(
-        1.0, "height of the highest quota curve that is considered; 0: no quota", 0.0, 1.2, tune=(0.8, 1.1)
+        1.0,
+        "height of the highest quota curve that is considered; 0: no quota",
+        0.0,
+        1.2,
+        tune=(0.8, 1.1),
+        engines=_DEPTH_FIRST,
     )
     quota_rim: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota > 0")
     quota_inner: int = option(2, "favoured inner colours", 0, 8, tune=(1, 4), when="quota > 0")
-    population: int = option(1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000))
+    population: int = option(
+        1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000), engines=_DEPTH_FIRST
+    )
     horizon: float = option(1e7, "nodes in which the first score aimed at is expected once", 1e6, 1e16, log=True)
-    aim_below: int = option(1, "edges below the next score that the slip schedule is derived for", 0, 20, tune=(0, 6))
+    aim_below: int = option(
+        1, "edges below the next score that the slip schedule is derived for", 0, 20, tune=(0, 6), engines=_DEPTH_FIRST
+    )
     slip_shift: int = option(
-        0, "cells by which slips unlock earlier (later: negative) than derived", -40, 40, tune=(-4, 4)
+        0,
+        "cells by which slips unlock earlier (later: negative) than derived",
+        -40,
+        40,
+        tune=(-4, 4),
+        engines=_DEPTH_FIRST,
     )
     reshuffle_nodes: int = option(
         300_000_000,
@@ -89,6 +107,7 @@ class Construct(Component):
         10**12,
         log=True,
         tune=(10**7, 10**10),
+        engines=_DEPTH_FIRST,
     )
     patience_nodes: int = option(
         20_000_000,
@@ -97,6 +116,7 @@ class Construct(Component):
         10**12,
         log=True,
         tune=(2 * 10**6, 10**9),
+        engines=_DEPTH_FIRST,
     )
 
 
@@ -172,10 +192,10 @@ class Neighbourhoods(Component):
 class Engine(Component):
     """The loop that ties the parts together."""
 
-    engines: ClassVar[tuple[str, ...]] = ("auto",)  # of what the others use of it nothing is tuned
+    engines: ClassVar[tuple[str, ...]] = ("auto",)
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
-    beams: int = option(1, "beams before the construction begins; 0: none", 0, 1000, tune=(0, 10))
+    beams: int = option(1, "beams before the construction begins; 0: none", 0, 10, tune=(0, 3))
     boards_from: int = option(
         0, "look for boards of this score even when better ones are known; 0: only better", 0, 10**6
     )

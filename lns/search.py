@@ -44,7 +44,12 @@ class Search:
 
     @property
     def statistics(self) -> Statistics:
-        made = Statistics(window_nodes=self.window_nodes, boards=self.boards, beam_nodes=self.beam_nodes)
+        made = Statistics(
+            window_nodes=self.window_nodes,
+            courses=len(self.courses.courses),
+            boards=self.boards,
+            beam_nodes=self.beam_nodes,
+        )
         if built := self.constructor:
             made += Statistics(nodes=built.nodes, prefixes=built.prefixes, tail_nodes=built.tail_nodes)
         return made

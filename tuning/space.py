@@ -69,7 +69,8 @@ def variables(params: Any, engine: str) -> list[Variable]:
         if engine not in component.engines:
             continue
         for spec in dataclasses.fields(component):
-            if spec.metadata.get("tune", False) is not False:
+            used = engine in (spec.metadata.get("engines") or component.engines)
+            if used and spec.metadata.get("tune", False) is not False:
                 found.append(_variable(part.name, spec, type(getattr(component, spec.name))))
     return found
 

@@ -10,7 +10,8 @@ from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.beam import Beam, Paths, finish
 from lns.construct.constructor import MAX_COLOURS
-from lns.construct.derive import order_of
+from lns.construct.derive import beam_cut_of, order_of
+from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.tail import plan_tail
 from lns.engine import Find, State, Statistics, judged
@@ -47,10 +48,9 @@ class BeamEngine:
         self.died = 0  # beams in a row that did not get to the cut
         self._finds: list[Find] = []
         self._order = order_of(puzzle, params.construct)
-        self._cut = max(puzzle.cells - params.beam.tail, puzzle.cells // 2)
+        self._cut = beam_cut_of(puzzle, params.beam)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
-        row, column = np.divmod(self._order.astype(np.int64), puzzle.width)
-        self._position = (row + 1) * (puzzle.width + 1) + column + 1
+        self._position = padded(self._order, puzzle.width)
         self._beam: Beam | None = None  # that grows now
         self._seed = self.random.copy()  # the chance that its tables were shuffled by
         self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # of a beam that is grown

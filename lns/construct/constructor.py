@@ -11,13 +11,13 @@ from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from lns.construct import kernel, tables
 from lns.construct.kernel import Plan, Prefix
+from lns.construct.order import padded
 from lns.construct.schedule import Schedule
 from lns.construct.tail import plan_tail
 from lns.engine import State
 from lns.params import Construct
 from lns.rng import RandomState, generator
 
-_FOREIGN = InputError("the saved construction does not belong to this puzzle and these parameters")
 SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before it,
 LONGEST = 10  # within one and this many times `reshuffle_nodes`
 MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of cell
@@ -51,8 +51,7 @@ class Constructor:
         self.shuffle_seed = self.shuffled_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
         cells, width = puzzle.cells, puzzle.width + 1
-        row, column = np.divmod(self.schedule.order.astype(np.int64), puzzle.width)
-        self._position = (row + 1) * width + column + 1
+        self._position = padded(self.schedule.order, puzzle.width)
         self.prefix = Prefix(
             cursor=np.zeros(cells + 1, dtype=np.int64),
             chosen=np.zeros(cells, dtype=np.int64),
@@ -168,7 +167,7 @@ class Constructor:
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError when its cursors do not lead through the candidate lists."""
         if any(len(state[name]) != len(value) for name, value in self.state().items()):
-            raise _FOREIGN
+            raise _foreign()
         self.random[:] = state["random"]
         self.counters[:] = state["counters"]
         self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, exhausted = map(
@@ -178,7 +177,7 @@ class Constructor:
         self.outcomes[:] = state["outcomes"]
         self.prefix.census[:] = state["census"]
         if self.shuffle_seed < 0:
-            raise _FOREIGN
+            raise _foreign()
         self._make_plan()
         depth, nodes = map(int, state["scalars"])
         self._replay(np.asarray(state["cursor"]).tolist(), depth, nodes)
@@ -187,7 +186,7 @@ class Constructor:
         """Lay the prefix again by its cursors, each checked against its list: the kernel's memory depends on it."""
         prefix, made = self.prefix, self.plan.tables
         if not kernel.BEGIN <= depth <= self.plan.cut:
-            raise _FOREIGN
+            raise _foreign()
         prefix.scalars[:] = depth, nodes
         prefix.used[:] = 0
         prefix.gain[0] = 0
@@ -199,7 +198,7 @@ class Constructor:
             if start + len(tried) != cursors[at] or (tried >> tables.GAIN_AT == tables.NEVER).any():
                 if at == depth == self.plan.cut:
                     break  # nothing is tried at the cut: its cursor is whatever was there
-                raise _FOREIGN
+                raise _foreign()
             prefix.cursor[at] = cursors[at]
             if at == depth:
                 break
@@ -207,7 +206,7 @@ class Constructor:
             piece = word & ((1 << tables.PIECE_BITS) - 1)
             prefix.gain[at + 1] = prefix.gain[at] + (word >> tables.GAIN_AT)
             if prefix.gain[at + 1] < self.plan.need[at] or prefix.used[piece]:
-                raise _FOREIGN
+                raise _foreign()
             prefix.used[piece] = 1
             prefix.chosen[at] = word
             prefix.right[here] = (word >> tables.RIGHT_AT) & ((1 << tables.RIGHT_BITS) - 1)
@@ -221,3 +220,7 @@ class Constructor:
         piece, rotation = words & ((1 << tables.PIECE_BITS) - 1), (words >> tables.ROTATION_AT) & 3
         placed[self.schedule.order[:depth]] = piece * 4 + rotation
         return placed
+
+
+def _foreign() -> InputError:
+    return InputError("the saved construction does not belong to this puzzle and these parameters")

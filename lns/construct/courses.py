@@ -35,8 +35,8 @@ Floats = npt.NDArray[np.float64]
 
 HEIGHTS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.0)  # shares of the highest
 HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
-SHY = 0.9  # exact children behind the quota, of those of a population, which has met the quota by better luck
-TRUST = 1.0  # shuffles after which that is half forgotten
+TRUST = 1.0  # shuffles of a course after which that hope is half forgotten
+SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
 PRIOR = 100_000.0  # nodes that the population's word is worth
 TAIL_NODE = 1.6  # what a node of the exact tail costs, in nodes of construction (`make bench`)
 _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)

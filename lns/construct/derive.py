@@ -1,11 +1,12 @@
 """From an instance to a schedule: measure how pieces fit, forecast what schedules are worth, take the best.
 
-1. For several heights of the quota curve a population of prefixes is grown (``probe``): mean exact and slipping
-   children by depth.
-2. For each, the highest score whose best slip schedule promises one board in ``horizon`` nodes (``forecast``).
-3. The height with the highest score, then the highest rate, wins; its slips unlock where that schedule says.
+1. Under one height of the quota curve populations of prefixes are grown (``probe``): mean exact and slipping children
+   by depth.
+2. Of all slip schedules for a score the one with most boards a node (``forecast``) is taken.
+3. The first score aimed at is the highest one that some schedule promises once in ``horizon`` nodes.
 
-Nothing here knows Eternity II; on its pieces the rule finds, within a few cells, the schedule of the record holders.
+Which height is searched when is for ``courses`` to say, by what searches find. Nothing here knows Eternity II; on its
+pieces the rule finds, within a few cells, the schedule of the record holders.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from instances.puzzle import IntArray, Puzzle
 from lns.construct import forecast, probe, tables
 from lns.construct.order import comb
 from lns.construct.schedule import QUOTA_END, Schedule, quota_floor
-from lns.params import Construct
+from lns.params import Beam, Construct
 from lns.rng import RandomState, generator
 
 SAMPLES = 8
@@ -57,6 +58,11 @@ def order_of(puzzle: Puzzle, params: Construct) -> IntArray:
 def cut_of(puzzle: Puzzle, params: Construct) -> int:
     """Depth where the exact tail begins."""
     return max(0, puzzle.cells - params.tail)
+
+
+def beam_cut_of(puzzle: Puzzle, params: Beam) -> int:
+    """The same for a beam, whose exact tail is never more than half of the board."""
+    return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 
 def first_unlock(puzzle: Puzzle, height: float) -> int:
@@ -132,7 +138,7 @@ def best_schedule(fit: Fit, puzzle: Puzzle, params: Construct, mismatches: int) 
     slips = min(mismatches, MOST_SLIPS)
     first = min(fit.first_unlock, cut)
     slipping = np.where(np.arange(puzzle.cells) < first, 0.0, fit.slipping)
-    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)
+    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)  # the search moves them anyway
     start = np.minimum(start, cut)
     unlock, rate = forecast.best_unlocks(fit.exact, slipping, start, cut, mismatches, TAIL_COST)
     return Aim(mismatches, unlock[unlock < cut], rate)

@@ -25,7 +25,8 @@ def boards_per_node(
 ) -> float:
     """Expected full boards with at most ``mismatches``, per node.
 
-    ``unlock``: depths, ascending, from which one slip more may have been spent; none is limited behind ``cut``.
+    ``exact``, ``slipping``: float64 (cells,), mean children of a prefix by depth. ``unlock``: depths, ascending, from
+    which one slip more may have been spent; from ``cut`` on any number may.
     ``tail_cost``: nodes that one exact tail is worth.
     """
     cells = len(exact)
@@ -33,7 +34,6 @@ def boards_per_node(
     now[0] = 1.0
     nodes = 0.0
     allowed = 0
-    scale = 0.0  # log of a factor taken out, so that nothing overflows
     for depth in range(cells):
         while allowed < len(unlock) and unlock[allowed] <= depth:
             allowed += 1
@@ -50,11 +50,10 @@ def boards_per_node(
             nodes += total
             if depth == cut - 1:
                 nodes += total * tail_cost
-        if total > 1e100:
+        if total > 1e100:  # the ratio stays, and nothing overflows
             now /= total
             nodes /= total
-            scale += np.log(total)
-    return now.sum() / nodes
+    return now.sum() / nodes if nodes > 0.0 else now.sum()  # no nodes: the tail is the whole board
 
 
 @kernel

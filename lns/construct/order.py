@@ -8,6 +8,7 @@ last rows column by column, so that the frontier gets short while slips are bein
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from instances.errors import InputError
 from instances.puzzle import IntArray
@@ -44,6 +45,12 @@ def comb(width: int, height: int, band: int = 5, lead: int = 5, corner: int = 4)
     cells = np.array([r * width + c for r, c in order], dtype=np.int32)
     check(cells, width, height)
     return cells
+
+
+def padded(order: IntArray, width: int) -> npt.NDArray[np.int64]:
+    """Where each cell of ``order`` lies in a board with a row above and a column to the left more; int64."""
+    row, column = np.divmod(order.astype(np.int64), width)
+    return (row + 1) * (width + 1) + column + 1
 
 
 def check(order: IntArray, width: int, height: int) -> None:

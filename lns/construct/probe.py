@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.jit import inline_kernel, kernel
-from lns.construct.tables import DOWN_AT, GAIN_AT, PIECE_BITS, RIGHT_AT, RIGHT_BITS, SLIP, Tables
+from lns.construct.tables import DOWN_AT, GAIN_AT, NEVER, PIECE_BITS, RIGHT_AT, RIGHT_BITS, SLIP, Tables
 from lns.rng import RandomState, below
 
 _PIECE_MASK = np.int64((1 << PIECE_BITS) - 1)
@@ -101,7 +101,7 @@ def grow(
                 word = tables.words[at]
                 at += 1
                 gain = word >> GAIN_AT
-                if gain < -8 * SLIP:
+                if gain == NEVER:
                     break
                 piece = word & _PIECE_MASK
                 if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1):

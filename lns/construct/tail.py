@@ -15,6 +15,7 @@ import numpy.typing as npt
 from exact.colorpairs.bits import lowest
 from exact.jit import inline_kernel, kernel
 from instances.puzzle import IntArray, Puzzle
+from lns.construct.order import padded
 from lns.construct.tables import first_of_equal_rotations
 
 MAX_TAIL = 16
@@ -71,11 +72,9 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     outside = np.full((count, 2), -1, dtype=np.int64)
     following = np.full((count, 2), count, dtype=np.int64)
     grey = np.zeros(count, dtype=np.int64)
-    for i, cell in enumerate(cells):
+    for i, (cell, position) in enumerate(zip(cells, padded(order[cut:], puzzle.width).tolist(), strict=True)):
         sides = puzzle.grey_sides(cell)
         grey[i] = sum(side << s for s, side in enumerate(sides))
-        row, column = divmod(cell, puzzle.width)
-        position = (row + 1) * width + column + 1
         for which, (side, other, place) in enumerate(
             ((3, cell - 1, position - 1), (0, cell - puzzle.width, position - width))
         ):

@@ -11,10 +11,9 @@ import numpy as np
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
-from instances.verify import verify
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as NAMES
-from lns.engine import Find, State, Statistics
+from lns.engine import Find, State, Statistics, judged
 from lns.neighbourhoods.choose import OVERHEAD, Choice
 from lns.neighbourhoods.elites import Elites, legal_score
 from lns.neighbourhoods.operators import operators
@@ -104,16 +103,16 @@ class LnsEngine:
 
     def _take(self, board: Board, score: int, origin: str) -> None:
         """Make ``board`` the current one; it counts as a find when it is the best of its line."""
-        judged = verify(self.puzzle, board)
-        if not (judged.valid and judged.full) or judged.score != score:
-            raise AssertionError(f"{origin} returned an illegal board, or a wrong score: {judged.problems}")
+        find = judged(self.puzzle, board, origin)
+        if find.score != score:
+            raise AssertionError(f"{origin} says {score} of a board that is worth {find.score}")
         self.current, self.score = board, score
         if score >= self.line:
             self.elites.add(board, score)
         if score > self.line:
             self.line, self.quiet = score, 0
             self.boards += 1
-            self._finds.append(Find(board, score, origin))
+            self._finds.append(find)
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, origin
 

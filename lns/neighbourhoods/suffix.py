@@ -11,9 +11,11 @@ from functools import lru_cache
 import numpy as np
 
 from instances.board import Board
-from instances.puzzle import Clue, IntArray, Puzzle
+from instances.puzzle import IntArray, Puzzle
+from instances.turn import turned_board, turned_puzzle
 from lns.construct.beam import Beam, Paths, finish
-from lns.construct.derive import order_of
+from lns.construct.derive import beam_cut_of, order_of
+from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.tail import plan_tail
 from lns.neighbourhoods.move import Move, damage, score_of
@@ -42,7 +44,7 @@ class Suffix:
         turns = self._turns(puzzle, board, share)
         turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
         order = _order(turned, self.construct)
-        cut = max(puzzle.cells - self.beam.tail, puzzle.cells // 2)
+        cut = beam_cut_of(puzzle, self.beam)
         kept = min(round(share * puzzle.cells), cut)
         paths, made = self._grow(turned, order, laid.placements[order[:kept]], cut, nodes, chance)
         left = max(nodes - made, nodes // 4)
@@ -59,10 +61,11 @@ class Suffix:
         layer = NODES_OF_A_CHILD * self.beam.fan_out * max(1, cut - len(kept))
         width = min(max(nodes // layer, NARROWEST), WIDEST)
         random = chance.integers(2**64, size=4, dtype=np.uint64)
-        favoured = _favoured(puzzle, self.construct.quota_rim, self.construct.quota_inner)
+        rim, inner = self.construct.quota_rim, self.construct.quota_inner
+        favoured = _favoured(puzzle, rim, inner) if self.construct.quota else ()
         beam = Beam(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
-        children = beam.run(NODES_OF_A_CHILD * nodes)
+        children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
         reached = beam.alive if beam.depth == cut else 0
         return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), NODES_OF_A_CHILD * children
 
@@ -84,8 +87,7 @@ def _finish(
     """The best full board of at least ``score`` that the paths lead to within ``nodes``, if any; (board, nodes)."""
     cut, found, spent, done = paths.shape[1], None, 0, 0
     plan, work = plan_tail(puzzle, order, cut)
-    row, column = np.divmod(order.astype(np.int64), puzzle.width)
-    position = (row + 1) * (puzzle.width + 1) + column + 1
+    position = padded(order, puzzle.width)
     mismatches = puzzle.max_score - score
     while done < len(paths) and spent < nodes and mismatches >= 0:
         more, _, made, left = finish(
@@ -97,21 +99,6 @@ def _finish(
             placed[order[:cut]], placed[order[cut:]] = paths[done - 1], work.found
             found, mismatches = Board(placed, puzzle.width, puzzle.height), left - 1
     return found, spent
-
-
-@lru_cache(maxsize=8)
-def turned_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
-    """The puzzle whose board is that of ``puzzle`` after ``turns`` clockwise quarter turns; same pieces."""
-    cells = np.rot90(np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width), -turns)
-    at = np.argsort(cells.reshape(-1))  # old cell -> new cell
-    clues = tuple(Clue(int(at[clue.cell]), clue.piece, (clue.rotation + turns) % 4) for clue in puzzle.clues)
-    return Puzzle(puzzle.pieces, cells.shape[1], cells.shape[0], clues, puzzle.name)
-
-
-def turned_board(board: Board, turns: int) -> Board:
-    """A full board after ``turns`` clockwise quarter turns, or back again (negative)."""
-    grid = np.rot90(board.placements.reshape(board.height, board.width), -turns)
-    return Board(grid // 4 * 4 + (grid + turns) % 4, grid.shape[1], grid.shape[0])
 
 
 @lru_cache(maxsize=8)

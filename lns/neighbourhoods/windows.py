@@ -1,7 +1,7 @@
 """Large neighbourhoods: regions around the damage, each re-solved exactly by `exact.region`.
 
 Good boards are damaged in a few rows only; a perfect refill rarely exists, but one mismatch less sometimes does.
-Regions go from small to large, so that cheap gains come first.
+Blocks go from small to large, so that cheap gains come first; clusters and bands follow.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from instances.verify import verify
 
 BLOCKS = ((4, 4), (4, 5), (5, 4), (4, 6), (6, 4), (5, 5), (4, 7), (7, 4), (4, 8))  # rows x columns around a mismatch
 BANDS = (1, 2)  # whole rows at once
+MOST_CELLS, MOST_OF_CLUSTER = 64, 36  # larger ones are rarely proven within the nodes of a region
+HALO = 1  # cells around a cluster
 
 
 def regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:
@@ -34,7 +36,7 @@ def regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:
             if top >= 0:
                 first = top * puzzle.width
                 found.setdefault(tuple(range(first, first + thick * puzzle.width)))
-    return [cells for cells in found if len(cells) <= 64]
+    return [cells for cells in found if len(cells) <= MOST_CELLS]
 
 
 def _block(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int) -> tuple[int, ...]:
@@ -45,15 +47,15 @@ def _block(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int) -> tu
     return tuple(r * puzzle.width + c for r in range(top, top + height) for c in range(left, left + width))
 
 
-def _clusters(puzzle: Puzzle, mismatches: tuple[tuple[int, int], ...], halo: int = 1) -> Iterator[tuple[int, ...]]:
+def _clusters(puzzle: Puzzle, mismatches: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, ...]]:
     """Two mismatches near each other, the cells between them, and a halo around."""
     for i, first in enumerate(mismatches):
         for second in mismatches[i + 1 :]:
             rows, columns = np.divmod([*first, *second], puzzle.width)
-            height, width = int(np.ptp(rows)) + 1 + 2 * halo, int(np.ptp(columns)) + 1 + 2 * halo
-            if height * width <= 36:
+            height, width = int(np.ptp(rows)) + 1 + 2 * HALO, int(np.ptp(columns)) + 1 + 2 * HALO
+            if height * width <= MOST_OF_CLUSTER:
                 yield tuple(
                     row * puzzle.width + column
-                    for row in range(max(0, rows.min() - halo), min(puzzle.height, rows.max() + halo + 1))
-                    for column in range(max(0, columns.min() - halo), min(puzzle.width, columns.max() + halo + 1))
+                    for row in range(max(0, rows.min() - HALO), min(puzzle.height, rows.max() + HALO + 1))
+                    for column in range(max(0, columns.min() - HALO), min(puzzle.width, columns.max() + HALO + 1))
                 )

@@ -9,7 +9,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.engine import Find, State, Statistics
+from lns.engine import Find, State, Statistics, judged
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu import kernel
@@ -52,8 +52,9 @@ class TabuEngine:
             self.kicks += 1
             self.since = self.tabu.steps_made
         if self.walk_best > self.best_score:
-            self.best, self.best_score, self.origin = self.tabu.best, self.walk_best, "tabu"
-            self._finds.append(Find(self.best, self.best_score, self.origin))
+            find = judged(self.tabu.puzzle, self.tabu.best, "tabu")
+            self.best, self.best_score, self.origin = find
+            self._finds.append(find)
 
     def drain(self) -> list[Find]:
         finds, self._finds = self._finds, []

@@ -170,3 +170,17 @@ def test_a_busy_worker_does_not_hold_up_the_end() -> None:
     crew.shutdown()
     assert time.monotonic() - began < 2.0
     assert isinstance(busy.exception(5), WorkerLost)
+
+
+def test_a_worker_that_cannot_be_started_is_said_and_the_next_task_tries_again(monkeypatch):
+    with Crew(1) as crew:
+        process = crew._context.Process
+
+        def refuse(*args, **kwargs):
+            raise OSError(11, "Resource temporarily unavailable")
+
+        monkeypatch.setattr(crew._context, "Process", refuse)
+        with pytest.raises(WorkerLost, match=r"could not be started: .*temporarily unavailable"):
+            crew.submit(os.getpid).result(30)
+        monkeypatch.setattr(crew._context, "Process", process)
+        assert crew.submit(os.getpid).result(60) != os.getpid()

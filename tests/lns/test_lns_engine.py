@@ -8,10 +8,12 @@ import pytest
 from instances import Board, verify
 from instances.errors import InputError
 from instances.formats import load_puzzle
+from instances.turn import turned_puzzle
 from lns.engine import make_engine
 from lns.neighbourhoods.assign import fill
 from lns.neighbourhoods.engine import accepts
 from lns.params import from_dict
+from lns.turned import best_turns
 from tests.instances.small_puzzles import planted
 
 QUICK = {"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "patience": 600_000, "elites": 3, "memory": 1e6}}
@@ -130,7 +132,7 @@ def test_a_state_that_no_search_would_have_is_refused():
     for _ in range(10):
         engine.step(10**6)
     good = engine.state()
-    clue = puzzle.clues[0].cell
+    clue = turned_puzzle(puzzle, best_turns(puzzle)).clues[0].cell
     for name in ("best", "current", "elites"):
         spoilt = good[name].copy()
         spoilt.reshape(-1)[clue] ^= 1

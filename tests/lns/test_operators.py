@@ -17,7 +17,6 @@ from lns.neighbourhoods.freed import MOST_CELLS, band, block, cluster, comb, don
 from lns.neighbourhoods.move import damage, score_of
 from lns.neighbourhoods.operators import operators
 from lns.neighbourhoods.small import TABU_CELLS
-from lns.neighbourhoods.suffix import turned_board, turned_puzzle
 from lns.params import Beam, Construct, from_dict
 from lns.rng import random_state
 from lns.tabu.search import random_board
@@ -183,16 +182,6 @@ def test_regions_hold_damage_and_stay_small(choose):
         assert damaged & set(cells)
         drawn.add(tuple(cells))
     assert len(drawn) > 15
-
-
-@pytest.mark.parametrize("turns", range(4))
-def test_a_turned_board_is_worth_the_same(turns):
-    puzzle, _ = planted(6, 5, 7, 4, 3)
-    board = some_board(puzzle, 1)
-    turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
-    judged = verify(turned, laid)
-    assert judged.valid and judged.score == verify(puzzle, board).score
-    assert turned_board(laid, -turns) == board
 
 
 def test_work_goes_to_the_operator_that_gains():

@@ -7,6 +7,7 @@ import pytest
 
 from instances import verify
 from instances.formats import load_puzzle
+from instances.puzzle import Clue
 from lns.engine import make_engine
 from lns.params import Params, from_dict
 from lns.search import Search
@@ -70,6 +71,19 @@ def test_the_engine_resumes_bit_for_bit(split):
     for name, value in whole.state().items():
         if name != "construct.cursor":
             assert np.array_equal(value, second.state()[name]), name
+
+
+def test_a_board_that_is_all_tail_resumes_too():
+    puzzle, solution = planted(3, 3, 3, 9)
+    corner, middle = (divmod(int(solution.placements[cell]), 4) for cell in (0, 4))
+    clues = [Clue(0, *corner), Clue(4, middle[0], (middle[1] + 1) % 4)]  # one of them turned: no solution any more
+    puzzle = puzzle.with_clues(clues)
+    one, other = (make_engine("auto", puzzle, QUICK, 1, 0) for _ in range(2))
+    for _ in range(5):
+        one.step(puzzle.max_score)
+    assert one.best_score < puzzle.max_score
+    other.restore(one.state())
+    assert other.best == one.best
 
 
 def test_two_islands_search_differently():

@@ -1,0 +1,69 @@
+"""Any engine on the board as it is filled best: turned on the way in, turned back on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instances.board import Board
+from instances.puzzle import Puzzle
+from instances.turn import turned_board, turned_puzzle
+from lns.engine import Engine, Find, State, Statistics, judged
+
+
+def best_turns(puzzle: Puzzle) -> int:
+    """Clockwise quarter turns after which filling row by row from the top makes the best boards.
+
+    Rows are as short as can be, since fewer edges are open then between what is filled and what is not. Of the turns
+    that allow it the one that meets the clues soonest is taken: a clue cuts the search down by a factor, and what was
+    made before it pays for that. docs/ladder.md has what both are worth.
+    """
+    shortest = min(puzzle.width, puzzle.height)
+    turned = [turned_puzzle(puzzle, turns) for turns in range(4)]
+    return min(
+        (turns for turns in range(4) if turned[turns].width == shortest),
+        key=lambda turns: sum(clue.cell for clue in turned[turns].clues),
+    )
+
+
+class Turned:
+    """``make`` makes the engine for the turned puzzle; outside it is one for ``puzzle``. Its state is the engine's."""
+
+    def __init__(self, puzzle: Puzzle, turns: int, make: Callable[[Puzzle], Engine]) -> None:
+        self.puzzle, self.turns = puzzle, turns
+        self.engine = make(turned_puzzle(puzzle, turns))
+
+    @property
+    def best(self) -> Board | None:
+        return None if self.engine.best is None else turned_board(self.engine.best, -self.turns)
+
+    @property
+    def best_score(self) -> int:
+        return self.engine.best_score
+
+    @property
+    def origin(self) -> str:
+        return self.engine.origin
+
+    @property
+    def exhausted(self) -> bool:
+        return self.engine.exhausted
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.engine.statistics
+
+    def step(self, target: int) -> None:
+        self.engine.step(target)
+
+    def meet(self, board: Board, score: int) -> None:
+        self.engine.meet(turned_board(board, self.turns), score)
+
+    def drain(self) -> list[Find]:
+        """The finds, judged once more as they lie on the board of ``puzzle``."""
+        return [judged(self.puzzle, turned_board(find.board, -self.turns), find.origin) for find in self.engine.drain()]
+
+    def state(self) -> State:
+        return self.engine.state()
+
+    def restore(self, state: State) -> None:
+        self.engine.restore(state)

@@ -1,0 +1,99 @@
+"""Boards are filled from their best side; to the outside nothing is turned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from instances import verify
+from instances.formats import load_puzzle
+from instances.puzzle import Clue
+from instances.turn import turned_puzzle
+from lns.engine import make_engine
+from lns.params import from_dict
+from lns.turned import Turned, best_turns
+from tests.instances.small_puzzles import planted
+
+QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
+
+
+def with_clue(puzzle, solution, cell):
+    oriented = int(solution.placements[cell])
+    return puzzle.with_clues([Clue(cell, oriented >> 2, oriented & 3)])
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "turns"), [(5, 5, 0), (4, 6, 0), (6, 4, 1), (9, 1, 1), (1, 9, 0), (1, 1, 0)]
+)
+def test_rows_are_short(width, height, turns):
+    assert best_turns(planted(1, width, height, 4)[0]) == turns
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "row", "column", "turns"),
+    [
+        (5, 5, 0, 1, 0),  # met soon as it is
+        (5, 5, 4, 3, 2),
+        (5, 5, 1, 4, 3),  # a column of the right side becomes the upper row
+        (5, 5, 3, 0, 1),
+        (4, 6, 5, 0, 2),  # rows stay short
+        (6, 4, 0, 5, 3),
+    ],
+)
+def test_clues_are_met_soon(width, height, row, column, turns):
+    puzzle = with_clue(*planted(1, width, height, 4), row * width + column)
+    assert best_turns(puzzle) == turns
+    found = [turned_puzzle(puzzle, t) for t in range(4)]
+    mine = found[turns]
+    assert mine.width == min(width, height)
+    assert all(mine.clues[0].cell <= other.clues[0].cell for other in found if other.width == mine.width)
+
+
+@pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
+@pytest.mark.parametrize(("width", "height", "clues"), [(7, 3, 0), (4, 4, 1), (5, 3, 3)])
+def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
+    """Also what an engine makes of a board from elsewhere."""
+    puzzle, solution = planted(width + clues, width, height, 4, clues)
+    made = make_engine(engine, puzzle, QUICK, 1, 0)
+    assert isinstance(made, Turned) == (best_turns(puzzle) > 0)
+    for _ in range(20):
+        made.step(puzzle.max_score)
+    best = verify(puzzle, made.best)
+    assert best.valid and best.full and best.score == made.best_score
+    finds = made.drain()
+    assert max(find.score for find in finds) == made.best_score
+    assert all(verify(puzzle, find.board).valid and verify(puzzle, find.board).score == find.score for find in finds)
+    other = make_engine(engine, puzzle, QUICK, 1, 0)
+    other.meet(solution, puzzle.max_score)
+    other.step(puzzle.max_score)
+    assert other.best == solution and other.best_score == puzzle.max_score
+
+
+def test_a_turned_engine_resumes_bit_for_bit():
+    puzzle = load_puzzle("like-e2-12x20")
+    puzzle = turned_puzzle(puzzle, 1)
+    assert best_turns(puzzle) == 1
+    whole, first, second = (make_engine("auto", puzzle, QUICK, seed, 0) for seed in (1, 1, 2))
+    for _ in range(10):
+        whole.step(puzzle.max_score)
+    for _ in range(4):
+        first.step(puzzle.max_score)
+    second.restore(first.state())
+    for _ in range(6):
+        second.step(puzzle.max_score)
+    assert second.best == whole.best and whole.best_score > 380
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, second.state()[name]), name
+
+
+def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike():
+    """What is turned is only the point of view: the boards of both are the same, turned."""
+    wide = turned_puzzle(load_puzzle("like-e2-12x20"), 1)
+    tall = turned_puzzle(wide, best_turns(wide))
+    one, other = (make_engine("auto", puzzle, QUICK, 1, 0) for puzzle in (wide, tall))
+    for engine in (one, other):
+        for _ in range(3):
+            engine.step(wide.max_score)
+    assert one.best_score == other.best_score
+    assert isinstance(one, Turned) and one.engine.best == other.best
