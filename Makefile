@@ -1,8 +1,9 @@
 # make install   .venv/ with everything, at locked versions
 # make solve     a 16x16 board: TIME seconds of search (60), INSTANCE, WORKERS, SEED
 # make test      the tests        make lint   linters, type checker, import contracts
-# make bench     figures of speed                 make fuzz   FUZZ seconds (300) of random checks against brute force
-# make lock      refresh requirements.lock
+# make bench     figures of speed
+# make fuzz      random checks against brute force: regions for FUZZ seconds (300), then the exact solvers for as long
+# make lock      refresh requirements.lock        make clean  remove .venv/
 PYTHON ?= $(firstword $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p; done))
 BIN := .venv/bin

@@ -34,7 +34,7 @@ def _sat(name: str, line: str, source: str) -> Entry:
 
 
 def _sls(name: str, line: str) -> Entry:
-    return Entry(line, f"seed 004, 1.2.2.1; {name}", "exact.sls.solver:run_sls", (name,), counts=False)
+    return Entry(line, "seed 004, 1.2.2.1", "exact.sls.solver:run_sls", (name,), counts=False)
 
 
 OWN = {

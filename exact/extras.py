@@ -24,4 +24,7 @@ def need(what: str, who: str) -> None:
     """Raises InputError with the line to type when the package that ``who`` needs is missing."""
     if not installed(what):
         _, package, extra = EXTRAS[what]
-        raise InputError(f"{who} needs {package}, which is not installed; expected: pip install 'lns[{extra}]'")
+        raise InputError(
+            f"{who} needs {package}, which is not installed; expected: make install, or in a checkout "
+            f".venv/bin/pip install -e '.[{extra}]'"
+        )

@@ -1,7 +1,7 @@
 """One interface to all exact solvers: `solve(puzzle, solver=...) -> Outcome`.
 
 A solver is a function from (puzzle, `Request`) to `Answer`; counting conventions, pinned corners, and the check of the
-first board are handled here, the same for all. To add one: write the function and name it in `SOLVERS`.
+first board are handled here, the same for all. To add one: write the function, and an `Entry` in `exact.comparators`.
 """
 
 from __future__ import annotations
@@ -140,8 +140,9 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """The puzzles that together hold one solution of each set of rotated copies, and the convention in words.
 
     A corner piece (the first of those with the fewest identical twins) is pinned to the top left corner; on a board
-    that is not square, which has only half turns, to the top left and then to the top right corner. A puzzle with clues
-    has no rotated copies: nothing is fixed.
+    that is not square, which has only half turns, to the top left and then to the top right corner. Nothing is fixed in
+    a puzzle with clues, which has no rotated copies, and where every corner piece of a board that is not square has a
+    twin: with one in either corner solutions would be counted twice.
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"
@@ -156,6 +157,8 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
         if any(tuple(side == GREY for side in rotate(looks[piece], turn)) == needed[0] for turn in range(4))
     ]
     piece = min(pieces, key=lambda candidate: (looks.count(looks[candidate]), candidate))
+    if len(corners) > 1 and looks.count(looks[piece]) > 1:
+        return [puzzle], "all rotations counted (no corner piece without a twin)"
     variants = []
     for cell, grey in zip(corners, needed, strict=True):
         turns = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]

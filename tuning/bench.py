@@ -19,7 +19,7 @@ from lns.rng import random_state
 from lns.search import Search
 from lns.tabu.search import Tabu
 
-REAL = Path("../shared/instances/eternity2_clue1.txt")
+REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns ladder`; if not there:
 SHIPPED = "like-e2-16x16"
 
 

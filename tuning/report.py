@@ -284,7 +284,7 @@ def _commands(study: Study, command: str) -> str:
             f"{command}    # the last session",
             f"lns tune --study {study.path} --time 1h    # go on",
             f"lns solve INSTANCE {name}",
-            f"optuna-dashboard {study.path / 'journal.log'}    # pip install 'lns[dashboard]'",
+            f"optuna-dashboard {study.path / 'journal.log'}    # .venv/bin/pip install -e '.[dashboard]'",
             "",
             "# the parameters that candidates are compared with",
             parameters.to_toml(study.base),

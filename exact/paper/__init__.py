@@ -1,1 +1,1 @@
-"""The experiments of the seed documents, on instances made as they made theirs."""
+"""The experiments of the four papers, on instances made as they made theirs."""

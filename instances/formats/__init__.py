@@ -10,7 +10,7 @@ from instances.formats.files import atomic_write
 from instances.formats.reading import is_url, load_board, load_puzzle, read, read_board, render, write
 from instances.formats.registry import FORMATS
 from instances.formats.shipped import shipped_instances
-from instances.formats.viewer import viewer_url
+from instances.formats.viewer import url_if_any, viewer_url
 
 __all__ = [
     "FORMATS",
@@ -24,6 +24,7 @@ __all__ = [
     "read_board",
     "render",
     "shipped_instances",
+    "url_if_any",
     "viewer_url",
     "write",
 ]

@@ -18,7 +18,7 @@ class Document:
 
     ``puzzle`` and ``board`` are None where the source does not hold or define them. A partial viewer URL without
     a puzzle has neither: ``quads`` then holds its letters as numbers (a = 0) by cell, None = empty, and ``shape``
-    is (width, height).
+    is (width, height). ``instance``: where the puzzle of a ``best.json`` was found, or what the file calls it.
     """
 
     format: str
@@ -27,6 +27,7 @@ class Document:
     notes: tuple[str, ...] = ()
     quads: tuple[Quad | None, ...] | None = None
     shape: tuple[int, int] | None = None
+    instance: str | None = None
 
 
 @dataclass(frozen=True)

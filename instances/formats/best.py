@@ -21,6 +21,7 @@ from instances.formats.text import board_shape, shown
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 
+RUN_COPY = "instance.json"  # the puzzle, in a run directory
 _MAX_SEED = 2**128
 _MAX_SECONDS = 1e10
 _MAX_URL = 64 * MAX_CELLS  # characters
@@ -30,10 +31,6 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed_s: float) -> dict[str, Any]:
     """The object of ``best.json``. ``instance``: path or shipped name of the puzzle; the score is counted here."""
     judged = verify(puzzle, board)
-    try:
-        url = viewer.viewer_url(puzzle, board)
-    except InputError:  # more colours than letters
-        url = ""
     return {
         "schema": 1,
         "instance": instance,
@@ -45,7 +42,7 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "placements": board.pairs(),
         "seed": seed,
         "elapsed_s": elapsed_s,
-        "url": url,
+        "url": viewer.url_if_any(puzzle, board),
     }
 
 
@@ -66,7 +63,11 @@ def read(source: Source) -> Document:
     """The puzzle: the one given, else the instance it names (same sha256), else the one that its URL defines."""
     best = _parse(source.text)
     notes: list[str] = []
-    puzzle = _checked(best, source, notes) if source.puzzle is not None else _named(best, source, notes)
+    instance, puzzle = best.instance, source.puzzle
+    if puzzle is not None:
+        _check(best, puzzle, notes)
+    elif (known := _named(best, source, notes)) is not None:
+        instance, puzzle = known
     board = best.board
     if puzzle is None:
         if not best.url:
@@ -84,7 +85,7 @@ def read(source: Source) -> Document:
     score = verify(puzzle, board).score
     if score != best.score:
         notes.append(f"the file says score {best.score}; the board has {score}")
-    return Document(FORMAT.name, puzzle, board, tuple(notes))
+    return Document(FORMAT.name, puzzle, board, tuple(notes), instance=instance)
 
 
 def _parse(text: str) -> _Best:
@@ -115,34 +116,35 @@ def _parse(text: str) -> _Best:
     return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url)
 
 
-def _checked(best: _Best, source: Source, notes: list[str]) -> Puzzle:
-    """The puzzle given, if it is the file's: by hash, or because its pieces show on the board what the url shows."""
-    puzzle = source.puzzle
-    assert puzzle is not None
+def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
+    """Raise InputError unless the puzzle is the file's: by hash, or as its pieces show what the url shows."""
     if (best.board.width, best.board.height) != (puzzle.width, puzzle.height):
         raise InputError(
             f"the board is {best.board.width} x {best.board.height} (width x height); "
             f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
         )
     if puzzle.sha256 == best.sha256:
-        return puzzle
+        return
     if best.url:
         letters = viewer.parse(best.url, puzzle, [])
         shows = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
         if shows == list(letters.quads):
             notes.append(f"made for {shown(best.instance)}, whose pieces on the board are those of {puzzle.name}")
-            return puzzle
+            return
     raise InputError(
         f"made for {shown(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
         f"(sha256 {puzzle.sha256[:12]}…)"
     )
 
 
-def _named(best: _Best, source: Source, notes: list[str]) -> Puzzle | None:
-    """The instance of that name beside the file, in the working directory, or shipped, if its hash is the file's."""
+def _named(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
+    """(where it is, the instance), if its hash is the file's: beside the file, in the working directory, or shipped.
+
+    A run directory has a copy of its own, so that it may be looked at from anywhere.
+    """
     places = [best.instance] if best.instance else []
-    if source.folder is not None and places:
-        places.insert(0, str(source.folder / best.instance))
+    if source.folder is not None:
+        places = [str(source.folder / place) for place in [*places, RUN_COPY]] + places
     if best.instance in shipped_instances():
         places.append(str(shipped_instances()[best.instance]))
     for place in places:
@@ -151,7 +153,7 @@ def _named(best: _Best, source: Source, notes: list[str]) -> Puzzle | None:
         except (InputError, OSError):
             continue
         if puzzle.sha256 == best.sha256:
-            return puzzle
+            return place, puzzle
         notes.append(f"{shown(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
     return None
 

@@ -94,6 +94,14 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
     return f"https://e2.bucas.name/#puzzle={name}&{shape}&board_edges={edges}{pieces}{order}"
 
 
+def url_if_any(puzzle: Puzzle, board: Board) -> str:
+    """`viewer_url`, or "" for a puzzle of more colours than it has letters."""
+    try:
+        return viewer_url(puzzle, board)
+    except InputError:
+        return ""
+
+
 def write(target: Target) -> str:
     assert target.board is not None
     if target.puzzle.clues:
@@ -123,9 +131,10 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         up, right, down, left = flat[4 * cell : 4 * cell + 4]
         empty = up == right == down == left == GREY and not (one_cell and numbers and numbers[0] is not None)
         quads.append(None if empty else (up, right, down, left))
-        if empty and numbers and numbers[cell] is not None:
+        stated = numbers[cell] if numbers else None
+        if empty and stated is not None:
             raise InputError(
-                f"{_place(cell, width)} is empty in board_edges and holds piece {numbers[cell]} in board_pieces; "
+                f"{_place(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces; "
                 "expected both to agree"
             )
     name = "".join(c for c in values.get("puzzle", "") if c.isprintable())[:100]

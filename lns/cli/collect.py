@@ -38,7 +38,7 @@ class _Found:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats.viewer import viewer_url
+    from instances.formats import url_if_any
     from lns.cli.main import ANSWER_IS_NO, DONE, print_json
 
     unique: dict[tuple[str, bytes], _Found] = {}
@@ -49,10 +49,7 @@ def run(args: argparse.Namespace) -> int:
     boards = sorted(unique.values(), key=lambda found: -found.score)[: args.top]
     rows: list[dict[str, Any]] = []
     for found in boards:
-        try:
-            url = viewer_url(found.puzzle, found.board)
-        except InputError:  # more colours than letters
-            url = ""
+        url = url_if_any(found.puzzle, found.board)
         rows.append(
             {
                 "score": found.score,
@@ -74,8 +71,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     """Boards of one run that are what they claim; what is damaged is counted on stderr."""
+    from instances.formats.files import read_text
+    from instances.formats.json_values import Fields, json_object
     from instances.verify import verify
     from lns.runs.directory import read_best, read_run
+    from lns.runs.files import BEST
     from lns.runs.journal import Entry, Reader
 
     _, puzzle = read_run(path)
@@ -97,6 +97,7 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= at_least:
-            yield _Found(puzzle, best.board, best.score, 0.0, path)
+            elapsed_s = Fields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
+            yield _Found(puzzle, best.board, best.score, elapsed_s, path)
     except InputError as error:
         print(f"lns: {error}", file=sys.stderr)

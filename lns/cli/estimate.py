@@ -51,10 +51,10 @@ def _print_table(puzzle: Puzzle, found: Estimate) -> None:
     print(f"{puzzle.name}, best possible {puzzle.max_score}: {found.seconds:.0f} s of one core, {speed}")
     print(f"Boards of at least a score per core-hour, different in {cells_apart(puzzle.cells)} cells or more.")
     print(
-        f"Measured up to {found.trusted}. Above it `expected` is extrapolated: half-way between two guesses, that each"
+        f"Measured up to {found.trusted}. Above it `expected` is extrapolated: half-way (of their logarithms) between"
     )
-    print("edge costs what the last one did, and the model's `forecast`, whose slope is too steep. `between` has")
-    print("both, and the chance in the counts.")
+    print("two guesses, that an edge costs what the last two did, and the model's `forecast`, whose slope is too")
+    print("steep. `between` has both, and the chance in the counts.")
     print()
     titles = f"{'score':>5} {'seen':>5} {'measured':>9} {'forecast':>9} {'expected':>9}"
     print(f"{titles} {'between':>19}  {'core-days for one':>17}")

@@ -1,4 +1,4 @@
-"""`lns exact`: count or find all perfect solutions by tree search; the experiment of seed 000."""
+"""`lns exact`: count or find perfect solutions, by any method of the field; the experiments of the papers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED, print_json
-from lns.cli.options import duration, positive, whole
+from lns.cli.options import NO_URL, check_board_file, duration, positive, whole
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
@@ -64,13 +64,14 @@ Exit status: 0 done or a budget spent, 1 there is no solution (0 when counted), 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     jobs = parser.add_subparsers(dest="job", required=True, metavar="count|solve|paper|" + "|".join(JOBS))
     for job, line in (("count", "count all solutions"), ("solve", "find the first solution, or prove there is none")):
-        _add_search(jobs.add_parser(job, help=line, description=line[0].upper() + line[1:] + ".", epilog=_EPILOG), job)
+        _add_search(jobs.add_parser(job, help=line, description=_sentence(line), epilog=_EPILOG), job)
     for job, (module, add, run_job, line) in JOBS.items():
-        parser = jobs.add_parser(job, help=line, description=line[0].upper() + line[1:] + ".")
+        parser = jobs.add_parser(job, help=line, description=_sentence(line))
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         _function(module, add)(parser)
         parser.set_defaults(run_job=_function(module, run_job))
-    paper = jobs.add_parser("paper", help="the experiment of a seed document, on instances made as there")
+    line = "the experiments of four papers, on instances made as there"
+    paper = jobs.add_parser("paper", help=line, description=_sentence(line))
     which = paper.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed-000", action="store_true", help="Benoist & Bourreau 2008: tables 1 to 3")
     which.add_argument("--seed-002", action="store_true", help="Bailleux 2025: the four encodings, tables 4 to 7")
@@ -90,6 +91,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     paper.add_argument("-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued")
 
 
+def _sentence(line: str) -> str:
+    return line[0].upper() + line[1:] + ("" if line.endswith("?") else ".")
+
+
 def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or a shipped instance's name")
@@ -106,7 +111,7 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="for sls:...: seed of the walk (default 0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.set_defaults(all=False, output=None)
+    parser.set_defaults(all=False, output=None, force=False)
     if job == "solve":
         parser.add_argument("--all", action="store_true", help="every solution, not the first only")
         parser.add_argument(
@@ -114,8 +119,9 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
             "--output",
             type=Path,
             metavar="FILE",
-            help="write the board (.json, .url or .txt); with --all a directory for a file each",
+            help="write the board (.json, .url or .solution.txt); with --all a directory for a file each",
         )
+        parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
     parts = parser.add_argument_group("parts of ColorPairs")
     parts.add_argument(
         "--heuristic",
@@ -145,15 +151,14 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import Status
     from exact.solvers import solve
-    from instances.errors import InputError
     from instances.formats import load_puzzle, write
     from lns.cli.exact_boards import Boards
 
     options = _options(args)
     puzzle = load_puzzle(args.instance)
-    if args.output is not None and not args.output.parent.is_dir():
-        raise InputError("there is no such directory", args.output.parent)
-    boards = Boards(puzzle, args.output) if args.all else None
+    if not args.all:
+        check_board_file(args.output, puzzle, args.force)
+    boards = Boards(puzzle, args.instance, args.output) if args.all else None
     if not args.quiet:
         tell_compiling(args.solver)
     with _reporter(puzzle, quiet=args.quiet) as report:
@@ -171,13 +176,15 @@ def _run_search(args: argparse.Namespace) -> int:
             seed=args.seed,
             each=boards,
         )
-    if boards is None and args.output is not None and outcome.board is not None:
-        write(args.output, None, puzzle, outcome.board)
     if args.json:
         print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
     else:
         _print(args, puzzle, outcome)
         print(*([] if boards is None else boards.lines()), sep="\n", end="\n" if boards is not None else "")
+    if boards is None and args.output is not None and outcome.board is not None:
+        write(args.output, None, puzzle, outcome.board, instance=args.instance)
+        if not args.json:
+            print(f"written     {args.output}")
     if outcome.status is Status.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if outcome.status is Status.INFEASIBLE else DONE
@@ -246,7 +253,7 @@ def _told(progress: Progress) -> str:
 
 def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict[str, Any]:
     from exact.outcome import UNTOLD
-    from instances.formats import viewer_url
+    from instances.formats import url_if_any
 
     answer: dict[str, Any] = {
         "status": str(outcome.status),
@@ -261,13 +268,13 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
     }
     if args.job == "solve" and not args.all and outcome.board is not None:
         answer["placements"] = outcome.board.pairs()
-        answer["url"] = viewer_url(puzzle, outcome.board)
+        answer["url"] = url_if_any(puzzle, outcome.board)
     return answer
 
 
 def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
     from exact.outcome import UNTOLD, Status
-    from instances.formats import viewer_url
+    from instances.formats import url_if_any
 
     counted = args.all or args.job == "count"
     at_least = "" if outcome.status in (Status.SOLVED, Status.INFEASIBLE) and counted else "at least "
@@ -282,9 +289,7 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
         print(f"nodes       {outcome.nodes:,} ({args.solver})")
         print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
     if args.job == "solve" and not args.all and outcome.board is not None:
-        print(f"url         {viewer_url(puzzle, outcome.board)}")
-        if args.output is not None:
-            print(f"written     {args.output}")
+        print(f"url         {url_if_any(puzzle, outcome.board) or NO_URL}")
 
 
 def _run_paper(args: argparse.Namespace) -> int:

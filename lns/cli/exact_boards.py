@@ -7,18 +7,20 @@ from typing import Any
 
 from instances.board import Board
 from instances.errors import InputError
-from instances.formats import render, viewer_url
+from instances.formats import render, url_if_any
 from instances.puzzle import Puzzle
+from lns.cli.options import NO_URL
 
 
 class Boards:
     """Called with every solution: writes it to ``directory`` as 000001.json and so on, or keeps it where that is None.
 
-    The directory is made. Raises InputError when it exists and is not empty, or its parent is not there.
+    ``instance``: how the files name the puzzle. The directory is made. Raises InputError when it exists and is not
+    empty, or its parent is not there.
     """
 
-    def __init__(self, puzzle: Puzzle, directory: Path | None) -> None:
-        self._puzzle, self._directory = puzzle, directory
+    def __init__(self, puzzle: Puzzle, instance: str, directory: Path | None) -> None:
+        self._puzzle, self._instance, self._directory = puzzle, instance, directory
         self._kept: list[Board] = []
         self._written = 0
         if directory is None:
@@ -34,7 +36,7 @@ class Boards:
             self._kept.append(board)
             return
         self._written += 1
-        text, _ = render("best", self._puzzle, board)
+        text, _ = render("best", self._puzzle, board, instance=self._instance)
         (self._directory / f"{self._written:06d}.json").write_text(text, encoding="utf-8")
 
     def as_json(self) -> dict[str, Any]:
@@ -47,4 +49,4 @@ class Boards:
         """A line a board, or one about the directory."""
         if self._directory is not None:
             return [f"written     {self._written:,} boards in {self._directory}"]
-        return [f"url         {viewer_url(self._puzzle, board)}" for board in self._kept]
+        return [f"url         {url_if_any(self._puzzle, board) or NO_URL}" for board in self._kept]

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from lns.cli.options import refuse_existing
+from lns.cli.options import check_board_file, refuse_existing
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,6 +70,7 @@ def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instance", metavar="INSTANCE", help="the puzzle that the formula was made of")
     parser.add_argument("--encoding", required=True, metavar="NAME", help="the encoding of the formula")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .txt)")
+    parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.epilog = "Exit status: 0 a perfect board, 1 the solver says there is none, or its board is not perfect."
 
@@ -78,11 +79,12 @@ def run_decode(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import read_answer
     from exact.sat.encodings import encode
     from instances.errors import InputError
-    from instances.formats import load_puzzle, viewer_url, write
+    from instances.formats import load_puzzle, url_if_any, write
     from instances.verify import verify
     from lns.cli.main import ANSWER_IS_NO, DONE, print_json
 
     puzzle = load_puzzle(args.instance)
+    check_board_file(args.output, puzzle, args.force)
     encoding = encode(args.encoding, puzzle)
     raw = sys.stdin.buffer.read() if args.answer == "-" else Path(args.answer).read_bytes()
     try:
@@ -100,8 +102,8 @@ def run_decode(args: argparse.Namespace) -> int:
     judged = verify(puzzle, board)
     perfect = judged.valid and judged.full and judged.score == puzzle.max_score
     if args.output is not None and perfect:
-        write(args.output, None, puzzle, board)
-    url = viewer_url(puzzle, board) if perfect else None
+        write(args.output, None, puzzle, board, instance=args.instance)
+    url = url_if_any(puzzle, board) if perfect else None
     if args.json:
         print_json(
             {

@@ -1,4 +1,4 @@
-"""`lns exact paper --seed-002|--seed-003|--seed-004`: the experiments of three seed documents."""
+"""`lns exact paper --seed-002|--seed-003|--seed-004`: the experiments of three papers."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from exact.comparators import COMPARATORS, OWN
-    from exact.extras import installed
+    from exact.extras import EXTRAS, installed
     from lns.cli.main import DONE, print_json
 
     entries = OWN | COMPARATORS
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         return DONE
     width = max(map(len, entries))
     for name, entry in entries.items():
-        needs = "" if entry.extra is None else f"; needs lns[{entry.extra}]"
+        needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if entry.extra is None or installed(entry.extra) else ", which is not installed"
         print(f"{name:<{width}}  {entry.line} ({entry.source}{needs}{missing})")
     return DONE

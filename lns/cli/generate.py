@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         nargs="+",
         metavar="A",
-        help="instead of KIND: 3m numbers, each within S/4 to S/2",
+        help="instead of KIND: 3m numbers of sum m*S, each strictly between S/4 and S/2",
     )
     parser.add_argument("--width", type=int, metavar="W", help="cells in a row (default: as --height, else 16)")
     parser.add_argument("--height", type=int, metavar="H", help="cells in a column (default: as --width)")

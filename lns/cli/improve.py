@@ -9,7 +9,16 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.options import cell_list, cells_of, duration, positive, whole
+from lns.cli.options import (
+    cell_list,
+    cells_of,
+    check_board_file,
+    check_folder,
+    duration,
+    positive,
+    refuse_existing,
+    whole,
+)
 
 if TYPE_CHECKING:
     from exact.region.resolve import RegionResult
@@ -26,7 +35,7 @@ examples:
   lns improve best.json --cells 17-20,33-36 --order urgent --no-backjumping
 
 Rows and cells count from 0, ranges A:B leave B out, A-B name B too. A proof says that no refill is better.
-Exit status: 0 done, 2 bad input, 130 interrupted (what was found so far is written).
+Exit status: 0 done, 1 --target not reached, 2 bad input, 130 interrupted (what was found so far is written).
 """
 _MINUTE = 60.0
 _EVERYWHERE_NODES = 5_000_000
@@ -54,18 +63,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     method.add_argument("--no-backjumping", action="store_true", help="with --order urgent: no conflict-directed jumps")
     budget = parser.add_argument_group("budget")
     budget.add_argument(
-        "--nodes", metavar="N", type=positive, help="nodes of search, of each window: same on any machine"
-    )
-    budget.add_argument("--time", metavar="T", type=duration, help="seconds, or like 10m, in all (default: a minute)")
+        "--nodes", metavar="N", type=positive,
+        help="nodes of search, same on any machine; of each window (--everywhere: default 5 million)",
+    )  # fmt: skip
+    budget.add_argument(
+        "--time", metavar="T", type=duration,
+        help="seconds, or like 10m, in all (default: a minute, or none with --nodes or --everywhere)",
+    )  # fmt: skip
     budget.add_argument("--target", metavar="S", type=positive, help="stop at a board of score S")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the board; its extension tells the format")
     parser.add_argument("--svg", metavar="FILE", help="write the map of --everywhere")
+    parser.add_argument("--force", action="store_true", help="write over files that exist")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats import load_board, load_puzzle
+    from instances.formats import load_puzzle, read_board
     from instances.formats.reading import source_name
 
     if args.everywhere != (args.window is not None):
@@ -79,7 +93,18 @@ def run(args: argparse.Namespace) -> int:
     if args.no_backjumping and args.order != "urgent":
         raise InputError("--no-backjumping is for --order urgent; the others never jump")
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
-    puzzle, board = load_board(args.board, known, args.format)
+    document = read_board(args.board, known, args.format)
+    puzzle, board = document.puzzle, document.board
+    assert puzzle is not None and board is not None
+    check_board_file(args.output, puzzle, args.force)
+    refuse_existing(args.svg, args.force)
+    check_folder(args.svg)
+    if args.target is not None and args.target > puzzle.max_score:
+        raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
+    if known is None and document.format == "best":  # where its puzzle comes from decides about clues
+        for note in document.notes:
+            print(f"lns: {note}", file=sys.stderr)
+    args.instance = args.puzzle or document.instance
     try:
         return _everywhere(args, puzzle, board) if args.everywhere else _one(args, puzzle, board)
     except InputError as error:
@@ -89,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     from exact.region import windows
     from exact.region.resolve import Status, resolve
-    from lns.cli.main import DONE, INTERRUPTED
+    from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED
 
     if args.rows is not None:
         cells = windows.rows(puzzle, *args.rows)
@@ -115,7 +140,6 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes, {seconds:.0f} s"
             ),
         )
-    _write(args, puzzle, result.board)
     answer = _answer(puzzle, result)
     if args.json:
         from lns.cli.main import print_json
@@ -128,7 +152,10 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
         print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
         if result.improved and answer["url"]:
             print(f"url         {answer['url']}")
-    return INTERRUPTED if result.status == Status.INTERRUPTED else DONE
+    _write(args, puzzle, result.board)
+    if result.status == Status.INTERRUPTED:
+        return INTERRUPTED
+    return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
 
 
 _SENTENCES = {
@@ -145,7 +172,7 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     from exact.region.resolve import Status
     from exact.region.windows import everywhere
     from instances.draw.heatmap import Legend, svg_map, terminal_map
-    from instances.formats import atomic_write
+    from instances.formats import atomic_write, url_if_any
     from instances.verify import verify
     from lns.cli.main import DONE, INTERRUPTED, print_json
 
@@ -182,25 +209,24 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
                 line.show(f"window {len(done)} of {total}, score {max(before, one.result.score)}")
         except KeyboardInterrupt:  # between two windows
             interrupted = True
-    _write(args, puzzle, board)
-    if args.svg:
-        atomic_write(args.svg, svg_map(grid, legend, f"{puzzle.name}: windows of {height}x{width}"))
     kinds = [_verdict(one.result) for one in done]
     score = verify(puzzle, board).score
     seconds = time.perf_counter() - began
     if args.json:
-        all_proven = len(done) == total and all(one.result.proven for one in done)
-        status = "interrupted" if interrupted else "optimal" if all_proven else "improved" if score > before else "open"
+        # what was proven of a window holds for the board as it was then: of the board as it is now, if nothing changed
+        settled = len(done) == total and score == before
+        optimal = score == puzzle.max_score or (settled and all(one.result.proven for one in done))
+        status = "interrupted" if interrupted else "optimal" if optimal else "improved" if score > before else "open"
         print_json(
             {
                 "status": status,
                 "score": score,
                 "score_before": before,
-                "bound": max([one.result.bound for one in done], default=puzzle.max_score),
+                "bound": max(one.result.bound for one in done) if settled else puzzle.max_score,
                 "nodes": sum(one.result.nodes for one in done),
                 "seconds": round(seconds, 3),
                 "windows": {kind: kinds.count(kind) for kind in legend} | {"total": total},
-                "url": _url(puzzle, board),
+                "url": url_if_any(puzzle, board),
             }
         )
     else:
@@ -208,7 +234,10 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
         print(f"windows of {height}x{width}: {len(done)} of {total} searched in {seconds:.1f} s, by upper left cell")
         print(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
-            print(f"url         {_url(puzzle, board)}")
+            print(f"url         {url_if_any(puzzle, board)}")
+    _write(args, puzzle, board)
+    if args.svg:
+        atomic_write(args.svg, svg_map(grid, legend, f"{puzzle.name}: windows of {height}x{width}"))
     return INTERRUPTED if interrupted else DONE
 
 
@@ -217,6 +246,8 @@ def _verdict(result: RegionResult) -> str:
 
 
 def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
+    from instances.formats import url_if_any
+
     return {
         "status": "optimal" if result.proven else str(result.status),
         "improved": result.improved,
@@ -226,25 +257,15 @@ def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
         "nodes": result.nodes,
         "seconds": round(result.seconds, 4),
         "cells": len(result.cells),
-        "url": _url(puzzle, result.board),
+        "url": url_if_any(puzzle, result.board),
     }
-
-
-def _url(puzzle: Puzzle, board: Board) -> str:
-    """The viewer URL; "" for a puzzle of more colours than it has letters."""
-    from instances.formats import viewer_url
-
-    try:
-        return viewer_url(puzzle, board)
-    except InputError:
-        return ""
 
 
 def _write(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> None:
     if args.output:
         from instances.formats import write
 
-        write(args.output, None, puzzle, board, instance=args.puzzle)
+        write(args.output, None, puzzle, board, instance=args.instance)
 
 
 class _Line:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lns.params import Params
     from tuning.ladder import Run
 
-FRESH_SEEDS = (1_001, 100_000)  # neither those of the shipped instances nor those that `lns tune` uses
+FRESH_SEEDS = (1_001, 99_999)  # two rows each: neither those of the shipped instances nor those that `lns tune` uses
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--boards-from", type=whole, default=0, metavar="SCORE", help="count boards of SCORE or more")
     parser.add_argument(
-        "--data", type=Path, default=Path("../shared/instances"), metavar="DIR", help="public instances"
-    )
+        "--data", type=Path, default=Path("../shared/instances"), metavar="DIR",
+        help="directory of the public instances, NAME.txt each (default: ../shared/instances, beside a checkout)",
+    )  # fmt: skip
     parser.add_argument(
         "--fresh", type=whole, metavar="SEED", help="of the rows made anew for each call (default: by chance, and said)"
     )

@@ -9,7 +9,8 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn, Protocol, cast
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, TextIO, cast
 
 from instances.errors import InputError
 
@@ -32,7 +33,7 @@ COMMANDS = {
     "tune": ("lns.cli.tune", "find better parameters for an instance or a family, with the evidence"),
     "ladder": ("lns.cli.ladder", "benchmark the optimizer on fixed instances"),
     "improve": ("lns.cli.improve", "free a region of a board and re-solve it exactly, with a proof"),
-    "exact": ("lns.cli.exact", "count or find all perfect solutions by tree search"),
+    "exact": ("lns.cli.exact", "count or find perfect solutions, by any method of the field"),
 }
 
 _EXAMPLES = """\
@@ -67,6 +68,9 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    # closed by whoever started the program: what is said there is lost, and nothing else
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a sign shows '?'
             stream.reconfigure(errors="replace")
@@ -82,6 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _complain(f"{where}{error.strerror or error}")
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w")
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -113,7 +121,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"lns {version('lns')}")
         return DONE
-    if args.command is not None and not args.help:
+    if args.command is not None and args.command not in COMMANDS:
         from difflib import get_close_matches
 
         near = get_close_matches(args.command, COMMANDS, n=1)

@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from instances.errors import InputError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
 ENGINES = ("auto", "construct", "beam", "tabu", "lns")
+NO_URL = "- (more colours than a viewer URL has letters)"
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -27,9 +29,9 @@ def duration(text: str) -> float:
 
 
 def whole(text: str) -> int:
-    """A whole number from 0."""
+    """A whole number from 0, of 18 digits at most."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number; expected 0 or more")
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of at most 18 digits; expected 0 or more")
     return int(text)
 
 
@@ -59,6 +61,28 @@ def refuse_existing(path: str | os.PathLike[str] | None, force: bool) -> None:
     """Raises InputError where a file would be written over; None: there is no file to write."""
     if path is not None and os.path.lexists(path) and not force:
         raise InputError("this exists already; expected a new name, or --force to write over it", path)
+
+
+def check_folder(path: str | os.PathLike[str] | None) -> None:
+    """Raises InputError where a file would go into a directory that is not there; None: there is no file to write."""
+    if path is not None and not Path(path).parent.is_dir():
+        raise InputError("there is no such directory", Path(path).parent)
+
+
+def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
+    """Raises InputError, before a search, where its board could not be written to ``path`` afterwards."""
+    from instances.formats.registry import by_extension
+
+    if path is None:
+        return
+    refuse_existing(path, force)
+    check_folder(path)
+    try:
+        form = by_extension(os.fspath(path), puzzle, has_board=True)
+    except InputError as error:
+        raise error.at(path) from None
+    if form.holds == "puzzle":
+        raise InputError(f"format {form.name} carries no board; expected .json, .solution.txt or .url", path)
 
 
 class Span(NamedTuple):

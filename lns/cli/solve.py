@@ -61,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.epilog = (
-        "Ctrl-C, SIGTERM and `lns stop` save and leave; `lns resume` goes on. "
-        "Exit status: 0 done, 1 --target not reached, 2 bad input, 130 Ctrl-C, 143 SIGTERM."
+        "Ctrl-C, SIGTERM, SIGHUP and `lns stop` save and leave; `lns resume` goes on. "
+        "Exit status: 0 done, 1 --target not reached, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM."
     )
 
 

@@ -23,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "q or Ctrl-C leaves; the run is not touched. "
-        "Without a terminal: a line now and then, until the run is over. Exit status 0."
+        "Without a terminal: a line now and then, until the run is over. "
+        "Exit status: 0, 2 when DIR is no run directory."
     )
 
 

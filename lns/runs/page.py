@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from instances.draw import svg
-from instances.errors import InputError
-from instances.formats.viewer import viewer_url
+from instances.formats.viewer import url_if_any
 from lns.runs import charts
 from lns.runs.elites import cells_apart
 from lns.runs.files import clock
@@ -110,10 +109,8 @@ def _elites(one: Overview, elites: Sequence[Entry]) -> str:
         apart = cells_apart(entry.board, elites[0].board)
         if apart:
             caption += f", {apart} cells off the first"
-        try:
-            link = f'<br><a href="{escape(viewer_url(one.puzzle, entry.board))}">in the viewer</a>'
-        except InputError:  # more colours than letters
-            link = ""
+        url = url_if_any(one.puzzle, entry.board)
+        link = f'<br><a href="{escape(url)}">in the viewer</a>' if url else ""
         figures.append(
             f"<figure>{_scalable(svg.render(one.puzzle, entry.board))}"
             f"<figcaption>{escape(caption)}{link}</figcaption></figure>"

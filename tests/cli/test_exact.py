@@ -67,6 +67,20 @@ def test_the_first_solution_is_written(capsys: pytest.CaptureFixture[str]) -> No
     assert verify(puzzle, board).score == PUZZLE.max_score
     assert board.pairs() == answer["placements"]
     assert load_board(str(answer["url"]), PUZZLE)[1] is not None
+    assert main(["exact", "solve", "p.json", "-o", "board.json", "--force", "--quiet"]) == 0
+
+
+def test_a_solution_with_more_colours_than_letters_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle = uniform(6, 6, 60, 1).puzzle
+    write("many.json", None, puzzle, None)
+    for more in ([], ["--all"]):
+        assert main(["exact", "solve", "many.json", "--json", "--quiet", *more]) == 0
+        assert said(capsys)["solutions"]
+        assert main(["exact", "solve", "many.json", "--quiet", *more]) == 0
+        assert "more colours than a viewer URL" in capsys.readouterr().out
+    assert main(["exact", "solve", "many.json", "--json", "--quiet", "-o", "many.board.json"]) == 0
+    assert said(capsys)["url"] == ""
+    assert load_board("many.board.json")[0] == puzzle
 
 
 def test_all_solutions_are_listed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,6 +140,8 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["paper", "--seed-003", "--solvers", "cp"], "expected some of dlx:binary, zig-zag"),
         (["solve", "p.json", "--all", "-o", "no/boards"], "no such directory"),
         (["solve", "p.json", "--all", "-o", "p.json"], "expected a new directory"),
+        (["solve", "p.json", "-o", "p.json"], "p.json: this exists already"),
+        (["solve", "p.json", "-o", "x.txt"], "x.txt: format benoist carries no board"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

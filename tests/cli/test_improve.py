@@ -71,6 +71,32 @@ def test_rows_are_improved_to_a_proven_optimum_and_written(
     assert status == 0 and answer["status"] == "optimal" and not answer["improved"]
 
 
+def test_a_target_that_is_not_reached_is_the_answer_no(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle_file, board_file = files
+    before = verify(PUZZLE, swapped()).score
+    rows = [board_file, "--puzzle", puzzle_file, "--rows", "4:6"]  # not those with the mismatches
+    status, answer = improve_json(capsys, *rows, "--target", str(before + 1))
+    assert status == 1 and answer["score"] == before == answer["bound"]
+    assert improve_json(capsys, *rows)[0] == 0
+    status, answer = improve_json(capsys, *rows[:-1], "1:3", "--target", str(before + 1))
+    assert status == 0 and int(str(answer["score"])) > before
+
+
+def test_files_are_not_written_over_unless_forced(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    region = [files[1], "--puzzle", files[0], "--window", "2x4", "--everywhere", "--nodes", "1000"]
+    for option in ("-o", "--svg"):
+        there = tmp_path / "there.url"
+        there.write_text("mine")
+        assert main(["improve", *region, option, str(there)]) == 2
+        assert "there.url: this exists already" in capsys.readouterr().err and there.read_text() == "mine"
+        assert main(["improve", *region, option, str(there), "--force"]) == 0
+        assert there.read_text() != "mine"
+
+
 def test_around_mismatches_is_what_happens_without_a_region_and_says_so_in_words(
     files: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,6 +128,42 @@ def test_everywhere_ends_with_a_map(files: tuple[str, str], tmp_path: Path, caps
     assert answer["status"] == "optimal"
 
 
+def test_clues_outlive_files_that_name_their_puzzle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A board from a file that knows its puzzle, improved into another file, and that one improved again."""
+    write(tmp_path / "p.json", None, PUZZLE, None)
+    write(tmp_path / "a.json", None, PUZZLE, swapped(), instance="p.json")
+    for source, target in (("a", "b"), ("b", "c")):
+        arguments = [str(tmp_path / f"{source}.json"), "--rows", "1:3", "-o", str(tmp_path / f"{target}.json")]
+        assert improve_json(capsys, *arguments)[1]["score"] == PUZZLE.max_score
+        assert load_board(str(tmp_path / f"{target}.json"))[0] == PUZZLE
+    (tmp_path / "p.json").unlink()  # only the url is left: said, as it knows no clues
+    assert main(["improve", str(tmp_path / "a.json"), "--rows", "1:3"]) == 0
+    assert "taken from the url" in capsys.readouterr().err
+
+
+def test_everywhere_proves_only_what_holds_for_the_board_at_the_end(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A window proven before another one changed the board is no proof, nor are the windows that were looked at."""
+    puzzle_file, _ = files
+    placements = SOLUTION.placements.copy()
+    free = [cell for cell in range(8, 34) if cell % 7 not in (0, 6)]
+    free = [cell for cell in free if cell not in {clue.cell for clue in PUZZLE.clues}]
+    placements[free] = np.random.default_rng(3).permutation(placements[free])
+    url = viewer_url(PUZZLE, Board(placements, 7, 6))
+    arguments = ["--puzzle", puzzle_file, "--window", "2x2", "--everywhere", "--nodes", "100000"]
+    improved = 0
+    for _ in range(30):
+        status, answer = improve_json(capsys, url, *arguments)
+        score, before = int(str(answer["score"])), int(str(answer["score_before"]))
+        assert status == 0 and int(str(answer["bound"])) >= score
+        if score == before:
+            break
+        assert answer["status"] == "improved" and answer["bound"] == PUZZLE.max_score
+        improved, url = improved + 1, str(answer["url"])
+    assert improved and answer["status"] == "optimal" and answer["bound"] == answer["score"]
+
+
 def test_maps_count_and_leave_unvisited_places_blank() -> None:
     legend = {"a": ("#", (0, 0, 0), "good"), "b": ("?", (9, 9, 9), "less & good")}
     grid = [["a", "b"], ["a", ""]]
@@ -128,6 +190,11 @@ def test_maps_count_and_leave_unvisited_places_blank() -> None:
         (["--rows", "0:1", "--svg", "x.svg"], "map of --everywhere"),
         (["--rows", "0:1", "--donors", "99"], "99 donors"),
         (["--rows", "0:1", "--nodes", "0"], "expected 1 or more"),
+        (["--rows", "0:1", "--target", "999"], "--target 999 is more than a board"),
+        (["--rows", "0:1", "-o", "nowhere/x.json"], "nowhere: there is no such directory"),
+        (["--rows", "0:1", "-o", "x.xyz"], "x.xyz: the name does not say the format"),
+        (["--rows", "0:1", "-o", "x.csv"], "x.csv: format csv16 carries no board"),
+        (["--window", "2x2", "--everywhere", "--svg", "nowhere/x.svg"], "nowhere: there is no such directory"),
     ],
 )
 def test_bad_input_is_one_sentence(

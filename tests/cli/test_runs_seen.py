@@ -98,6 +98,16 @@ def test_collect_believes_no_line(run: Path, tmp_path: Path, capsys: pytest.Capt
     assert "6 damaged lines are passed over" in captured.err
 
 
+def test_collect_says_when_a_board_of_best_json_alone_was_found(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = shutil.copytree(run, tmp_path / "copy")
+    (copy / "boards.jsonl").unlink()
+    assert main(["collect", str(copy), "--json"]) == 0
+    (board,) = json.loads(capsys.readouterr().out)["boards"]
+    assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0
+
+
 def test_watch_without_a_terminal_is_plain(run: Path, contents: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["watch", str(run)]) == 0
     output = capsys.readouterr().out

@@ -85,6 +85,8 @@ def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], enco
     assert main([*decode, "-o", str(board)]) == 0
     assert told(capsys)["score"] == 24
     assert main(["verify", str(board), "--puzzle", "like-e2-4x4"]) == 0
+    assert main([*decode, "-o", str(board)]) == 2  # it exists
+    assert main([*decode, "-o", str(board), "--force"]) == 0
     capsys.readouterr()
     answer.write_text("s SATISFIABLE\nv " + " ".join(str(-abs(literal)) for literal in model) + " 0\n")
     assert main(decode) == 1

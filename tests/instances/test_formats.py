@@ -184,6 +184,12 @@ def test_best_json_finds_its_instance_beside_it_then_in_the_working_directory(
     write(runs / "p.json", None, planted(2, 4, 3, 3)[0], None)  # another puzzle of that name does not count
     document = read(str(best))
     assert document.puzzle == puzzle and "is another puzzle" in document.notes[0]
+    assert document.instance == "p.json"
+    monkeypatch.chdir(tmp_path)
+    assert load_board(str(best))[0] == own
+    write(runs / "instance.json", None, puzzle, None)  # the copy in a run directory
+    document = read("runs/best.json")
+    assert document.puzzle == puzzle and document.instance == "runs/instance.json"
 
 
 def test_best_json_files_that_name_themselves_or_each_other_end(tmp_path: Path) -> None:
@@ -307,6 +313,19 @@ def test_atomic_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch:
         atomic_write(path, "new")
     assert caught.value.filename == str(path)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_atomic_write_keeps_links_and_writes_to_pipes(tmp_path: Path) -> None:
+    path, link, pipe = tmp_path / "a.json", tmp_path / "link.json", tmp_path / "pipe"
+    path.write_text("old")
+    link.symlink_to(path)
+    atomic_write(link, "new")
+    assert link.is_symlink() and path.read_text() == "new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    atomic_write(pipe, "told")
+    assert os.read(reader, 100) == b"told" and pipe.is_fifo()
+    os.close(reader)
 
 
 def test_atomic_write_names_the_target_it_cannot_write(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_partial_url_alone_has_letters_and_no_puzzle() -> None:
         (URL.replace("board_edges=", "board_edges=A"), "121 letters"),
         (with_edges(URL, 3, "aBca"), r"has 'B' on row 1, column 4 \(cell 3\); expected letters"),
         (with_edges(URL, 3, "a\x1bca"), r"has '\\x1b' on row 1"),
-        (with_edges(URL, 3, "aaaa") + "&board_pieces=" + "001" * 30, "is empty in board_edges and holds piece"),
+        (with_edges(URL, 3, "aaaa") + "&board_pieces=" + "001" * 30, "is empty in board_edges and holds piece 1 in"),
         ("https://e2.bucas.name/", "no viewer URL here"),
         ("https://e2.bucas.name/#board_edges=", "has no board_edges"),
         (URL + "&board_edges=abcd", "'board_edges' is given twice"),

@@ -74,3 +74,8 @@ def test_fresh_rows_depend_on_the_seed():
 
 def test_the_bench_times_whole_commands():
     assert 0 < bench.seconds_of(["--help"], runs=1) < 60
+
+
+def test_the_bench_tells_how_soon_construction_has_boards():
+    what, figure = next(iter(bench.construction(load_puzzle("like-e2-6x6"), 0.2)))
+    assert what == "first board, and measuring" and 0 < float(figure.split()[0]) < 60
