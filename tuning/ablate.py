@@ -14,7 +14,7 @@ OFF: dict[str, dict[str, dict[str, float]]] = {
     "no quota": {"construct": {"quota": 0.0}},
     "no tail": {"construct": {"tail": 1}},  # the construction itself places all cells but the last
     "long tail": {"construct": {"tail": 14}},
-    "row by row": {"construct": {"band": 1, "lead": 64}},
+    "row by row": {"construct": {"band": 0.0}},
     "slips for the next score": {"construct": {"aim_below": 0}},
     "one shuffle": {"construct": {"reshuffle_nodes": 10**12, "patience_nodes": 10**12}},
 }

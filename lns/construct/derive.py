@@ -52,7 +52,7 @@ class Aim:
 
 def order_of(puzzle: Puzzle, params: Construct) -> IntArray:
     """The comb order of ``params``."""
-    return comb(puzzle.width, puzzle.height, params.band, params.lead, params.corner)
+    return comb(puzzle.width, puzzle.height, round(params.band * puzzle.height), params.lead, params.corner)
 
 
 def cut_of(puzzle: Puzzle, params: Construct) -> int:

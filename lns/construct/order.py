@@ -19,7 +19,7 @@ def row_scan(width: int, height: int) -> IntArray:
     return np.arange(width * height, dtype=np.int32)
 
 
-def comb(width: int, height: int, band: int = 5, lead: int = 5, corner: int = 4) -> IntArray:
+def comb(width: int, height: int, band: int, lead: int = 0, corner: int = 1) -> IntArray:
     """The comb order; shape (width*height,), int32.
 
     Rows 0 to height-band-1 row by row; in the last ``band`` rows the first ``lead`` columns row by row, then column by

@@ -13,6 +13,7 @@ from instances.generate import like_e2
 from lns.construct import tables
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
+from lns.construct.derive import order_of
 from lns.construct.order import check, comb, row_scan
 from lns.construct.schedule import Schedule, colour_classes, favoured_colours, quota_floor
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
@@ -27,12 +28,22 @@ def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, he
 
 
 def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
-    order = [divmod(int(cell), 16) for cell in comb(16, 16)]
+    order = [divmod(int(cell), 16) for cell in comb(16, 16, band=5, lead=5, corner=4)]
     assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
     assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
     assert order[201:206] == [(row, 5) for row in range(11, 16)]
     assert order[236:240] == [(11, column) for column in range(12, 16)]
     assert order[240:244] == [(row, 12) for row in range(12, 16)]
+
+
+def test_the_last_quarter_of_the_rows_is_filled_column_by_column():
+    for width, height, band in [(16, 16, 4), (12, 12, 3), (10, 25, 6), (3, 2, 1), (5, 1, 1)]:
+        puzzle, _ = planted(1, width, height, 4)
+        order = [divmod(int(cell), width) for cell in order_of(puzzle, Construct())]
+        top = (height - band) * width
+        assert order[:top] == [(row, column) for row in range(height - band) for column in range(width)]
+        if width > 2:
+            assert order[top : top + band] == [(row, 0) for row in range(height - band, height)]
 
 
 def test_an_order_that_is_no_staircase_is_refused():

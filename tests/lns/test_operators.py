@@ -150,7 +150,7 @@ def test_the_suffix_is_searched_by_the_parameters_of_the_run():
     """An order that begins elsewhere keeps other cells."""
     puzzle = load_puzzle("like-e2-8x8")
     board = good_board(puzzle)
-    usual, other = Construct(), Construct(lead=0, band=3)
+    usual, other = Construct(), Construct(lead=3, band=0.5)
     moves = [
         operators(construct, Beam())["suffix"](puzzle, board, np.random.default_rng(5), 50_000)
         for construct in (usual, usual, other)

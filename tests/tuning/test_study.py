@@ -199,20 +199,20 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
     study = _searched(tmp_path / "s", 3)
     mine, orphan, unsigned = study.ask(None), study.ask(None), study.optuna.ask()
     for trial in (mine, orphan, unsigned):
-        trial.suggest_int("construct.band", 3, 8)
+        trial.suggest_float("construct.band", 0.15, 0.4)
     orphan.set_user_attr("holder", _dead_holder())
     states = [trial.state for trial in open_study(study.path, Wish()).trials()]
     assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
     assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
     again = open_study(study.path, Wish()).ask(None)
-    assert again.suggest_int("construct.band", 3, 8) == orphan.params["construct.band"]
+    assert again.suggest_float("construct.band", 0.15, 0.4) == orphan.params["construct.band"]
 
 
 def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up, tmp_path):
     path = tmp_path / "s"
     study = _searched(path, 2)
     trial = study.ask(None)
-    trial.suggest_int("construct.band", 3, 8)
+    trial.suggest_float("construct.band", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
     for _ in range(studies.AGAIN):
         (waiting,) = open_study(path, Wish()).trials(TrialState.WAITING)
