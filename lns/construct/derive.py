@@ -11,6 +11,7 @@ pieces the rule finds, within a few cells, the schedule of the record holders.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,8 +52,9 @@ class Aim:
 
 
 def order_of(puzzle: Puzzle, params: Construct) -> IntArray:
-    """The comb order of ``params``."""
-    return comb(puzzle.width, puzzle.height, round(params.band * puzzle.height), params.lead, params.corner)
+    """The comb order of ``params``. A begun row belongs to the band whole."""
+    rows = math.ceil(round(params.band * puzzle.height, 6))
+    return comb(puzzle.width, puzzle.height, rows, params.lead, params.corner)
 
 
 def cut_of(puzzle: Puzzle, params: Construct) -> int:

@@ -67,7 +67,7 @@ def test_eternity2_at_4096_wide():
 
 def test_the_best_children_live_on_and_chance_decides_among_equals():
     puzzle = like_e2(6, 6, seed=2).puzzle
-    order = comb(6, 6, 2)
+    order = comb(6, 6, 5, 5, 4)
 
     def grown(width: int, seed: int) -> Beam:
         beam = Beam(puzzle, order, 2, (), BeamParams(width=width, fan_out=64, slip=16), random_state(seed))
@@ -86,7 +86,7 @@ def test_the_best_children_live_on_and_chance_decides_among_equals():
 
 def test_worth_is_favoured_half_edges_less_the_cost_of_slips():
     puzzle = like_e2(10, 10, seed=4).puzzle
-    order, favoured = comb(10, 10, 3), (1, 6)
+    order, favoured = comb(10, 10, 5, 5, 4), (1, 6)
     beam = Beam(puzzle, order, 80, favoured, BeamParams(width=300), random_state(1))
     beam.run(10**9)
     most = 0
