@@ -77,16 +77,10 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     """Replace the file at ``path`` whole: temporary file in the same folder, fsync, replace, fsync of the folder.
 
     Whoever reads ``path`` sees the old content or the new, never a part. Raises OSError naming ``path``; the old
-    file is then untouched and no temporary file is left. A link stays a link, and what is no file but there, such as a
-    pipe or a device, is written to instead of being replaced.
+    file is then untouched and no temporary file is left. Nothing is written through a link: it is replaced.
     """
     target = Path(path)
     content = data.encode() if isinstance(data, str) else data
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        target.write_bytes(content)
-        return
-    if target.is_symlink():
-        target = target.resolve()
     temporary = target.parent / f".{target.name[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))

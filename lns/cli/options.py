@@ -58,8 +58,12 @@ def most_workers() -> int:
 
 
 def refuse_existing(path: str | os.PathLike[str] | None, force: bool) -> None:
-    """Raises InputError where a file would be written over; None: there is no file to write."""
-    if path is not None and os.path.lexists(path) and not force:
+    """Raises InputError where a file would be written over, or a pipe or device replaced; None: nothing to write."""
+    if path is None:
+        return
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError("this exists and is no file; expected the name of a file", path)
+    if os.path.lexists(path) and not force:
         raise InputError("this exists already; expected a new name, or --force to write over it", path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -93,6 +94,10 @@ def test_files_are_not_written_over_unless_forced(
         there.write_text("mine")
         assert main(["improve", *region, option, str(there)]) == 2
         assert "there.url: this exists already" in capsys.readouterr().err and there.read_text() == "mine"
+        pipe = tmp_path / f"pipe{option}"
+        os.mkfifo(pipe)
+        assert main(["improve", *region, option, str(pipe), "--force"]) == 2
+        assert "no file" in capsys.readouterr().err and pipe.is_fifo()
         assert main(["improve", *region, option, str(there), "--force"]) == 0
         assert there.read_text() != "mine"
 

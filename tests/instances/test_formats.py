@@ -315,19 +315,6 @@ def test_atomic_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch:
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
-def test_atomic_write_keeps_links_and_writes_to_pipes(tmp_path: Path) -> None:
-    path, link, pipe = tmp_path / "a.json", tmp_path / "link.json", tmp_path / "pipe"
-    path.write_text("old")
-    link.symlink_to(path)
-    atomic_write(link, "new")
-    assert link.is_symlink() and path.read_text() == "new"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    atomic_write(pipe, "told")
-    assert os.read(reader, 100) == b"told" and pipe.is_fifo()
-    os.close(reader)
-
-
 def test_atomic_write_names_the_target_it_cannot_write(tmp_path: Path) -> None:
     for target in (tmp_path / "absent" / "a.json", tmp_path):
         with pytest.raises(OSError, match=r".") as caught:

@@ -39,7 +39,7 @@ def test_what_is_off_already_is_no_variant():
 
 
 def stepped(engine, params):
-    puzzle = small_puzzle("like-e2-8x8")
+    puzzle = small_puzzle("like-e2-10x10")
     made = make_engine(engine, puzzle, params, 1, 0)
     for _ in range(40):
         made.step(puzzle.max_score)
@@ -54,7 +54,7 @@ def whole():
 @pytest.mark.parametrize("name", ablate.OFF)
 def test_the_engine_works_without_the_part(name, whole):
     part = stepped("auto", ablate.variants(SMALL)[name])
-    assert part.best_score > small_puzzle("like-e2-8x8").max_score // 2
+    assert part.best_score > small_puzzle("like-e2-10x10").max_score // 2
     assert part.statistics != whole.statistics
     off = {"no beams": "beam", "no regions": "windows"}.get(name)
     assert off is None or (off in whole.statistics.efforts() and off not in part.statistics.efforts())
