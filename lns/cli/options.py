@@ -61,8 +61,8 @@ def refuse_existing(path: str | os.PathLike[str] | None, force: bool) -> None:
     """Raises InputError where a file would be written over, or a pipe or device replaced; None: nothing to write."""
     if path is None:
         return
-    if Path(path).exists() and not Path(path).is_file():
-        raise InputError("this exists and is no file; expected the name of a file", path)
+    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+        raise InputError("this is a pipe or a device; expected the name of a file", path)
     if os.path.lexists(path) and not force:
         raise InputError("this exists already; expected a new name, or --force to write over it", path)
 

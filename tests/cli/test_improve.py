@@ -97,7 +97,7 @@ def test_files_are_not_written_over_unless_forced(
         pipe = tmp_path / f"pipe{option}"
         os.mkfifo(pipe)
         assert main(["improve", *region, option, str(pipe), "--force"]) == 2
-        assert "no file" in capsys.readouterr().err and pipe.is_fifo()
+        assert "is a pipe" in capsys.readouterr().err and pipe.is_fifo()
         assert main(["improve", *region, option, str(there), "--force"]) == 0
         assert there.read_text() != "mine"
 
