@@ -15,7 +15,7 @@ def best_turns(puzzle: Puzzle) -> int:
 
     Rows are as short as can be, since fewer edges are open then between what is filled and what is not. Of the turns
     that allow it the one that meets the clues soonest is taken: a clue cuts the search down by a factor, and what was
-    made before it pays for that. Of one clue little is seen of it; of whole rows that are pinned, everything.
+    made before it pays for that.
     """
     shortest = min(puzzle.width, puzzle.height)
     turned = [turned_puzzle(puzzle, turns) for turns in range(4)]

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from instances.errors import InputError
+from instances.formats.best import RUN_COPY
 from instances.formats.files import read_text
 from instances.formats.json_values import Fields, json_object
 
-SETTINGS, INSTANCE, PARAMETERS = "run.json", "instance.json", "params.toml"
+SETTINGS, INSTANCE, PARAMETERS = "run.json", RUN_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 STATUS, LOCK, STOP = "status.json", "lock", "stop"

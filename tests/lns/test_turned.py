@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from instances import verify
-from instances.formats import load_puzzle
+from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
 from instances.turn import turned_puzzle
 from lns.engine import make_engine
-from lns.params import from_dict
+from lns.params import Params, from_dict
 from lns.turned import Turned, best_turns
 from tests.instances.small_puzzles import planted
 
@@ -67,6 +67,18 @@ def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
     other.meet(solution, puzzle.max_score)
     other.step(puzzle.max_score)
     assert other.best == solution and other.best_score == puzzle.max_score
+
+
+def test_pinned_lower_rows_come_first():
+    """Met at the end instead, they would hardly ever fit what was filled before."""
+    puzzle = load_puzzle("like-e2-10x10")
+    _, solution = load_board(str(shipped_instances()["like-e2-10x10"].with_suffix(".solution.txt")), puzzle)
+    laid = solution.placements.tolist()
+    puzzle = puzzle.with_clues([Clue(cell, laid[cell] >> 2, laid[cell] & 3) for cell in range(60, 100)])
+    engine = make_engine("auto", puzzle, Params(), 1, 0)
+    while engine.best_score < puzzle.max_score and engine.statistics.work < 50_000_000:
+        engine.step(puzzle.max_score)
+    assert engine.best_score == puzzle.max_score
 
 
 def test_a_turned_engine_resumes_bit_for_bit():
