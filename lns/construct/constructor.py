@@ -9,7 +9,8 @@ import numpy as np
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
-from lns.construct import kernel, tables
+from lns.construct import endgame, kernel, tables
+from lns.construct.endgame import EXHAUSTED, MOST_SLIPS, REACHED, plan_end
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
 from lns.construct.schedule import Schedule
@@ -36,8 +37,8 @@ class Constructor:
     }  # fmt: skip
 
     def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
-        if len(schedule.unlock) >= kernel.MOST_SLIPS:
-            raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {kernel.MOST_SLIPS}")
+        if len(schedule.unlock) >= MOST_SLIPS:
+            raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {MOST_SLIPS}")
         if puzzle.colours > MAX_COLOURS:
             raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
         self.puzzle = puzzle
@@ -60,7 +61,7 @@ class Constructor:
             right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
-            census=np.zeros(cells * kernel.CENSUS, dtype=np.int64),
+            census=np.zeros(cells * endgame.CENSUS, dtype=np.int64),
         )
         self.begin(schedule)
 
@@ -83,7 +84,10 @@ class Constructor:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
         schedule = self.schedule
         made = tables.build(self.puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance)
-        self.plan = Plan(made, self._position, schedule.need, self.puzzle.width + 1, schedule.cut)
+        ahead = tables.rim_ahead(self.puzzle, schedule.order, made.base, schedule.cut)
+        begin, cut = schedule.endgame, schedule.cut
+        self.plan = Plan(made, self._position, schedule.need, ahead, self.puzzle.width + 1, begin, cut)
+        self.end, self._end_work = plan_end(self.puzzle, schedule.order, begin, cut, schedule.allowed, chance)
 
     def run(self, nodes: int, target: int) -> Board | None:
         """Search for ``nodes`` more nodes, or until a full board of at least ``target`` is found; that board, or None.
@@ -93,6 +97,8 @@ class Constructor:
         status = kernel.construct(
             self.plan,
             self.prefix,
+            self.end,
+            self._end_work,
             self.tail,
             self._work,
             self._finds,
@@ -102,11 +108,11 @@ class Constructor:
             self.params.tail_nodes,
             self.outcomes,
         )
-        if status == kernel.REACHED:
+        if status == REACHED:
             placed = np.empty(self.puzzle.cells, dtype=np.int32)
             placed[self.schedule.order] = self._finds
             return Board(placed, self.puzzle.width, self.puzzle.height)
-        self.exhausted = status == kernel.EXHAUSTED
+        self.exhausted = status == EXHAUSTED
         return None
 
     @property
@@ -191,16 +197,17 @@ class Constructor:
         prefix.used[:] = 0
         prefix.gain[0] = 0
         prefix.cursor[0] = made.start[made.base[0]]
-        for at in range(min(depth + 1, self.puzzle.cells)):
+        begin = self.plan.begin
+        for at in range(min(depth, begin, self.puzzle.cells - 1) + 1):
             here = int(self._position[at])
             start = int(made.start[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
             tried = made.words[start : max(start, cursors[at])]  # the list up to the candidate that lies there
             if start + len(tried) != cursors[at] or (tried >> tables.GAIN_AT == tables.NEVER).any():
-                if at == depth == self.plan.cut:
-                    break  # nothing is tried at the cut: its cursor is whatever was there
+                if at == begin:
+                    break  # no list is read there: its cursor is whatever was there
                 raise _foreign()
             prefix.cursor[at] = cursors[at]
-            if at == depth:
+            if at == min(depth, begin):
                 break
             word = int(tried[-1]) if len(tried) else tables.NEVER << tables.GAIN_AT
             piece = word & ((1 << tables.PIECE_BITS) - 1)
@@ -211,6 +218,15 @@ class Constructor:
             prefix.chosen[at] = word
             prefix.right[here] = (word >> tables.RIGHT_AT) & ((1 << tables.RIGHT_BITS) - 1)
             prefix.down[here] = (word >> tables.DOWN_AT) & ((1 << (tables.RIGHT_AT - tables.DOWN_AT)) - 1)
+        if depth > begin:
+            spent = (tables.SLIP - 1 - int(prefix.gain[begin])) // tables.SLIP
+            end, work = self.end, self._end_work
+            endgame.enter(end, work, prefix.used, prefix.right, prefix.down, spent)
+            if not endgame.lay_again(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
+                raise _foreign()
+            endgame.lay(
+                end, work, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
+            )  # fmt: skip
 
     def placements(self) -> IntArray:
         """The prefix that stands now: int32 (cells,) oriented pieces, -1 = empty."""

@@ -24,7 +24,8 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.derive import Aim, Fit, best_schedule, first_unlock, highest_aim, measure, schedule_for
-from lns.construct.kernel import LOOK, MOST_MISSES, MOST_SLIPS
+from lns.construct.endgame import MOST_SLIPS
+from lns.construct.kernel import LOOK, MOST_MISSES
 from lns.construct.schedule import Schedule, favoured_colours
 from lns.construct.tables import SLIP
 from lns.engine import State

@@ -2,7 +2,10 @@
 
 One comparison serves both rules: a prefix carries ``gain`` = favoured half-edges used - SLIP * slips spent, and depth d
 asks for at least ``need[d]`` = quota floor - SLIP * slips allowed. Lists are sorted so that the first candidate below
-the need ends the list, and the sentinel is such a candidate.
+the need ends the list, and the sentinel is such a candidate. The last cells are searched otherwise: see ``endgame``.
+
+A joint of the rim never slips. So a piece is refused where it asks a rim cell that is filled later for a colour that no
+free piece has.
 """
 
 from __future__ import annotations
@@ -12,10 +15,24 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import kernel
+from exact.jit import flat_kernel, inline_flat_kernel
+from lns.construct.endgame import (
+    BUDGET,
+    CENSUS,
+    EXHAUSTED,
+    MOST_SLIPS,
+    REACHED,
+    EndPlan,
+    EndWork,
+    enter,
+    lay,
+    lift,
+    search_end,
+)
 from lns.construct.tables import (
     DOWN_AT,
     GAIN_AT,
+    NEVER,
     PIECE_BITS,
     RIGHT_AT,
     RIGHT_BITS,
@@ -30,9 +47,6 @@ _PIECE_MASK = np.int64((1 << PIECE_BITS) - 1)
 _DOWN_MASK = np.int64((1 << (RIGHT_AT - DOWN_AT)) - 1)
 _RIGHT_MASK = np.int64((1 << RIGHT_BITS) - 1)
 
-REACHED, BUDGET, EXHAUSTED = 0, 1, 2
-MOST_SLIPS = 32  # a schedule allows fewer: 32 slips are as low as the gain that ends a list
-CENSUS = 2 * MOST_SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent
 MOST_MISSES = 128  # outcomes are counted below
 LOOK = 4  # edges below the target that a sampled prefix is finished for
 SAMPLE_NODES = 500_000  # nodes from one sample to the next
@@ -40,23 +54,25 @@ BEGIN = -1  # depth of a search that has not begun
 
 
 class Plan(NamedTuple):
-    """What stays while a search runs. ``position``: int64 (cells,) place in the padded board by depth."""
+    """What stays while a search runs. ``position``: int64 (cells,) place in the padded board by depth; ``need``: int64
+    (cells,) least gain; ``ahead``: see ``tables.rim_ahead``."""
 
     tables: Tables
     position: npt.NDArray[np.int64]
     need: npt.NDArray[np.int64]
+    ahead: npt.NDArray[np.int64]
     padded_width: int
+    begin: int  # depth at which the endgame begins
     cut: int  # depth at which a prefix is complete
 
 
 class Prefix(NamedTuple):
     """The search's own state, all of it: copy these arrays and the search can go on elsewhere.
 
-    ``cursor``: int64 (cells+1,) next word by depth; ``chosen``: int64 (cells,) word by depth; ``gain``: int64
-    (cells+1,);
-    ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by padded position (right times colours1);
-    ``scalars``: int64 [depth or BEGIN, nodes]; ``census``: int64 (cells * CENSUS,) placements of this shuffle by depth,
-    by whether they slip, and by the slips spent with them.
+    ``cursor``: int64 (cells+1,) next word by depth (in the endgame the candidate chosen); ``chosen``: int64 (cells,)
+    word by depth; ``gain``: int64 (cells+1,); ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by
+    padded position (right times colours1); ``scalars``: int64 [depth or BEGIN, nodes]; ``census``: int64 (cells *
+    CENSUS,) placements of this shuffle by depth, by whether they slip, and by the slips spent with them.
     """
 
     cursor: npt.NDArray[np.int64]
@@ -69,9 +85,17 @@ class Prefix(NamedTuple):
     census: npt.NDArray[np.int64]
 
 
-@kernel
-def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
-    """Search on until a prefix of ``plan.cut`` cells stands, or ``node_limit`` nodes in all were made.
+@inline_flat_kernel
+def _none_left(at: int, words: npt.NDArray[np.int64], used: npt.NDArray[np.uint8]) -> bool:
+    """Whether all pieces of the list that begins at ``at`` are used."""
+    while used[np.uint64(words[np.uint64(at)] & _PIECE_MASK)]:
+        at += 1
+    return words[np.uint64(at)] >> GAIN_AT == NEVER
+
+
+@flat_kernel
+def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
+    """Search on until a prefix of ``plan.begin`` cells stands, or ``node_limit`` nodes in all were made.
 
     Returns REACHED (the prefix is in ``prefix.chosen``; the next call goes on behind it), BUDGET or EXHAUSTED.
     """
@@ -79,19 +103,19 @@ def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
         plan.tables.start, plan.tables.words, plan.tables.base, plan.position, plan.need,
     )  # fmt: skip
     cursor, chosen, gain, used = prefix.cursor, prefix.chosen, prefix.gain, prefix.used
-    right, down, census = prefix.right, prefix.down, prefix.census
-    cut = np.uint64(plan.cut)
+    right, down, census, ahead = prefix.right, prefix.down, prefix.census, plan.ahead
+    begin = np.uint64(plan.begin)
     one = np.uint64(1)
     row = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[0])
     nodes = prefix.scalars[1]
     if prefix.scalars[0] == BEGIN:
         depth = np.uint64(0)
-        if cut == 0:  # the tail is the whole board
+        if begin == 0:
             prefix.scalars[0] = 0
             return REACHED
-    elif depth == cut:
-        if cut == 0:
+    elif depth == begin:
+        if begin == 0:
             return EXHAUSTED
         depth -= one
         used[np.uint64(chosen[depth] & _PIECE_MASK)] = 0
@@ -106,16 +130,22 @@ def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
         if gained >= need[depth]:
             cursor[depth] = np.int64(at + one)
             here = np.uint64(position[depth])
-            chosen[depth] = word
-            spent = np.uint64((word >> 63) & MOST_SLIPS) + np.uint64((SLIP - 1 - gained) >> SLIP_BITS)
-            census[depth * np.uint64(CENSUS) + spent] += 1
             used[np.uint64(word & _PIECE_MASK)] = 1
             right[here] = (word >> RIGHT_AT) & _RIGHT_MASK
             down[here] = (word >> DOWN_AT) & _DOWN_MASK
+            if ahead[depth, 0] >= 0 and _none_left(index[ahead[depth, 0] + right[here]], words, used):
+                used[np.uint64(word & _PIECE_MASK)] = 0
+                continue
+            if ahead[depth, 1] >= 0 and _none_left(index[ahead[depth, 1] + down[here]], words, used):
+                used[np.uint64(word & _PIECE_MASK)] = 0
+                continue
+            chosen[depth] = word
+            spent = np.uint64((word >> 63) & MOST_SLIPS) + np.uint64((SLIP - 1 - gained) >> SLIP_BITS)
+            census[depth * np.uint64(CENSUS) + spent] += 1
             nodes += 1
             depth += one
             gain[depth] = gained
-            if depth == cut:
+            if depth == begin:
                 status = REACHED
                 break
             here = np.uint64(position[depth])
@@ -133,10 +163,36 @@ def next_prefix(plan: Plan, prefix: Prefix, node_limit: int) -> int:
     return status
 
 
-@kernel
+@flat_kernel
+def next_prefix(plan: Plan, prefix: Prefix, end: EndPlan, work: EndWork, node_limit: int) -> int:
+    """Search on until a prefix of ``plan.cut`` cells stands: by lists, then by sets; else as `search_lists`."""
+    scalars = prefix.scalars
+    if plan.begin == plan.cut:
+        return search_lists(plan, prefix, node_limit)
+    while scalars[1] < node_limit:
+        if scalars[0] > plan.begin:  # within the endgame
+            lift(end, scalars[0], prefix.chosen, prefix.used)
+        else:
+            status = search_lists(plan, prefix, node_limit)
+            if status != REACHED:
+                return status
+            spent = (SLIP - 1 - prefix.gain[plan.begin]) // SLIP
+            enter(end, work, prefix.used, prefix.right, prefix.down, spent)
+        status = search_end(end, work, scalars, prefix.census, node_limit)
+        if status != EXHAUSTED:
+            lay(
+                end, work, scalars[0], prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
+            )  # fmt: skip
+            return status
+    return BUDGET
+
+
+@flat_kernel
 def construct(
     plan: Plan,
     prefix: Prefix,
+    end: EndPlan,
+    end_work: EndWork,
     tail: TailPlan,
     work: TailWork,
     finds: npt.NDArray[np.int32],
@@ -157,7 +213,7 @@ def construct(
     cells = len(finds)
     tails_before = counters[2]
     while True:
-        status = next_prefix(plan, prefix, node_limit - (counters[2] - tails_before))
+        status = next_prefix(plan, prefix, end, end_work, node_limit - (counters[2] - tails_before))
         if status != REACHED:
             return status
         counters[0] += 1

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
+from lns.construct.endgame import MOST_PIECES
 from lns.construct.tables import SLIP
 
 # (share of the cells filled, share of the favoured half-edges used by then); nothing is asked behind the last point
@@ -49,6 +50,13 @@ class Schedule:
     def need(self) -> npt.NDArray[np.int64]:
         """Least gain by depth, as the kernel wants it."""
         return self.floor.astype(np.int64) - SLIP * self.allowed.astype(np.int64)
+
+    @property
+    def endgame(self) -> int:
+        """Depth from which at most 64 pieces are free and no quota is asked for any more: see ``endgame``."""
+        asked = np.flatnonzero(self.floor > 0)
+        behind = int(asked[-1]) + 1 if len(asked) else 0
+        return min(max(len(self.order) - MOST_PIECES, behind), self.cut)
 
     @property
     def may_slip(self) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,8 @@ A candidate is one int64 word: everything that the search needs about an oriente
 
 Lists end with a word of the lowest gain on a piece that is never used, so that the end needs no test of its own: see
 ``lns.construct.kernel``. Inside a list: fewest slips first, then most favoured half-edges, then chance.
+
+A rim cell also has lists for one known colour, of its neighbour on the rim: there colour 0 stands for "not known yet".
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class Tables(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """What the pieces of a cell have in common: grey sides, colours that clues beside it ask for, where it may slip."""
 
     grey: tuple[bool, bool, bool, bool]
@@ -70,6 +72,24 @@ def may_slip(puzzle: Puzzle, cell: int, side: int) -> bool:
     return not (any(grey) and any(other))
 
 
+def rim_ahead(puzzle: Puzzle, order: IntArray, base: npt.NDArray[np.int32], cut: int) -> Longs:
+    """Whom a piece on the rim asks for along the rim: int64 (cells, 2) by depth, -1 = nobody who is not next anyway.
+
+    Column 0: ``base`` of the rim cell on the right that is filled later, but before ``cut``; column 1: of that below.
+    """
+    ahead = np.full((puzzle.cells, 2), -1, dtype=np.int64)
+    place = {cell: depth for depth, cell in enumerate(order.tolist())}
+    for cell, depth in place.items():
+        for which, (side, other) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
+            if (
+                not puzzle.grey_sides(cell)[side]
+                and not may_slip(puzzle, cell, side)
+                and depth + 1 < place[other] < cut
+            ):
+                ahead[depth, which] = base[place[other]]
+    return ahead
+
+
 def build(
     puzzle: Puzzle,
     order: IntArray,
@@ -83,31 +103,30 @@ def build(
     """
     colours1 = puzzle.colours + 1
     clues = {clue.cell: clue for clue in puzzle.clues}
-    kinds: dict[_Kind, int] = {}
+    kinds: dict[Kind, int] = {}
     base = np.empty(puzzle.cells, dtype=np.int32)
     for depth, cell in enumerate(order.tolist()):
-        kind = _kind(puzzle, cell, bool(slip_depths[depth]), clues)
+        kind = kind_of(puzzle, cell, bool(slip_depths[depth]), clues)
         base[depth] = kinds.setdefault(kind, len(kinds)) * colours1 * colours1
 
-    free = np.ones(puzzle.cells, dtype=bool)
-    free[[clue.piece for clue in puzzle.clues]] = False
+    free = not_of_clues(puzzle)
     gain = np.isin(puzzle.pieces, favoured).sum(axis=1).astype(np.int64)
     keys, words, slips = [], [], []
     for kind, number in kinds.items():
         kind_keys, oriented, kind_slips = _candidates(puzzle, kind, free)
         keys.append(number * colours1 * colours1 + kind_keys)
         slips.append(kind_slips)
-        words.append(_pack(puzzle.oriented[oriented], oriented, gain[oriented >> 2] - SLIP * kind_slips, colours1))
+        words.append(pack(puzzle.oriented[oriented], oriented, gain[oriented >> 2] - SLIP * kind_slips, colours1))
     return _lists(
         np.concatenate(keys), np.concatenate(words), np.concatenate(slips), len(kinds), base, colours1, chance, puzzle
     )
 
 
-def _kind(puzzle: Puzzle, cell: int, slips: bool, clues: dict[int, Clue]) -> _Kind:
+def kind_of(puzzle: Puzzle, cell: int, slips: bool, clues: dict[int, Clue]) -> Kind:
     grey = puzzle.grey_sides(cell)
     if cell in clues:
         clue = clues[cell]
-        return _Kind(grey, (), (), clue.piece * 4 + clue.rotation)
+        return Kind(grey, (), (), clue.piece * 4 + clue.rotation)
     wanted = []
     for side, other in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
         if not grey[side] and other in clues:
@@ -117,10 +136,10 @@ def _kind(puzzle: Puzzle, cell: int, slips: bool, clues: dict[int, Clue]) -> _Ki
     allowed = [
         side for side in range(4) if slips and may_slip(puzzle, cell, side) and (side in (UP, LEFT) or side in asked)
     ]
-    return _Kind(grey, tuple(wanted), tuple(allowed))
+    return Kind(grey, tuple(wanted), tuple(allowed))
 
 
-def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tuple[Longs, Longs, Longs]:
+def _candidates(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tuple[Longs, Longs, Longs]:
     """(key left*colours1+up, oriented piece, slips) of all candidates of one kind of cell; at most one slip each."""
     colours1 = puzzle.colours + 1
     quads = puzzle.oriented
@@ -129,18 +148,17 @@ def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tup
         none = np.zeros_like(every_key)
         return every_key, none + kind.clue, none
 
-    fits = free.repeat(4) & ((quads == GREY) == np.array(kind.grey)).all(axis=1)
-    fits &= first_of_equal_rotations(quads)
-    missed = np.zeros(len(quads), dtype=np.int64)
-    for side, colour in kind.wanted:
-        missed += quads[:, side] != colour
-    if not {side for side, _ in kind.wanted} & set(kind.slips):
-        fits &= missed == 0
-    oriented = np.flatnonzero(fits & (missed <= 1)).astype(np.int64)
-    keys = [quads[oriented, LEFT].astype(np.int64) * colours1 + quads[oriented, UP]]
-    found, slips = [oriented], [missed[oriented]]
+    oriented, missed = fitting(puzzle, kind, free)
+    left, up = quads[oriented, LEFT].astype(np.int64) * colours1, quads[oriented, UP].astype(np.int64)
+    keys, found, slips = [left + up], [oriented], [missed]
+    if any(kind.grey):
+        for known, open_side in ((left, UP), (up, LEFT)):
+            if not kind.grey[open_side]:
+                keys.append(known)
+                found.append(oriented)
+                slips.append(missed)
 
-    exact = oriented[missed[oriented] == 0]
+    exact = oriented[missed == 0]
     for side, step in ((LEFT, colours1), (UP, 1)):
         if side not in kind.slips:
             continue
@@ -154,6 +172,29 @@ def _candidates(puzzle: Puzzle, kind: _Kind, free: npt.NDArray[np.bool_]) -> tup
     return np.concatenate(keys), np.concatenate(found), np.concatenate(slips)
 
 
+def fitting(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tuple[Longs, Longs]:
+    """(oriented pieces that one kind of cell takes, mismatches of each with a clue to come: 0 or 1)."""
+    if kind.clue >= 0:
+        return np.array([kind.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
+    quads = puzzle.oriented
+    fits = free.repeat(4) & ((quads == GREY) == np.array(kind.grey)).all(axis=1)
+    fits &= first_of_equal_rotations(quads)
+    missed = np.zeros(len(quads), dtype=np.int64)
+    for side, colour in kind.wanted:
+        missed += quads[:, side] != colour
+    if not {side for side, _ in kind.wanted} & set(kind.slips):
+        fits &= missed == 0
+    oriented = np.flatnonzero(fits & (missed <= 1)).astype(np.int64)
+    return oriented, missed[oriented]
+
+
+def not_of_clues(puzzle: Puzzle) -> npt.NDArray[np.bool_]:
+    """Which pieces are bound to no clue; shape (pieces,)."""
+    free = np.ones(puzzle.cells, dtype=bool)
+    free[[clue.piece for clue in puzzle.clues]] = False
+    return free
+
+
 def first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
     """False for a rotation of a piece that looks like an earlier one: a symmetric piece is tried once."""
     turns = quads.reshape(-1, 4, 4)
@@ -164,7 +205,7 @@ def first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
     return first.ravel()
 
 
-def _pack(quads: IntArray, oriented: Longs, gain: Longs, colours1: int) -> Longs:
+def pack(quads: IntArray, oriented: Longs, gain: Longs, colours1: int) -> Longs:
     piece, rotation = oriented >> 2, oriented & 3
     right = quads[:, RIGHT].astype(np.int64) * colours1
     down = quads[:, DOWN].astype(np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.colorpairs.bits import lowest
-from exact.jit import inline_kernel, kernel
+from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.order import padded
 from lns.construct.tables import first_of_equal_rotations
@@ -111,7 +111,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     return plan, work
 
 
-@inline_kernel
+@inline_flat_kernel
 def _shift(balance: npt.NDArray[np.int64], colour: int, change: int) -> tuple[int, int]:
     """Add to one colour's balance; (change of what is lacking, change of the number of positive odd balances)."""
     before = balance[colour]
@@ -122,7 +122,7 @@ def _shift(balance: npt.NDArray[np.int64], colour: int, change: int) -> tuple[in
     return lacking, odd
 
 
-@kernel
+@flat_kernel
 def solve_tail(
     plan: TailPlan,
     work: TailWork,
@@ -265,7 +265,7 @@ def solve_tail(
     return best, nodes
 
 
-@inline_kernel
+@inline_flat_kernel
 def _undo(plan: TailPlan, work: TailWork, depth: int) -> None:
     """Give back what the piece on ``depth`` changed in the balances."""
     oriented = work.oriented[work.bit[depth]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,10 +12,11 @@ from hypothesis import strategies as st
 from instances import Board, InputError, Puzzle, verify
 from instances.formats import load_puzzle
 from instances.generate import like_e2
-from lns.construct import tables
+from lns.construct import kernel, tables
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
 from lns.construct.derive import order_of
+from lns.construct.endgame import REACHED
 from lns.construct.order import check, comb, row_scan
 from lns.construct.schedule import Schedule, colour_classes, favoured_colours, quota_floor
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
@@ -163,8 +166,8 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
                     assert gains == sorted(gains, reverse=True)
 
 
-def test_nodes_of_a_slipless_row_scan_match_plain_recursion():
-    """Every placement that plain recursion makes in the same order of cells, counted."""
+def test_prefixes_of_a_slipless_row_scan_match_plain_recursion():
+    """Every prefix that plain recursion makes in the same order of cells, counted; in no more nodes."""
     puzzle, _ = planted(3, 4, 4, 3, 1)
     params = Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
     search = Constructor(puzzle, params, plain(puzzle, [], tail=1), random_state(1))
@@ -175,11 +178,12 @@ def test_nodes_of_a_slipless_row_scan_match_plain_recursion():
     quads = puzzle.oriented.tolist()
     distinct = [o for o in range(64) if all(quads[o] != quads[o - t] for t in range(1, o % 4 + 1))]
 
-    def count(depth: int, placed: dict[int, int]) -> int:
+    def count(depth: int, placed: dict[int, int]) -> np.ndarray:
+        """(prefixes, nodes) below."""
         if depth == 15:
-            return 0
+            return np.array([1, 0])
         cell = order[depth]
-        total = 0
+        total = np.array([0, 0])
         for oriented in [clue_at[cell]] if cell in clue_at else distinct:
             if any(oriented >> 2 == other >> 2 for other in placed.values()):
                 continue
@@ -190,10 +194,53 @@ def test_nodes_of_a_slipless_row_scan_match_plain_recursion():
                 continue
             if any(not _fits(puzzle, trial, clue_at, cell, side) for side in range(4)):
                 continue
-            total += 1 + count(depth + 1, trial)
+            total += count(depth + 1, trial) + np.array([0, 1])
         return total
 
-    assert search.nodes == count(0, {})
+    prefixes, nodes = count(0, {})
+    assert search.prefixes == prefixes > 0
+    assert search.nodes <= nodes
+
+
+@pytest.mark.parametrize("by_lists", [0, 5, 11])
+@pytest.mark.parametrize(("width", "height", "clues", "seed"), [(4, 4, 0, 1), (5, 3, 3, 2), (3, 5, 2, 3), (5, 4, 4, 4)])
+def test_prefixes_with_slips_are_those_of_the_candidate_lists(width, height, clues, seed, by_lists):
+    """By plain recursion over the lists, which say what fits and what slips; some cells by lists, others by sets."""
+    puzzle, _ = planted(seed, width, height, 4, clues)
+    order, cut = comb(width, height, 2), puzzle.cells - 4
+    floor = np.zeros(puzzle.cells, dtype=np.int32)
+    floor[by_lists - 1 : by_lists] = 1  # a quota of one half-edge: the endgame begins behind it
+    schedule = Schedule(order, np.array([2, 6, 9]), floor, (1,), cut)
+    params = Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    search = Constructor(puzzle, params, schedule, random_state(seed))
+    assert search.plan.begin == min(by_lists, cut)
+    met = []
+    while True:
+        made = kernel.next_prefix(search.plan, search.prefix, search.end, search._end_work, 10**9)
+        if made != REACHED:
+            break
+        met.append(tuple(search.placements()[order[:cut]].tolist()))
+    assert len(met) == len(set(met))
+    assert set(met) == set(_prefixes(puzzle, search, cut))
+
+
+def _prefixes(puzzle: Puzzle, search: Constructor, cut: int) -> Iterator[tuple[int, ...]]:
+    order, made, need = search.schedule.order, search.plan.tables, search.plan.need
+    quads = puzzle.oriented.tolist()
+
+    def go_on(laid: dict[int, int], gain: int) -> Iterator[tuple[int, ...]]:
+        depth = len(laid)
+        if depth == cut:
+            yield tuple(laid.values())
+            return
+        cell = int(order[depth])
+        left = quads[laid[cell - 1]][1] if cell % puzzle.width else 0
+        up = quads[laid[cell - puzzle.width]][2] if cell >= puzzle.width else 0
+        for oriented, more in _list_of(puzzle, made, depth, left, up):
+            if gain + more >= need[depth] and all(oriented >> 2 != other >> 2 for other in laid.values()):
+                yield from go_on({**laid, cell: oriented}, gain + more)
+
+    return go_on({}, 0)
 
 
 def _fits(puzzle: Puzzle, placed: dict[int, int], clue_at: dict[int, int], cell: int, side: int) -> bool:
@@ -347,11 +394,11 @@ def test_shuffles_get_longer_as_the_run_does():
         if not search.barren:
             lengths.append((search.shuffled_at, search.nodes_of_shuffle))
         else:
-            assert search.nodes_of_shuffle <= 1_001
+            assert search.nodes_of_shuffle <= 1_002
         search.begin(schedule)
     assert len(lengths) > 20
     for before, nodes in lengths:
-        assert abs(nodes - min(max(2_000, before // 8), 20_000)) <= 1
+        assert abs(nodes - min(max(2_000, before // 8), 20_000)) <= 2
     assert lengths[0][1] < 2_100 and lengths[-1][1] > 19_000
 
 

@@ -9,7 +9,8 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Course, Courses
-from lns.construct.kernel import LOOK, MOST_MISSES, MOST_SLIPS
+from lns.construct.endgame import MOST_SLIPS
+from lns.construct.kernel import LOOK, MOST_MISSES
 from lns.params import Construct
 from lns.rng import random_state
 

@@ -1,0 +1,416 @@
+"""The last cells of a prefix before its exact tail, where few pieces are free and most slips are spent.
+
+With at most 64 free pieces a piece is one bit. For each colour, four words (one a rotation) say which free pieces show
+it on their left side, and four which show it on top: what two known colours have in common are the exact candidates of
+a cell, what only one of them has are those with a slip. In the candidate lists of ``lns.construct.kernel`` most pieces
+are used by now, and must be passed over.
+
+A piece is refused at once where the neighbour that it leaves for later has no candidate any more: see ``Ahead``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.colorpairs.bits import lowest
+from exact.jit import flat_kernel, inline_flat_kernel
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
+from lns.construct import tables
+from lns.construct.order import padded
+from lns.construct.tables import DOWN_AT, PIECE_BITS, RIGHT_AT, RIGHT_BITS, SLIP
+
+MOST_PIECES = 64
+REACHED, BUDGET, EXHAUSTED = 0, 1, 2
+MOST_SLIPS = 32  # a schedule allows fewer: 32 slips are as low as the gain that ends a list
+CENSUS = 2 * MOST_SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent
+_NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
+_TURNS, _WORDS = np.uint64(4), np.uint64(8)  # words of a set of oriented pieces; the exact ones and the slipping ones
+
+Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+
+class Ahead(NamedTuple):
+    """Of whom a level asks whether candidates are left: a neighbour filled later, though not next, both of whose
+    colours are known by then, or which shares a joint of the rim, where no slip is allowed. All (levels,).
+
+    ``level``: int64, -1 = nobody; ``left``, ``up``: int64 where its known colours stand; ``strict``: uint8, whether it
+    needs a candidate even while slips are left.
+    """
+
+    level: Longs
+    left: Longs
+    up: Longs
+    strict: npt.NDArray[np.uint8]
+
+
+class EndPlan(NamedTuple):
+    """What stays while a schedule runs; levels 0..n-1 are the depths ``begin`` to ``cut - 1``.
+
+    Colours are told by their place in ``EndWork.left`` and ``up``: times 4; one behind the last is "not known".
+    A level finds the colour on its left in ``EndWork.shown_right[left_at]``: that of another level, or n + its own
+    number for a cell laid before. ``outside``: int64 (n, 2) padded positions of those, -1 = none; ``position``: int64
+    (n,) its own. ``allowed``: int64 (n,) slips. ``left_slips``, ``up_slips``: uint64 (n,) all ones where that side may
+    mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is laid whatever it meets. ``kind``: int64
+    (n,) place in ``EndWork.fits``. ``sides``: int64 (4 pieces, 4) colours; ``word``: int64 (4 pieces,) as in
+    ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets in ``EndWork.fits`` that oriented
+    piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which the free ones get their bits.
+    """
+
+    kind: Longs
+    left_at: Longs
+    up_at: Longs
+    outside: Longs
+    position: Longs
+    allowed: Longs
+    left_slips: Words
+    up_slips: Words
+    always: Words
+    ahead: Ahead
+    sides: Longs
+    word: Longs
+    first_member: Longs
+    member: Longs
+    pieces: Longs
+    colours1: int
+    begin: int
+
+
+class EndWork(NamedTuple):
+    """Room to work in; all of it follows from the prefix. Arrays of four words a set: one a rotation."""
+
+    left: Words  # (4 colours1 + 4,) free pieces that show this colour on the left
+    up: Words
+    fits: Words  # (8 kinds,) free pieces for this kind of cell; then those that mismatch a clue beside it
+    oriented: Longs  # (256,) by bit * 4 + rotation
+    right: Longs  # (256,) the colour it shows to the right
+    down: Longs
+    shown_right: Longs  # (2n+1,) by level, then by n + level of the cell that it shows it to, then "not known"
+    shown_down: Longs
+    free: Words  # (n+1,)
+    spent: Longs  # (n+1,) slips
+    sets: Words  # (8n,) candidates still to try: exact ones, slipping ones
+    some: Words  # (2n,) pieces among them in any rotation: exact ones, slipping ones
+    chosen: Longs  # (n,) slip * 256 + bit * 4 + rotation
+
+
+def plan_end(
+    puzzle: Puzzle, order: IntArray, begin: int, cut: int, allowed: IntArray, chance: np.random.Generator
+) -> tuple[EndPlan, EndWork]:
+    """For the depths from ``begin``, at most MOST_PIECES before the end, to ``cut``; ``allowed``: slips by depth.
+
+    ``chance`` says in which order pieces are tried.
+    """
+    assert puzzle.cells - begin <= MOST_PIECES or begin == cut
+    cells = order[begin:cut].tolist()
+    count, width = len(cells), puzzle.width
+    level = {cell: i for i, cell in enumerate(cells)}
+    clues = {clue.cell: clue for clue in puzzle.clues}
+    kinds: dict[tables.Kind, int] = {}
+    kind, left_at, up_at = (np.zeros(count, dtype=np.int64) for _ in range(3))
+    outside = np.full((count, 2), -1, dtype=np.int64)
+    left_slips, up_slips, always = (np.zeros(count, dtype=np.uint64) for _ in range(3))
+    position = padded(order[begin:cut], width)
+    for i, cell in enumerate(cells):
+        one = tables.kind_of(puzzle, cell, True, clues)
+        kind[i] = 8 * kinds.setdefault(one, len(kinds))
+        grey = puzzle.grey_sides(cell)
+        for which, (side, other, at, slips) in enumerate(
+            ((LEFT, cell - 1, left_at, left_slips), (UP, cell - width, up_at, up_slips))
+        ):
+            at[i] = count + i
+            if not grey[side] and other in level:
+                at[i] = level[other]
+            elif not grey[side]:
+                outside[i, which] = position[i] - (1 if side == LEFT else width + 1)
+            slips[i] = _ALL if side in one.slips else _NONE
+        always[i] = _ALL if one.clue >= 0 else _NONE
+    free = tables.not_of_clues(puzzle)
+    members: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
+    for one, number in kinds.items():
+        for oriented, missed in zip(*(found.tolist() for found in tables.fitting(puzzle, one, free)), strict=True):
+            members[oriented].append(8 * number + 4 * missed + oriented % 4)
+    colours1 = puzzle.colours + 1
+    oriented = np.arange(4 * puzzle.cells)
+    plan = EndPlan(
+        kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_slips, up_slips, always,
+        _ahead(puzzle, level, left_at, up_at),
+        4 * puzzle.oriented.astype(np.int64),
+        tables.pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
+        np.cumsum([0] + [len(sets) for sets in members]),
+        np.array([one for sets in members for one in sets], dtype=np.int64),
+        chance.permutation(puzzle.cells), colours1, begin,
+    )  # fmt: skip
+
+    def words(size: int) -> Words:
+        return np.zeros(size, dtype=np.uint64)
+
+    def numbers(size: int) -> Longs:
+        return np.zeros(size, dtype=np.int64)
+
+    colours, turned, shown = 4 * colours1 + 4, 4 * MOST_PIECES, 2 * count + 1
+    work = EndWork(
+        words(colours), words(colours), words(8 * len(kinds)), numbers(turned), numbers(turned), numbers(turned),
+        numbers(shown), numbers(shown), words(count + 1), numbers(count + 1), words(8 * count), words(2 * count),
+        numbers(count),
+    )  # fmt: skip
+    work.left[-4:] = work.up[-4:] = _ALL
+    work.shown_right[-1] = work.shown_down[-1] = 4 * colours1
+    return plan, work
+
+
+def _ahead(puzzle: Puzzle, level: dict[int, int], left_at: Longs, up_at: Longs) -> Ahead:
+    count = len(level)
+    unknown = 2 * count
+    asked, left, up = (np.full(count, -1, dtype=np.int64) for _ in range(3))
+    strict = np.zeros(count, dtype=np.uint8)
+    for cell, i in level.items():
+        for side, other in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
+            later = level.get(other, -1)
+            if puzzle.grey_sides(cell)[side] or later <= i + 1:
+                continue
+            known = [at if at <= i or at >= count else unknown for at in (int(left_at[later]), int(up_at[later]))]
+            rim = not tables.may_slip(puzzle, cell, side)
+            if rim:  # a slip may be left for the other side
+                known[side == RIGHT] = unknown
+            if rim or unknown not in known:
+                asked[i], (left[i], up[i]), strict[i] = later, known, rim
+    return Ahead(asked, left, up, strict)
+
+
+@flat_kernel
+def enter(plan: EndPlan, work: EndWork, used: npt.NDArray[np.uint8], right: Longs, down: Longs, spent: int) -> None:
+    """Begin behind a prefix of ``begin`` cells that spent so many slips.
+
+    ``used``, ``right`` (times colours1), ``down``: as in `kernel.Prefix`.
+    """
+    left_of, up_of, fits, sides = work.left, work.up, work.fits, plan.sides
+    for i in range(len(left_of) - 4):
+        left_of[i] = up_of[i] = _NONE
+    for i in range(len(fits)):
+        fits[i] = _NONE
+    bits = 0
+    for piece in plan.pieces:
+        if used[piece]:
+            continue
+        one = _ONE << np.uint64(bits)
+        for turn in range(4):
+            oriented = piece * 4 + turn
+            if plan.first_member[oriented] == plan.first_member[oriented + 1]:
+                continue
+            left_of[sides[oriented, LEFT] + turn] |= one
+            up_of[sides[oriented, UP] + turn] |= one
+            place = bits * 4 + turn
+            work.oriented[place] = oriented
+            work.right[place] = sides[oriented, RIGHT]
+            work.down[place] = sides[oriented, DOWN]
+            for i in range(plan.first_member[oriented], plan.first_member[oriented + 1]):
+                fits[plan.member[i]] |= one
+        bits += 1
+    work.free[0] = _ALL if bits >= 64 else (_ONE << np.uint64(bits)) - _ONE
+    work.spent[0] = spent
+    levels = len(plan.kind)
+    for i in range(levels):
+        if plan.outside[i, 0] >= 0:
+            work.shown_right[levels + i] = right[plan.outside[i, 0]] // plan.colours1 * 4
+        if plan.outside[i, 1] >= 0:
+            work.shown_down[levels + i] = down[plan.outside[i, 1]] * 4
+
+
+@inline_flat_kernel
+def _open(plan: EndPlan, work: EndWork, level: np.uint64) -> None:
+    """Find all candidates of ``level``, in the order of words and bits."""
+    left_of, up_of, fits, sets = work.left, work.up, work.fits, work.sets
+    left = np.uint64(work.shown_right[np.uint64(plan.left_at[level])])
+    up = np.uint64(work.shown_down[np.uint64(plan.up_at[level])])
+    kind = np.uint64(plan.kind[level])
+    free, always = work.free[level], plan.always[level]
+    first = level * _WORDS
+    some = slipping = _NONE
+    if work.spent[level] < plan.allowed[level]:
+        left_slips, up_slips = plan.left_slips[level], plan.up_slips[level]
+        for i in range(4):
+            turn = np.uint64(i)
+            a, b = left_of[left + turn] | always, up_of[up + turn] | always
+            fit = fits[kind + turn] & free
+            near = fits[kind + _TURNS + turn] & free
+            exact = a & b & fit
+            slip = (((a & ~b & up_slips) | (b & ~a & left_slips)) & fit) | (a & b & near)
+            sets[first + turn] = exact
+            sets[first + _TURNS + turn] = slip
+            some |= exact
+            slipping |= slip
+    else:
+        for i in range(4):
+            turn = np.uint64(i)
+            a, b = left_of[left + turn] | always, up_of[up + turn] | always
+            exact = a & b & fits[kind + turn] & free
+            sets[first + turn] = exact
+            some |= exact
+    work.some[level * _TWO] = some
+    work.some[level * _TWO + _ONE] = slipping
+
+
+@inline_flat_kernel
+def _take(sets: Words, some: Words, level: np.uint64, slip: np.uint64, bit: np.uint64, number: np.uint64) -> np.uint64:
+    """Take a piece off the candidates, in the first of the rotations left to it; that rotation."""
+    first = level * _WORDS + slip * _TURNS
+    a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
+    b0, c0 = a | b, a | b | c
+    turn = ((~a >> number) & _ONE) + ((~b0 >> number) & _ONE) + ((~c0 >> number) & _ONE)
+    sets[first + turn] ^= bit
+    twice = (a & (b | c | d)) | (b & (c | d)) | (c & d)
+    some[level * _TWO + slip] ^= bit & ~twice
+    return np.uint64(turn)
+
+
+@inline_flat_kernel
+def _none_left(plan: EndPlan, work: EndWork, level: np.uint64, free: np.uint64, spent: int) -> bool:
+    """Whether the one whom ``level`` asks has no candidate left, its piece laid and ``spent`` slips spent."""
+    asked = np.uint64(plan.ahead.level[level])
+    strict = plan.ahead.strict[level] != 0
+    if not strict and spent < plan.allowed[asked]:
+        return False
+    left = np.uint64(work.shown_right[np.uint64(plan.ahead.left[level])])
+    up = np.uint64(work.shown_down[np.uint64(plan.ahead.up[level])])
+    kind = np.uint64(plan.kind[asked])
+    always = plan.always[asked]
+    found = _NONE
+    for i in range(4):
+        turn = np.uint64(i)
+        fit = work.fits[kind + turn] | work.fits[kind + _TURNS + turn]
+        found |= (work.left[left + turn] | always) & (work.up[up + turn] | always) & fit
+    return bool((found & free) == _NONE)
+
+
+@flat_kernel
+def search_end(
+    plan: EndPlan,
+    work: EndWork,
+    scalars: Longs,
+    census: Longs,
+    node_limit: int,
+) -> int:
+    """Search on until all levels are filled, or ``node_limit`` nodes in all were made.
+
+    ``scalars``: int64 [depth, nodes]; ``census``: see `kernel.Prefix`. Returns REACHED (the next call goes on behind),
+    BUDGET or EXHAUSTED (depth ``begin``).
+    """
+    levels = np.uint64(len(plan.kind))
+    level = np.uint64(scalars[0] - plan.begin)
+    nodes = scalars[1]
+    sets, some, chosen = work.sets, work.some, work.chosen
+    free, spent, shown_right, shown_down = work.free, work.spent, work.shown_right, work.shown_down
+    counted = np.uint64(plan.begin * CENSUS)
+    status = EXHAUSTED
+    back = level == levels
+    while True:
+        if back:
+            if level == _NONE:
+                break
+            level -= _ONE
+        else:
+            _open(plan, work, level)
+        back = True
+        while True:
+            slip = _NONE
+            word = some[level * _TWO]
+            if word == _NONE:
+                slip = _ONE
+                word = some[level * _TWO + _ONE]
+                if word == _NONE:
+                    break
+            bit = word & (~word + _ONE)
+            number = np.uint64(lowest(word))
+            turn = _take(sets, some, level, slip, bit, number)
+            turned = (number << _TWO) + turn
+            after = spent[level] + np.int64(slip)
+            left = free[level] ^ bit
+            shown_right[level] = work.right[turned]
+            shown_down[level] = work.down[turned]
+            if plan.ahead.level[level] >= 0 and _none_left(plan, work, level, left, after):
+                continue
+            chosen[level] = np.int64((slip << np.uint64(8)) + turned)
+            census[counted + level * np.uint64(CENSUS) + slip * np.uint64(MOST_SLIPS) + np.uint64(after)] += 1
+            nodes += 1
+            level += _ONE
+            free[level] = left
+            spent[level] = after
+            back = False
+            break
+        if back:
+            continue
+        if level == levels:
+            status = REACHED
+            break
+        if nodes >= node_limit:
+            status = BUDGET
+            break
+    scalars[0] = plan.begin + np.int64(level)
+    scalars[1] = nodes
+    return status
+
+
+@flat_kernel
+def lay(
+    plan: EndPlan,
+    work: EndWork,
+    depth: int,
+    cursor: Longs,
+    words: Longs,
+    gain: Longs,
+    used: npt.NDArray[np.uint8],
+    right: Longs,
+    down: Longs,
+) -> None:
+    """Write what is laid up to ``depth`` where the kernel has its prefix, for the tail and for a saved state."""
+    for level in range(depth - plan.begin):
+        word = plan.word[work.oriented[work.chosen[level] & 255]]
+        cursor[plan.begin + level] = work.chosen[level]
+        words[plan.begin + level] = word
+        used[word & ((1 << PIECE_BITS) - 1)] = 1
+        right[plan.position[level]] = (word >> RIGHT_AT) & ((1 << RIGHT_BITS) - 1)
+        down[plan.position[level]] = (word >> DOWN_AT) & ((1 << (RIGHT_AT - DOWN_AT)) - 1)
+    gain[depth] = gain[plan.begin] - SLIP * (work.spent[depth - plan.begin] - work.spent[0])
+
+
+@flat_kernel
+def lift(plan: EndPlan, depth: int, words: Longs, used: npt.NDArray[np.uint8]) -> None:
+    """Take what ``lay`` laid off ``used`` again."""
+    for level in range(depth - plan.begin):
+        used[words[plan.begin + level] & ((1 << PIECE_BITS) - 1)] = 0
+
+
+@flat_kernel
+def lay_again(plan: EndPlan, work: EndWork, cursors: Longs) -> bool:
+    """Go down by saved ``cursors``, one a level, behind what ``enter`` began; False where one chooses no candidate."""
+    for i in range(len(cursors)):
+        level = np.uint64(i)
+        cursor = cursors[i]
+        if not 0 <= cursor < 512:
+            return False
+        _open(plan, work, level)
+        slip, number, turn = np.uint64(cursor >> 8), np.uint64((cursor & 255) >> 2), np.uint64(cursor & 3)
+        if slip and work.spent[level] == plan.allowed[level]:
+            return False
+        if not work.sets[level * _WORDS + slip * _TURNS + turn] >> number & _ONE:
+            return False
+        if slip:
+            work.some[level * _TWO] = _NONE
+        while True:  # take all that come before it, and it
+            bit = work.some[level * _TWO + slip]
+            bit &= ~bit + _ONE
+            at = np.uint64(lowest(bit))
+            taken = _take(work.sets, work.some, level, slip, bit, at)
+            if at == number and taken == turn:
+                break
+        turned = cursor & 255
+        work.chosen[level] = cursor
+        work.shown_right[level] = work.right[turned]
+        work.shown_down[level] = work.down[turned]
+        work.free[level + _ONE] = work.free[level] ^ (_ONE << number)
+        work.spent[level + _ONE] = work.spent[level] + (cursor >> 8)
+    return True
