@@ -73,7 +73,7 @@ class Construct(Component):
     )
     lead: int = option(0, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
     corner: int = option(2, "last columns of that band, filled row and column in turn", 1, 64, tune=(1, 6))
-    tail: int = option(9, "cells at the end that the exact search fills", 1, 16, tune=(4, 14), engines=_DEPTH_FIRST)
+    tail: int = option(6, "cells at the end that the exact search fills", 1, 16, tune=(2, 12), engines=_DEPTH_FIRST)
     tail_nodes: int = option(
         20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True, tune=(1000, 300_000)
     )

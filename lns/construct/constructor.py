@@ -87,7 +87,7 @@ class Constructor:
         ahead = tables.rim_ahead(self.puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame, schedule.cut
         self.plan = Plan(made, self._position, schedule.need, ahead, self.puzzle.width + 1, begin, cut)
-        self.end, self._end_work = plan_end(self.puzzle, schedule.order, begin, cut, schedule.allowed, chance)
+        self.end, self.end_work = plan_end(self.puzzle, schedule.order, begin, cut, schedule.allowed, chance)
 
     def run(self, nodes: int, target: int) -> Board | None:
         """Search for ``nodes`` more nodes, or until a full board of at least ``target`` is found; that board, or None.
@@ -98,7 +98,7 @@ class Constructor:
             self.plan,
             self.prefix,
             self.end,
-            self._end_work,
+            self.end_work,
             self.tail,
             self._work,
             self._finds,
@@ -220,7 +220,7 @@ class Constructor:
             prefix.down[here] = (word >> tables.DOWN_AT) & ((1 << (tables.RIGHT_AT - tables.DOWN_AT)) - 1)
         if depth > begin:
             spent = (tables.SLIP - 1 - int(prefix.gain[begin])) // tables.SLIP
-            end, work = self.end, self._end_work
+            end, work = self.end, self.end_work
             endgame.enter(end, work, prefix.used, prefix.right, prefix.down, spent)
             if not endgame.lay_again(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
                 raise _foreign()

@@ -216,7 +216,7 @@ def test_prefixes_with_slips_are_those_of_the_candidate_lists(width, height, clu
     assert search.plan.begin == min(by_lists, cut)
     met = []
     while True:
-        made = kernel.next_prefix(search.plan, search.prefix, search.end, search._end_work, 10**9)
+        made = kernel.next_prefix(search.plan, search.prefix, search.end, search.end_work, 10**9)
         if made != REACHED:
             break
         met.append(tuple(search.placements()[order[:cut]].tolist()))
