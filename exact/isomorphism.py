@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exact.extras import need
-from instances.puzzle import GREY, rotate
+from instances.puzzle import GREY, canonical, rotate
 
 if TYPE_CHECKING:
     import networkx
@@ -42,11 +42,6 @@ def renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool =
     if renamed != Counter(map(canonical, two)):
         raise RuntimeError("the renaming found does not turn one set of pieces into the other")
     return found
-
-
-def canonical(quad: Quad) -> tuple[int, ...]:
-    """The smallest of the four rotations."""
-    return min(rotate(quad, turn) for turn in range(4))
 
 
 def invariants(quads: Sequence[Quad], *, keep_grey: bool = True) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from exact.outcome import UNTOLD, Outcome, Status
 from exact.twins import copies
 from instances.board import Board
 from instances.errors import InputError
-from instances.puzzle import GREY, Clue, Puzzle, rotate
+from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from instances.verify import verify
 
 
@@ -150,7 +150,7 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
     needed = [puzzle.grey_sides(cell) for cell in corners]
-    looks = [min(rotate(quad, turn) for turn in range(4)) for quad in puzzle.pieces.tolist()]
+    looks = list(map(canonical, puzzle.pieces.tolist()))
     pieces = [
         piece
         for piece in range(puzzle.cells)
@@ -190,7 +190,7 @@ def _sum(before: Answer, after: Answer) -> Answer:
 
 def _check(puzzle: Puzzle, board: Board, solver: str) -> None:
     judged = verify(puzzle, board)
-    if not (judged.valid and judged.full and judged.score == puzzle.max_score):
+    if not (judged.complete and judged.score == puzzle.max_score):
         raise RuntimeError(f"{solver} returned a board that is not a solution: {judged.problems or judged.mismatches}")
 
 

@@ -83,7 +83,7 @@ class Teller:
 def require_solution(puzzle: Puzzle, board: Board, who: str) -> None:
     """Raises RuntimeError when ``board`` is no perfect board: the library's answer is worth nothing then."""
     judged = verify(puzzle, board)
-    if not (judged.valid and judged.full and judged.score == puzzle.max_score):
+    if not (judged.complete and judged.score == puzzle.max_score):
         raise RuntimeError(f"{who} gave a board that is no solution: {judged.problems or judged.mismatches}")
 
 

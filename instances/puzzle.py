@@ -42,6 +42,11 @@ def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
     return up, right, down, left
 
 
+def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
+    """The smallest of the four rotations: equal for two pieces (or patterns of grey sides) that are the same turned."""
+    return min(rotate(quad, turn) for turn in range(4))
+
+
 @dataclass(frozen=True, eq=False)
 class Puzzle:
     """An edge-matching puzzle on a ``height`` x ``width`` board.
@@ -124,13 +129,13 @@ class Puzzle:
     @cached_property
     def sha256(self) -> str:
         """Hash of the canonical form: shape, pieces in file order, clues in order of cells. The name is left out."""
-        canonical: dict[str, Any] = {
+        form: dict[str, Any] = {
             "width": self.width,
             "height": self.height,
             "pieces": self.pieces.tolist(),
             "clues": [[clue.cell, clue.piece, clue.rotation] for clue in self.clues],
         }
-        return hashlib.sha256(json.dumps(canonical, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Puzzle) and self.sha256 == other.sha256
@@ -146,8 +151,8 @@ class Puzzle:
 
     def _check_rim(self) -> None:
         """Pieces by their grey sides (up to rotation) must be as many as the cells that need them."""
-        needed = Counter(_grey_class(self.grey_sides(cell)) for cell in range(self.cells))
-        found = Counter(_grey_class(tuple(colour == GREY for colour in quad)) for quad in self.pieces.tolist())
+        needed = Counter(canonical(self.grey_sides(cell)) for cell in range(self.cells))
+        found = Counter(canonical([colour == GREY for colour in quad]) for quad in self.pieces.tolist())
         if needed != found:
             parts = [
                 f"{found[kind]} {_GREY_NAMES[kind]} where the board needs {needed[kind]}"
@@ -191,7 +196,7 @@ class Puzzle:
                     )
 
 
-_GREY_NAMES = {
+_GREY_NAMES: dict[tuple[int, int, int, int], str] = {
     (False, False, False, False): "inner pieces",
     (False, False, False, True): "edge pieces (one grey side)",
     (False, False, True, True): "corner pieces (two adjacent grey sides)",
@@ -199,12 +204,6 @@ _GREY_NAMES = {
     (False, True, True, True): "pieces with three grey sides",
     (True, True, True, True): "pieces with four grey sides",
 }
-
-
-def _grey_class(sides: Sequence[bool]) -> tuple[bool, bool, bool, bool]:
-    """The smallest rotation of a pattern of grey sides, so that a piece and its cell compare equal."""
-    a, b, c, d = sides
-    return min((a, b, c, d), (b, c, d, a), (c, d, a, b), (d, a, b, c))
 
 
 def _neighbours(cell: int, width: int, height: int) -> list[tuple[int, int]]:

@@ -32,6 +32,11 @@ class Verification:
     def full(self) -> bool:
         return self.placed == self.cells
 
+    @property
+    def complete(self) -> bool:
+        """A full board that breaks no rule."""
+        return self.valid and self.full
+
 
 def verify(puzzle: Puzzle, board: Board) -> Verification:
     """Judge ``board`` by the rules of ``puzzle``: each piece once, grey exactly on the rim, clues, matched inner edges.

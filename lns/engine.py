@@ -35,7 +35,7 @@ class Find(NamedTuple):
 def judged(puzzle: Puzzle, board: Board, origin: str) -> Find:
     """The find that ``board`` is, by the independent verifier; AssertionError if it is not full and legal."""
     found = verify(puzzle, board)
-    if not (found.valid and found.full):
+    if not found.complete:
         raise AssertionError(f"{origin} returned an illegal board: {'; '.join(found.problems) or 'not full'}")
     return Find(board, found.score, origin)
 

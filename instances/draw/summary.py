@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from instances.puzzle import GREY, Puzzle
+from instances.puzzle import GREY, Puzzle, canonical
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def summarise(puzzle: Puzzle) -> Summary:
             if colour != GREY:
                 beside_grey = GREY in (quad[(side + 1) % 4], quad[(side + 3) % 4])
                 (along_rim if beside_grey else inside)[colour] += 1
-    different = {min(tuple(quad[turn:] + quad[:turn]) for turn in range(4)) for quad in quads}
+    different = set(map(canonical, quads))
     symmetric = sum(quad[:2] == quad[2:] for quad in quads)
     return Summary(
         greys[2],

@@ -14,9 +14,8 @@ import numpy as np
 
 from instances.errors import InputError
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.place import canonical
 from instances.formats.text import Lines, first_rows, quad_lines, shown, side_of_square, starts_like_numbers
-from instances.puzzle import GREY, Puzzle
+from instances.puzzle import GREY, Puzzle, canonical
 
 CLOCKWISE = "urdl"
 # The usual order of each way to face: columns 1-3 and 2-4; 1-2 and 3-4; 1-4 and 2-3.

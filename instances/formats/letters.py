@@ -12,8 +12,8 @@ from itertools import product
 
 from instances.errors import InputError
 from instances.formats.base import Quad
-from instances.formats.place import PieceIndex, canonical
-from instances.puzzle import GREY, rotate
+from instances.formats.place import PieceIndex
+from instances.puzzle import GREY, canonical, rotate
 
 Pattern = tuple[int | None, int | None, int | None, int | None]
 

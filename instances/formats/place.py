@@ -8,13 +8,7 @@ from collections.abc import Sequence
 from instances.board import Board
 from instances.errors import InputError
 from instances.formats.base import Quad
-from instances.puzzle import Puzzle, rotate
-
-
-def canonical(quad: Sequence[int]) -> Quad:
-    """The smallest of the four rotations: equal for two pieces that are the same when turned."""
-    a, b, c, d = quad
-    return min((a, b, c, d), (b, c, d, a), (c, d, a, b), (d, a, b, c))
+from instances.puzzle import Puzzle, canonical, rotate
 
 
 class PieceIndex:

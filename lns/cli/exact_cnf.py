@@ -100,7 +100,7 @@ def run_decode(args: argparse.Namespace) -> int:
         return ANSWER_IS_NO
     board = encoding.board(model)
     judged = verify(puzzle, board)
-    perfect = judged.valid and judged.full and judged.score == puzzle.max_score
+    perfect = judged.complete and judged.score == puzzle.max_score
     if args.output is not None and perfect:
         write(args.output, None, puzzle, board, instance=args.instance)
     url = url_if_any(puzzle, board) if perfect else None

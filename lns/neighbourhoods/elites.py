@@ -20,7 +20,7 @@ class Elites:
 
     def add(self, board: Board, score: int) -> None:
         """Take ``board`` in, in place of all that are like it, unless one of those is better; the worst may go."""
-        like = [member for member in self.members if differing(member[0], board) < self.apart]
+        like = [member for member in self.members if member[0].apart(board) < self.apart]
         if any(known > score for _, known in like):
             return
         rest = [member for member in self.members if not any(member is one for one in like)]
@@ -50,14 +50,9 @@ class Elites:
         return Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)
 
 
-def differing(a: Board, b: Board) -> int:
-    """Cells on which two boards differ."""
-    return int((a.placements != b.placements).sum())
-
-
 def legal_score(puzzle: Puzzle, board: Board) -> int:
     """The verified score of a saved board; InputError unless it is full and legal."""
     judged = verify(puzzle, board)
-    if not (judged.valid and judged.full):
+    if not judged.complete:
         raise InputError("a saved board is not a full legal board of this puzzle")
     return judged.score

@@ -30,15 +30,10 @@ class Elites:
             if not isinstance(entry, Entry) or entry.score < self._floor() or entry.board in self._boards:
                 continue
             judged = verify(self.puzzle, entry.board)
-            if judged.valid and judged.full and judged.score == entry.score:
+            if judged.complete and judged.score == entry.score:
                 self.top = sorted([*self.top, entry], key=lambda one: -one.score)[: self.size]
                 self._boards = {one.board for one in self.top}
         return self.top
 
     def _floor(self) -> int:
         return self.top[-1].score + 1 if len(self.top) == self.size else 0
-
-
-def cells_apart(a: Board, b: Board) -> int:
-    """Cells that hold different pieces, or the same piece turned."""
-    return int((a.placements != b.placements).sum())

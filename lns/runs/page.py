@@ -8,7 +8,6 @@ from html import escape
 from instances.draw import svg
 from instances.formats.viewer import url_if_any
 from lns.runs import charts
-from lns.runs.elites import cells_apart
 from lns.runs.files import clock
 from lns.runs.journal import Entry
 from lns.runs.overview import Overview
@@ -106,7 +105,7 @@ def _elites(one: Overview, elites: Sequence[Entry]) -> str:
     figures = []
     for entry in elites:
         caption = f"{entry.score} at {clock(entry.elapsed_s)}, {entry.origin}"
-        apart = cells_apart(entry.board, elites[0].board)
+        apart = entry.board.apart(elites[0].board)
         if apart:
             caption += f", {apart} cells off the first"
         url = url_if_any(one.puzzle, entry.board)

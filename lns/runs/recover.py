@@ -142,7 +142,7 @@ def _read_log(
 
 def _true(entry: Entry, puzzle: Puzzle) -> bool:
     judged = verify(puzzle, entry.board)
-    return judged.valid and judged.full and judged.score == entry.score
+    return judged.complete and judged.score == entry.score
 
 
 def _trim(account: Account, best: Best | None) -> None:

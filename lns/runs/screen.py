@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from instances.draw import terminal
 from instances.draw.terminal import Colour
 from lns.runs.account import Improvement
-from lns.runs.elites import cells_apart
 from lns.runs.files import clock
 from lns.runs.journal import Entry
 from lns.runs.overview import Overview
@@ -115,8 +114,7 @@ def _operators(one: Overview) -> list[str]:
 
 def _elites(elites: Sequence[Entry]) -> list[str]:
     return [
-        f"{entry.score:>4}  {clock(entry.elapsed_s):>9}  {cells_apart(entry.board, elites[0].board):>5}"
-        for entry in elites
+        f"{entry.score:>4}  {clock(entry.elapsed_s):>9}  {entry.board.apart(elites[0].board):>5}" for entry in elites
     ]
 
 

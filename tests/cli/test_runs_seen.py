@@ -21,7 +21,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.runs.directory import RunDirectory
-from lns.runs.elites import Elites, cells_apart
+from lns.runs.elites import Elites
 from lns.runs.files import STATUS, seal, unseal
 from lns.runs.overview import look
 from lns.runs.screen import frame
@@ -281,4 +281,4 @@ def test_elites_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
         growing.update()
     assert growing.top == whole and len(whole) == 3
     assert [entry.score for entry in whole] == sorted((score for score, _ in log_of(run)), reverse=True)[:3]
-    assert cells_apart(whole[0].board, whole[0].board) == 0 < cells_apart(whole[0].board, whole[1].board)
+    assert whole[0].board.apart(whole[0].board) == 0 < whole[0].board.apart(whole[1].board)

@@ -8,9 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from exact.isomorphism import canonical, pieces_of, renaming
+from exact.isomorphism import pieces_of, renaming
 from instances.generate import like_e2, uniform
-from instances.puzzle import rotate
+from instances.puzzle import canonical, rotate
 
 networkx = pytest.importorskip("networkx")
 

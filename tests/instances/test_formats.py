@@ -26,8 +26,7 @@ from instances.formats import (
     write,
 )
 from instances.formats.e2pieces import detect_order
-from instances.formats.place import canonical
-from instances.puzzle import Clue, Puzzle, rotate
+from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
 from tests.instances.small_puzzles import boards, planted, puzzles
 

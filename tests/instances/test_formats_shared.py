@@ -13,8 +13,7 @@ import pytest
 from instances.board import Board
 from instances.errors import InputError
 from instances.formats import load_board, load_puzzle, read, viewer_url, write
-from instances.formats.place import canonical
-from instances.puzzle import Puzzle
+from instances.puzzle import Puzzle, canonical
 from instances.verify import verify
 from tests.shared_data import shared
 

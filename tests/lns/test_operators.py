@@ -12,7 +12,7 @@ from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as COUNTED
 from lns.neighbourhoods.assign import fill
 from lns.neighbourhoods.choose import Choice
-from lns.neighbourhoods.elites import Elites, differing
+from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.freed import MOST_CELLS, band, block, cluster, comb, donors, path
 from lns.neighbourhoods.move import damage, score_of
 from lns.neighbourhoods.operators import operators
@@ -211,7 +211,7 @@ def test_elites_differ_and_the_best_stay():
     assert pool.full and [score for _, score in pool.members] == sorted(score_of(puzzle, b) for b in boards)[:-4:-1]
     best, score = pool.members[0]
     near = OPERATORS["exchange"](puzzle, best, np.random.default_rng(1), 10_000)
-    assert 0 < differing(near.board, best) < 10
+    assert 0 < near.board.apart(best) < 10
     pool.add(near.board, score - 1)
     assert pool.members[0][0] == best, "a worse board takes no place of one like it"
     pool.add(near.board, near.score)
