@@ -186,7 +186,7 @@ class Beam:
     ) -> None:
         self.puzzle, self.order, self.cut, self.params, self.random = puzzle, order, cut, params, random
         everywhere = np.ones(puzzle.cells, dtype=bool)
-        self._tables = build(puzzle, order, everywhere, favoured, generator(random))
+        self._tables = build(puzzle, order, everywhere, favoured, generator(random), cut)
         width, cells = params.width, puzzle.cells
         self._now, self._after = (new_population(width, puzzle.width, puzzle.height) for _ in range(2))
         least = -params.slip * (cells + 1)

@@ -83,7 +83,7 @@ class Constructor:
     def _make_plan(self) -> None:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
         schedule = self.schedule
-        made = tables.build(self.puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance)
+        made = tables.build(self.puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut)
         ahead = tables.rim_ahead(self.puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame, schedule.cut
         self.plan = Plan(made, self._position, schedule.need, ahead, self.puzzle.width + 1, begin, cut)

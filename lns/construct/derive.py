@@ -27,7 +27,7 @@ from lns.rng import RandomState, generator
 SAMPLES = 8
 WINDOW = 3  # cells of one kind, before and behind, that a measurement is averaged over
 LEAST = 0.02  # what no population has met is rare, not impossible
-MOST_SLIPS = 30  # fewer than the kernel's
+MOST_SLIPS = 30  # fewer than the endgame's
 TAIL_COST = 250.0  # what the exact tail of a prefix takes, set-up included, in nodes of construction; at loose aims
 
 
@@ -84,7 +84,7 @@ def measure(
     words = np.zeros_like(parent)
     tallies = []
     for _ in range(SAMPLES):
-        made = tables.build(puzzle, order, everywhere, favoured if height > 0 else (), generator(random))
+        made = tables.build(puzzle, order, everywhere, favoured if height > 0 else (), generator(random), cells)
         now, after = (probe.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
         tally = probe.Tally(*(np.zeros(cells) for _ in range(2)))
         reached = probe.grow(made, order, floor, now, after, tally, parent, words, random)

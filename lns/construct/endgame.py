@@ -35,7 +35,8 @@ Words = npt.NDArray[np.uint64]
 
 class Ahead(NamedTuple):
     """Of whom a level asks whether candidates are left: a neighbour filled later, though not next, both of whose
-    colours are known by then, or which shares a joint of the rim, where no slip is allowed. All (levels,).
+    colours are known by then, or which shares a joint of the rim, where no slip is allowed. One neighbour a level,
+    where there are two the lower. All (levels,).
 
     ``level``: int64, -1 = nobody; ``left``, ``up``: int64 where its known colours stand; ``strict``: uint8, whether it
     needs a candidate even while slips are left.
@@ -52,12 +53,13 @@ class EndPlan(NamedTuple):
 
     Colours are told by their place in ``EndWork.left`` and ``up``: times 4; one behind the last is "not known".
     A level finds the colour on its left in ``EndWork.shown_right[left_at]``: that of another level, or n + its own
-    number for a cell laid before. ``outside``: int64 (n, 2) padded positions of those, -1 = none; ``position``: int64
-    (n,) its own. ``allowed``: int64 (n,) slips. ``left_slips``, ``up_slips``: uint64 (n,) all ones where that side may
-    mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is laid whatever it meets. ``kind``: int64
-    (n,) place in ``EndWork.fits``. ``sides``: int64 (4 pieces, 4) colours; ``word``: int64 (4 pieces,) as in
-    ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets in ``EndWork.fits`` that oriented
-    piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which the free ones get their bits.
+    number for a cell laid before, or for a grey side (0). ``outside``: int64 (n, 2) padded positions of cells laid
+    before, -1 = none; ``position``: int64 (n,) its own. ``allowed``: int64 (n,) slips. ``left_slips``, ``up_slips``:
+    uint64 (n,) all ones where that side may mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is
+    laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``sides``: int64 (4 pieces, 4) colours;
+    ``word``: int64 (4 pieces,) as in ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets
+    in ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which the free
+    ones get their bits. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
     """
 
     kind: Longs
@@ -80,7 +82,10 @@ class EndPlan(NamedTuple):
 
 
 class EndWork(NamedTuple):
-    """Room to work in; all of it follows from the prefix. Arrays of four words a set: one a rotation."""
+    """Where the search stands, beside `kernel.Prefix`: `enter` and `lay_again` make it again from the cursors there.
+
+    Arrays of four words a set: one a rotation.
+    """
 
     left: Words  # (4 colours1 + 4,) free pieces that show this colour on the left
     up: Words
@@ -108,7 +113,7 @@ def plan_end(
     cells = order[begin:cut].tolist()
     count, width = len(cells), puzzle.width
     level = {cell: i for i, cell in enumerate(cells)}
-    clues = {clue.cell: clue for clue in puzzle.clues}
+    clues = tables.clues_before(puzzle, order, cut)
     kinds: dict[tables.Kind, int] = {}
     kind, left_at, up_at = (np.zeros(count, dtype=np.int64) for _ in range(3))
     outside = np.full((count, 2), -1, dtype=np.int64)
@@ -268,8 +273,8 @@ def _take(sets: Words, some: Words, level: np.uint64, slip: np.uint64, bit: np.u
 
 
 @inline_flat_kernel
-def _none_left(plan: EndPlan, work: EndWork, level: np.uint64, free: np.uint64, spent: int) -> bool:
-    """Whether the one whom ``level`` asks has no candidate left, its piece laid and ``spent`` slips spent."""
+def _unanswered(plan: EndPlan, work: EndWork, level: np.uint64, free: np.uint64, spent: int) -> bool:
+    """Whether the one whom ``level`` asks needs an exact candidate and has none left, with ``spent`` slips spent."""
     asked = np.uint64(plan.ahead.level[level])
     strict = plan.ahead.strict[level] != 0
     if not strict and spent < plan.allowed[asked]:
@@ -331,7 +336,7 @@ def search_end(
             left = free[level] ^ bit
             shown_right[level] = work.right[turned]
             shown_down[level] = work.down[turned]
-            if plan.ahead.level[level] >= 0 and _none_left(plan, work, level, left, after):
+            if plan.ahead.level[level] >= 0 and _unanswered(plan, work, level, left, after):
                 continue
             chosen[level] = np.int64((slip << np.uint64(8)) + turned)
             census[counted + level * np.uint64(CENSUS) + slip * np.uint64(MOST_SLIPS) + np.uint64(after)] += 1
@@ -394,7 +399,7 @@ def lay_again(plan: EndPlan, work: EndWork, cursors: Longs) -> bool:
             return False
         _open(plan, work, level)
         slip, number, turn = np.uint64(cursor >> 8), np.uint64((cursor & 255) >> 2), np.uint64(cursor & 3)
-        if slip and work.spent[level] == plan.allowed[level]:
+        if slip and work.spent[level] >= plan.allowed[level]:
             return False
         if not work.sets[level * _WORDS + slip * _TURNS + turn] >> number & _ONE:
             return False

@@ -2,7 +2,8 @@
 
 One comparison serves both rules: a prefix carries ``gain`` = favoured half-edges used - SLIP * slips spent, and depth d
 asks for at least ``need[d]`` = quota floor - SLIP * slips allowed. Lists are sorted so that the first candidate below
-the need ends the list, and the sentinel is such a candidate. The last cells are searched otherwise: see ``endgame``.
+the need ends the list, and the sentinel is such a candidate. From ``Plan.begin`` on cells are filled otherwise: see
+``endgame``.
 
 A joint of the rim never slips. So a piece is refused where it asks a rim cell that is filled later for a colour that no
 free piece has.
@@ -67,7 +68,7 @@ class Plan(NamedTuple):
 
 
 class Prefix(NamedTuple):
-    """The search's own state, all of it: copy these arrays and the search can go on elsewhere.
+    """The search's own state: from these arrays it can go on elsewhere (`Constructor.restore`).
 
     ``cursor``: int64 (cells+1,) next word by depth (in the endgame the candidate chosen); ``chosen``: int64 (cells,)
     word by depth; ``gain``: int64 (cells+1,); ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by

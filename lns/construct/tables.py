@@ -11,7 +11,7 @@ A candidate is one int64 word: everything that the search needs about an oriente
 Lists end with a word of the lowest gain on a piece that is never used, so that the end needs no test of its own: see
 ``lns.construct.kernel``. Inside a list: fewest slips first, then most favoured half-edges, then chance.
 
-A rim cell also has lists for one known colour, of its neighbour on the rim: there colour 0 stands for "not known yet".
+A rim cell also has lists for the colour of one neighbour alone: colour 0 stands for "not known yet" there.
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ def may_slip(puzzle: Puzzle, cell: int, side: int) -> bool:
 
 
 def rim_ahead(puzzle: Puzzle, order: IntArray, base: npt.NDArray[np.int32], cut: int) -> Longs:
-    """Whom a piece on the rim asks for along the rim: int64 (cells, 2) by depth, -1 = nobody who is not next anyway.
+    """Whom a piece on the rim asks whether a neighbour along the rim is left: int64 (cells, 2) by depth, -1 = nobody.
 
-    Column 0: ``base`` of the rim cell on the right that is filled later, but before ``cut``; column 1: of that below.
+    Column 0: ``base`` of the rim cell on the right, if it is filled later but not next; column 1: of that below. From
+    ``cut`` on the exact tail fills the cells, and may mismatch even there.
     """
     ahead = np.full((puzzle.cells, 2), -1, dtype=np.int64)
     place = {cell: depth for depth, cell in enumerate(order.tolist())}
@@ -96,13 +97,15 @@ def build(
     slip_depths: npt.NDArray[np.bool_],
     favoured: tuple[int, ...],
     chance: np.random.Generator,
+    cut: int,
 ) -> Tables:
     """Tables for the cells in ``order``; those at depths where ``slip_depths`` is True also list slips.
 
-    ``favoured``: colours whose half-edges count as gain. ``chance`` shuffles what is equal otherwise.
+    ``favoured``: colours whose half-edges count as gain. ``chance`` shuffles what is equal otherwise. ``cut``: depth
+    from which another search fills the cells.
     """
     colours1 = puzzle.colours + 1
-    clues = {clue.cell: clue for clue in puzzle.clues}
+    clues = clues_before(puzzle, order, cut)
     kinds: dict[Kind, int] = {}
     base = np.empty(puzzle.cells, dtype=np.int32)
     for depth, cell in enumerate(order.tolist()):
@@ -151,12 +154,11 @@ def _candidates(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tupl
     oriented, missed = fitting(puzzle, kind, free)
     left, up = quads[oriented, LEFT].astype(np.int64) * colours1, quads[oriented, UP].astype(np.int64)
     keys, found, slips = [left + up], [oriented], [missed]
-    if any(kind.grey):
-        for known, open_side in ((left, UP), (up, LEFT)):
-            if not kind.grey[open_side]:
-                keys.append(known)
-                found.append(oriented)
-                slips.append(missed)
+    for known, unknown in ((left, UP), (up, LEFT)):
+        if any(kind.grey) and not kind.grey[unknown]:
+            keys.append(known)
+            found.append(oriented)
+            slips.append(missed)
 
     exact = oriented[missed == 0]
     for side, step in ((LEFT, colours1), (UP, 1)):
@@ -182,10 +184,16 @@ def fitting(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tuple[Lo
     missed = np.zeros(len(quads), dtype=np.int64)
     for side, colour in kind.wanted:
         missed += quads[:, side] != colour
-    if not {side for side, _ in kind.wanted} & set(kind.slips):
-        fits &= missed == 0
+        if side not in kind.slips:
+            fits &= quads[:, side] == colour
     oriented = np.flatnonzero(fits & (missed <= 1)).astype(np.int64)
     return oriented, missed[oriented]
+
+
+def clues_before(puzzle: Puzzle, order: IntArray, cut: int) -> dict[int, Clue]:
+    """By cell, the clues that are met before ``cut``. The exact tail counts the mismatches of later ones itself."""
+    met = set(order[:cut].tolist())
+    return {clue.cell: clue for clue in puzzle.clues if clue.cell in met}
 
 
 def not_of_clues(puzzle: Puzzle) -> npt.NDArray[np.bool_]:

@@ -29,7 +29,7 @@ from lns.islands import Island
 from lns.runs.account import Account, from_json
 from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
 
-SCHEMA = 1
+SCHEMA = 2  # 2: cursors of the endgame
 MAX_BYTES = 2**30  # of a file
 MAX_FREE_BYTES = 2**26  # of an array whose length is the engine's own
 MAX_META = 2**22

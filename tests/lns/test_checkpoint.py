@@ -142,7 +142,7 @@ def hostile(kind: str, name: str, data: bytes) -> bytes:
     if name == "meta.npy":
         meta = bytes(np.lib.format.read_array(BytesIO(data)))
         changed = {
-            "schema": meta.replace(b'"schema": 1', b'"schema": 2'),
+            "schema": meta.replace(b'"schema": ', b'"schema": 9'),
             "steps": meta.replace(b'"steps": ', b'"steps": -'),
             "nested": b"[" * 100_000,
             "digits": b'{"schema": ' + b"9" * 10_000 + b"}",
