@@ -160,6 +160,7 @@ class Windows(Component):
     patience: int = option(
         300, "steps of construction without a new best before its damage is worked on", 0, 10**6, tune=(0, 3000)
     )
+    share: float = option(0.005, "nodes of regions, at most, for each node of construction", 0.0, 1000.0)
 
 
 @dataclass(frozen=True)

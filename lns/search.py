@@ -60,7 +60,7 @@ class Search:
             self._open()
             return
         self.quiet += 1
-        if self.quiet > self.params.windows.patience and self._rework(self.best):
+        if self.quiet > self.params.windows.patience and self._may_rework() and self._rework(self.best):
             return
         built = self.constructor or self._begin()
         if built.over:
@@ -81,6 +81,11 @@ class Search:
         if self.best is None:
             empty = np.full(self.puzzle.cells, -1, dtype=np.int32)
             self._offer(fill(self.puzzle, Board(empty, self.puzzle.width, self.puzzle.height)), "fill")
+
+    def _may_rework(self) -> bool:
+        """Whether regions have not had their share yet; a board to start from is worked on before all else."""
+        built = self.constructor
+        return built is None or self.window_nodes <= self.params.windows.share * built.nodes
 
     def _rework(self, best: Board) -> bool:
         """Re-solve the next region of the best board; False when all have been."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,21 @@ def test_a_better_board_from_elsewhere_raises_the_bar():
     search.meet(solution, puzzle.max_score)
     search.step(puzzle.max_score)
     assert search.best == solution and search.drain() == []
+
+
+def test_regions_get_their_share_and_no_more():
+    """A run that has long not improved goes on constructing; a board to start from is worked on whatever it takes."""
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(QUICK, windows=replace(QUICK.windows, patience=5, nodes=2_000, share=0.01))
+    search = Search(puzzle, params, 1, 0)
+    for _ in range(300):
+        search.step(puzzle.max_score)
+        made = search.statistics
+        assert made.window_nodes <= 0.01 * made.nodes + 2_500, "one region over it, at most"
+    assert made.window_nodes > 2_500 and made.nodes > 50 * made.window_nodes
+
+    begun = Search(puzzle, replace(params, windows=replace(params.windows, share=0.0)), 2, 0)
+    assert search.best is not None
+    begun.meet(search.best, search.best_score)
+    begun.step(puzzle.max_score)
+    assert begun.statistics.nodes == 0 < begun.statistics.window_nodes
