@@ -168,7 +168,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
 
 
 def test_prefixes_of_a_slipless_row_scan_match_plain_recursion():
-    """Every prefix that plain recursion makes in the same order of cells, counted; in no more nodes."""
+    """Every prefix and every placement that plain recursion makes in the same order of cells, counted."""
     puzzle, _ = planted(3, 4, 4, 3, 1)
     params = Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
     search = Constructor(puzzle, params, plain(puzzle, [], tail=1), random_state(1))
@@ -195,12 +195,25 @@ def test_prefixes_of_a_slipless_row_scan_match_plain_recursion():
                 continue
             if any(not _fits(puzzle, trial, clue_at, cell, side) for side in range(4)):
                 continue
+            below = cell + 4
+            if cell % 4 in (0, 3) and below < 15 and below not in clue_at and not answered(trial, below):
+                continue
             total += count(depth + 1, trial) + np.array([0, 1])
         return total
 
+    def answered(placed: dict[int, int], cell: int) -> bool:
+        """Whether a free piece fits below the rim piece above; a clue beside it may be mismatched by a slip."""
+        taken = {oriented >> 2 for oriented in (*placed.values(), *clue_at.values())}
+        return any(
+            oriented >> 2 not in taken
+            and tuple(colour == 0 for colour in quads[oriented]) == puzzle.grey_sides(cell)
+            and quads[oriented][0] == quads[placed[cell - 4]][2]
+            for oriented in distinct
+        )
+
     prefixes, nodes = count(0, {})
     assert search.prefixes == prefixes > 0
-    assert search.nodes <= nodes
+    assert search.nodes == nodes
 
 
 def small_search(
@@ -269,10 +282,9 @@ def test_prefixes_of_larger_boards(seed):
     width, height = [(9, 9), (3, 27), (27, 3), (13, 6)][seed]
     puzzle, board = planted(seed, width, height, 6, 2)
     order = comb(width, height, 2)
-    laid = [
-        Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in order[::2].tolist()
-    ]  # else there are too many
-    puzzle = puzzle.with_clues(sorted({clue.cell: clue for clue in laid}.values()))
+    every_other = order[::2].tolist()  # with fewer clues there would be too many prefixes
+    laid = [Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in every_other]
+    puzzle = puzzle.with_clues(sorted(laid))
     none = np.zeros(puzzle.cells, dtype=np.int32)
     schedule = Schedule(order, np.array([puzzle.cells // 2, puzzle.cells - 12]), none, (), puzzle.cells - 3)
     search = Constructor(puzzle, Construct(), schedule, random_state(seed))
@@ -492,11 +504,11 @@ def test_shuffles_get_longer_as_the_run_does():
         if not search.barren:
             lengths.append((search.shuffled_at, search.nodes_of_shuffle))
         else:
-            assert search.nodes_of_shuffle <= 1_002
+            assert search.nodes_of_shuffle <= 1_001
         search.begin(schedule)
     assert len(lengths) > 20
     for before, nodes in lengths:
-        assert abs(nodes - min(max(2_000, before // 8), 20_000)) <= 2
+        assert abs(nodes - min(max(2_000, before // 8), 20_000)) <= 1
     assert lengths[0][1] < 2_100 and lengths[-1][1] > 19_000
 
 

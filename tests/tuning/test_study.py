@@ -40,7 +40,7 @@ class MadeUp:
     """A run whose score is best at tail 12 and patience 0, with noise that belongs to pair and parameters."""
 
     def __init__(self, engine, params, pair, shortest):
-        merit = 2 * params.construct.tail - 12 - params.windows.patience / 150
+        merit = params.construct.tail - 6 - params.windows.patience / 150
         self._draw(params, pair, 40 + merit)
 
     def _draw(self, params, pair, mean):
@@ -79,7 +79,7 @@ def _validated(study):
 
 
 def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 40)
+    study = _searched(tmp_path / "s", 80)
     winner = _validated(study)
     assert winner is not None and winner.mean > 1 and winner.p < 0.01
     text = (study.path / "best_params.toml").read_text()
