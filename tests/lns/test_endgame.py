@@ -1,0 +1,157 @@
+"""The endgame: it meets the prefixes of the candidate lists, looks ahead without losing one, and stops anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from instances import verify
+from instances.puzzle import Clue
+from lns.construct import kernel
+from lns.construct.constructor import Constructor
+from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
+from lns.construct.order import comb
+from lns.construct.schedule import Schedule
+from lns.params import Construct
+from lns.rng import random_state
+from tests.instances.small_puzzles import planted
+from tests.lns.candidate_lists import list_of
+
+
+def small_search(
+    width: int, height: int, clues: int, seed: int, by_lists: int, *, tail: int = 4, lead: int = 0
+) -> Constructor:
+    """A whole tree to search, with slips, on a small board; the first ``by_lists`` cells by lists, the rest by sets."""
+    puzzle, _ = planted(seed, width, height, 4, clues)
+    order, cut = comb(width, height, 2, lead), puzzle.cells - tail
+    floor = np.zeros(puzzle.cells, dtype=np.int32)
+    if by_lists:
+        floor[min(by_lists, puzzle.cells) - 1] = 1  # a quota of one half-edge: the endgame begins behind it
+    schedule = Schedule(order, np.array([2, 6, 9]), floor, (1,), cut)
+    params = Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    search = Constructor(puzzle, params, schedule, random_state(seed))
+    assert search.plan.begin == min(by_lists, cut)
+    return search
+
+
+def prefixes_of(search: Constructor, nodes: int = 10**9) -> tuple[int, list[tuple[int, ...]]]:
+    """(status, prefixes met) of so many more nodes."""
+    order, cut, limit = search.schedule.order, search.schedule.cut, search.nodes + nodes
+    found = []
+    while True:
+        status = kernel.next_prefix(search.plan, search.prefix, search.end, search.end_work, limit)
+        if status != REACHED:
+            return status, found
+        found.append(tuple(search.placements()[order[:cut]].tolist()))
+
+
+SHAPES = [
+    (4, 4, 0, 1),
+    (5, 3, 3, 2),
+    (3, 5, 2, 3),
+    (5, 4, 4, 4),
+    (2, 7, 1, 5),
+    (7, 2, 1, 6),
+    (1, 9, 2, 7),
+    (9, 1, 0, 8),
+]
+
+
+@pytest.mark.parametrize("by_lists", [0, 5, 11])
+@pytest.mark.parametrize(("width", "height", "clues", "seed"), SHAPES)
+@pytest.mark.parametrize(("tail", "lead"), [(4, 0), (1, 2)])
+def test_prefixes_with_slips_are_those_of_the_candidate_lists(width, height, clues, seed, by_lists, tail, lead):
+    """By plain recursion over the lists, which say what fits and what slips; in no more nodes."""
+    search = small_search(width, height, clues, seed, by_lists, tail=tail, lead=lead)
+    nodes: list[int] = []
+    _, met = prefixes_of(search)
+    assert len(met) == len(set(met))
+    assert set(met) == set(_prefixes(search, nodes))
+    assert search.nodes <= len(nodes)
+
+
+def test_looking_ahead_saves_nodes():
+    for by_lists in (0, 5, 16):
+        search = small_search(5, 4, 4, 4, by_lists)
+        nodes: list[int] = []
+        assert prefixes_of(search)[1] and set(_prefixes(search, nodes))
+        assert search.nodes < 0.9 * len(nodes), by_lists
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_prefixes_of_larger_boards(seed):
+    """64 free pieces where the endgame begins, which reads colours laid before it."""
+    width, height = [(9, 9), (3, 27), (27, 3), (13, 6)][seed]
+    puzzle, board = planted(seed, width, height, 6, 2)
+    order = comb(width, height, 2)
+    every_other = order[::2].tolist()  # with fewer clues there would be too many prefixes
+    laid = [Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in every_other]
+    puzzle = puzzle.with_clues(sorted(laid))
+    none = np.zeros(puzzle.cells, dtype=np.int32)
+    schedule = Schedule(order, np.array([puzzle.cells // 2, puzzle.cells - 12]), none, (), puzzle.cells - 3)
+    search = Constructor(puzzle, Construct(), schedule, random_state(seed))
+    assert search.plan.begin == puzzle.cells - 64 > 0
+    _, met = prefixes_of(search)
+    assert met and set(met) == set(_prefixes(search, []))
+
+
+@pytest.mark.parametrize("by_lists", [0, 4, 7, 10])
+@pytest.mark.parametrize("step", [1, 3, 50])
+def test_a_search_that_is_saved_at_every_stop_meets_the_same_prefixes(by_lists, step):
+    """Stops in the lists, in the endgame, where it begins, at the cut, and behind the end of the tree."""
+    whole = small_search(4, 3, 1, 9, by_lists, tail=2)
+    ended, met = prefixes_of(whole)
+    part, again, stops, status = small_search(4, 3, 1, 9, by_lists, tail=2), [], set(), BUDGET
+    while status != EXHAUSTED:
+        other = small_search(4, 3, 1, 9, by_lists, tail=2)
+        other.restore(part.state())
+        part = other
+        status, found = prefixes_of(part, step)
+        again += found
+        depth = int(part.prefix.scalars[0])
+        stops.add((depth > part.plan.begin) - (depth < part.plan.begin))
+    assert status == ended == EXHAUSTED
+    assert again == met and len(met) > 10
+    assert part.nodes == whole.nodes and np.array_equal(part.prefix.census, whole.prefix.census)
+    assert step > 1 or stops >= {0: {0, 1}, 10: {-1}}.get(by_lists, {-1, 1})
+
+
+def test_a_clue_in_the_tail_is_paid_for_once():
+    """The score of a find as counted on the way is the judge's, whatever the tail has to mismatch."""
+    puzzle, _ = planted(1, 4, 4, 4)
+    checked = 0
+    for piece in np.flatnonzero(~(puzzle.pieces == 0).any(axis=1)).tolist():
+        fixed = puzzle.with_clues([Clue(10, piece, 0)])
+        none = np.zeros(16, dtype=np.int32)
+        schedule = Schedule(comb(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
+        search = Constructor(fixed, Construct(), schedule, random_state(1))
+        while not search.over and checked < 200:
+            found = search.run(10_000, 0)
+            if found is not None:
+                checked += 1
+                assert fixed.max_score - verify(fixed, found).score == search.counters[3]
+    assert checked > 50
+
+
+def _prefixes(search: Constructor, nodes: list[int]) -> Iterator[tuple[int, ...]]:
+    """By plain recursion; ``nodes`` gets the depth of each placement."""
+    puzzle, order, cut = search.puzzle, search.schedule.order, search.schedule.cut
+    made, need = search.plan.tables, search.plan.need
+    quads = puzzle.oriented.tolist()
+
+    def go_on(laid: dict[int, int], gain: int) -> Iterator[tuple[int, ...]]:
+        depth = len(laid)
+        if depth == cut:
+            yield tuple(laid.values())
+            return
+        cell = int(order[depth])
+        left = quads[laid[cell - 1]][1] if cell % puzzle.width else 0
+        up = quads[laid[cell - puzzle.width]][2] if cell >= puzzle.width else 0
+        for oriented, more in list_of(puzzle, made, depth, left, up):
+            if gain + more >= need[depth] and all(oriented >> 2 != other >> 2 for other in laid.values()):
+                nodes.append(depth)
+                yield from go_on({**laid, cell: oriented}, gain + more)
+
+    return go_on({}, 0)
