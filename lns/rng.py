@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import inline_kernel
+from exact.jit import inline_flat_kernel
 
 RandomState = npt.NDArray[np.uint64]
 
@@ -35,12 +35,12 @@ def _draw(state: RandomState) -> int:
     return result
 
 
-@inline_kernel
+@inline_flat_kernel
 def _rotl(x: np.uint64, k: np.uint64) -> np.uint64:
     return (x << k) | (x >> (np.uint64(64) - k))
 
 
-@inline_kernel
+@inline_flat_kernel
 def next_u64(state: RandomState) -> np.uint64:
     """Next 64 random bits; changes ``state``."""
     result = _rotl(state[1] * np.uint64(5), np.uint64(7)) * np.uint64(9)
@@ -54,7 +54,7 @@ def next_u64(state: RandomState) -> np.uint64:
     return result
 
 
-@inline_kernel
+@inline_flat_kernel
 def below(state: RandomState, n: int) -> int:
     """A number in 0..n-1, n < 2**31 (bias below 2**-32)."""
     return np.int64(((next_u64(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

@@ -47,7 +47,7 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
         search.step(puzzle.max_score)
         reached.setdefault(search.best_score, time.perf_counter() - began)
     done = search.statistics
-    yield "first board, and measuring", f"{measured:.1f} s, first step of construction included"
+    yield "first board, and measuring", f"{measured:.2f} s, first step of construction included"
     yield (
         "construction, nodes/s",
         f"{done.nodes / now / 1e6:.1f} M, and exact tails {done.tail_nodes / now / 1e6:.1f} M",

@@ -18,10 +18,10 @@ from lns.params import Params
 OBJECTIVE = "score at the budget + 0.5 x share of it left at the defaults' score, 3"
 EARLY = 0.5  # edges that the time to the defaults' score is worth at most
 LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
-DEARER = {"window_nodes": 2.5, "beam_nodes": 4.0, **dict.fromkeys(OPERATORS, 2.5)}  # nodes of construction a node
+DEARER = {"window_nodes": 2.5, "beam_nodes": 1.5, **dict.fromkeys(OPERATORS, 2.5)}  # nodes of construction a node
 STEPS = 20  # of the shortest budget at least
-MEASURING = 0.6  # nodes that a prefix of the population of a course takes per cell and piece,
-BESIDES = 170  # the cell itself counted as so many pieces
+MEASURING = 0.1  # nodes that a prefix of the population of a course takes per cell and piece,
+BESIDES = 420  # the cell itself counted as so many pieces
 
 
 @dataclass(frozen=True)

@@ -80,14 +80,13 @@ def measure(
     floor = quota_floor(puzzle, favoured, height)
     cells, size = puzzle.cells, params.population
     everywhere = np.ones(cells, dtype=bool)
-    parent = np.zeros((probe.MOST_SLIPS + 1, size), dtype=np.int64)
-    words = np.zeros_like(parent)
+    room = probe.new_room(size)
+    made = tables.build(puzzle, order, everywhere, favoured if height > 0 else (), generator(random), cells)
     tallies = []
     for _ in range(SAMPLES):
-        made = tables.build(puzzle, order, everywhere, favoured if height > 0 else (), generator(random), cells)
         now, after = (probe.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
         tally = probe.Tally(*(np.zeros(cells) for _ in range(2)))
-        reached = probe.grow(made, order, floor, now, after, tally, parent, words, random)
+        reached = probe.grow(made, order, floor, now, after, tally, room, random)
         if reached == cells or height == 0:
             tallies.append(tally)
     if not tallies:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import inline_kernel, kernel
+from exact.jit import flat_kernel, inline_flat_kernel
 from lns.construct.tables import DOWN_AT, GAIN_AT, NEVER, PIECE_BITS, RIGHT_AT, RIGHT_BITS, SLIP, Tables
 from lns.rng import RandomState, below
 
@@ -20,6 +20,7 @@ _PIECE_MASK = np.int64((1 << PIECE_BITS) - 1)
 _DOWN_MASK = np.int64((1 << (RIGHT_AT - DOWN_AT)) - 1)
 _RIGHT_MASK = np.int64((1 << RIGHT_BITS) - 1)
 MOST_SLIPS = 255
+COUNTED = 8  # prefixes for which one stands where slips are only counted
 
 
 class Population(NamedTuple):
@@ -39,6 +40,21 @@ class Tally(NamedTuple):
     slipping: npt.NDArray[np.float64]
 
 
+class Room(NamedTuple):
+    """Room for the children of one layer. ``parent``, ``word``: int64 (256, size), by slips; ``seen``: int64 (256,) how
+    many there were; ``behind``: int64 (size,) where the slips of each prefix's list begin."""
+
+    parent: npt.NDArray[np.int64]
+    word: npt.NDArray[np.int64]
+    seen: npt.NDArray[np.int64]
+    behind: npt.NDArray[np.int64]
+
+
+def new_room(size: int) -> Room:
+    parent, word = (np.zeros((MOST_SLIPS + 1, size), dtype=np.int64) for _ in range(2))
+    return Room(parent, word, np.zeros(MOST_SLIPS + 1, dtype=np.int64), np.zeros(size, dtype=np.int64))
+
+
 def new_population(size: int, width: int, height: int) -> Population:
     words = (width * height) // 64 + 1
     return Population(
@@ -49,22 +65,25 @@ def new_population(size: int, width: int, height: int) -> Population:
     )
 
 
-@inline_kernel
+@inline_flat_kernel
 def bear(now: Population, i: int, after: Population, born: int, row: int, column: int, word: int) -> None:
     """Prefix ``i`` of ``now`` with the candidate ``word`` on its next cell becomes prefix ``born`` of ``after``.
 
     Its ``gain`` is left to the caller.
     """
-    after.right[born] = now.right[i]
-    after.down[born] = now.down[i]
-    after.used[born] = now.used[i]
+    for at in range(now.right.shape[1]):
+        after.right[born, at] = now.right[i, at]
+    for at in range(now.down.shape[1]):
+        after.down[born, at] = now.down[i, at]
+    for at in range(now.used.shape[1]):
+        after.used[born, at] = now.used[i, at]
     after.right[born, row] = (word >> RIGHT_AT) & _RIGHT_MASK
     after.down[born, column] = (word >> DOWN_AT) & _DOWN_MASK
     piece = word & _PIECE_MASK
     after.used[born, piece >> 6] |= np.uint64(1) << np.uint64(piece & 63)
 
 
-@kernel
+@flat_kernel
 def grow(
     tables: Tables,
     order: npt.NDArray[np.int32],
@@ -72,53 +91,73 @@ def grow(
     now: Population,
     after: Population,
     tally: Tally,
-    parent: npt.NDArray[np.int64],
-    word_of: npt.NDArray[np.int64],
+    room: Room,
     random: RandomState,
 ) -> int:
     """Grow from the empty board; fills ``tally``; returns the depth reached (all cells, unless nothing fits at all).
 
-    ``tables`` list slips at every depth. ``parent``, ``word_of``: (256, size) room for children by slips.
+    ``tables`` list slips at every depth, behind the exact candidates.
     """
+    starts, words, base = tables.start, tables.words, tables.base
     size = len(now.gain)
     width = now.down.shape[1]
     alive = 1
-    now.right[0, :] = 0
-    now.down[0, :] = 0
-    now.used[0, :] = 0
+    for part in (now.right, now.down):
+        for at in range(part.shape[1]):
+            part[0, at] = 0
+    for at in range(now.used.shape[1]):
+        now.used[0, at] = np.uint64(0)
     now.gain[0] = 0
-    seen = np.zeros(MOST_SLIPS + 1, dtype=np.int64)
+    seen, behind = room.seen, room.behind
     for depth in range(len(order)):
         row, column = order[depth] // width, order[depth] % width
-        seen[:] = 0
+        for total in range(MOST_SLIPS + 1):
+            seen[total] = 0
         exact = slipping = 0
         for i in range(alive):
-            start = tables.start[tables.base[depth] + now.right[i, row] + now.down[i, column]]
             spent = (SLIP - 1 - now.gain[i]) // SLIP
             favoured = now.gain[i] + spent * SLIP
-            at = start
+            total = min(spent, MOST_SLIPS)
+            at = starts[base[depth] + now.right[i, row] + now.down[i, column]]
             while True:
-                word = tables.words[at]
+                word = words[at]
+                gain = word >> GAIN_AT
+                if gain < -(SLIP // 2):
+                    break
                 at += 1
+                piece = word & _PIECE_MASK
+                if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
+                    continue
+                exact += 1
+                _draw(i, word, total, room, random)
+            behind[i] = at
+        # prefixes stand by slips: from the first on whose slips are not needed any more, those are only counted, and
+        # one prefix stands for some
+        i, total, enough = 0, -1, False
+        while i < alive:
+            spent = (SLIP - 1 - now.gain[i]) // SLIP
+            favoured = now.gain[i] + (spent + 1) * SLIP
+            if not enough and total != min(spent + 1, MOST_SLIPS):
+                total = min(spent + 1, MOST_SLIPS)
+                better = 0
+                for fewer in range(total):
+                    better += seen[fewer]
+                enough = better >= size
+            stands_for = min(COUNTED, alive - i) if enough else 1
+            at = behind[i]
+            while True:
+                word = words[at]
                 gain = word >> GAIN_AT
                 if gain == NEVER:
                     break
+                at += 1
                 piece = word & _PIECE_MASK
-                if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1):
+                if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
                     continue
-                slip = np.int64(gain < -(SLIP // 2))
-                if favoured + gain + slip * SLIP < floor[depth]:
-                    continue
-                exact += 1 - slip
-                slipping += slip
-                total = min(spent + slip, np.int64(MOST_SLIPS))
-                seen[total] += 1  # reservoir of children with this many slips
-                slot = seen[total] - 1
-                if slot >= size:
-                    slot = below(random, seen[total])
-                if slot < size:
-                    parent[total, slot] = i
-                    word_of[total, slot] = word
+                slipping += stands_for
+                if not enough:
+                    _draw(i, word, total, room, random)
+            i += stands_for
         tally.exact[depth] = exact / alive
         tally.slipping[depth] = slipping / alive
         born = 0
@@ -126,8 +165,8 @@ def grow(
             for slot in range(min(seen[total], size)):
                 if born == size:
                     break
-                i = parent[total, slot]
-                word = word_of[total, slot]
+                i = room.parent[total, slot]
+                word = room.word[total, slot]
                 bear(now, i, after, born, row, column, word)
                 after.gain[born] = now.gain[i] + (word >> GAIN_AT)
                 born += 1
@@ -136,3 +175,22 @@ def grow(
         alive = born
         now, after = after, now
     return len(order)
+
+
+@inline_flat_kernel
+def _draw(
+    i: int,
+    word: int,
+    total: int,
+    room: Room,
+    random: RandomState,
+) -> None:
+    """Put a child into the reservoir of those with ``total`` slips: each ends there with equal chance."""
+    size = room.parent.shape[1]
+    slot = room.seen[total]
+    room.seen[total] += 1
+    if slot >= size:
+        slot = below(random, room.seen[total])
+    if slot < size:
+        room.parent[total, slot] = i
+        room.word[total, slot] = word
