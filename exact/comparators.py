@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """``home``: 'module:function', loaded when first called, with ``arguments`` before (puzzle, request)."""
+    """``home``: 'module:function', loaded when first called, with ``arguments`` before (puzzle, request).
+
+    ``kernel``: the module that it compiles, if any; ``extra``: see `exact.extras`; ``counts``: whether it can count.
+    """
 
     line: str
     source: str
@@ -22,6 +25,7 @@ class Entry:
     arguments: tuple[Any, ...] = ()
     extra: str | None = None
     counts: bool = True
+    kernel: str | None = None
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
         module, name = self.home.split(":")
@@ -34,25 +38,29 @@ def _sat(name: str, line: str, source: str) -> Entry:
 
 
 def _sls(name: str, line: str) -> Entry:
-    return Entry(line, "seed 004, 1.2.2.1", "exact.sls.solver:run_sls", (name,), counts=False)
+    kernel = "exact.sls.rules"
+    return Entry(line, "seed 004, 1.2.2.1", "exact.sls.solver:run_sls", (name,), counts=False, kernel=kernel)
 
 
-OWN = {
-    "colorpairs": Entry("pairs of colours, preemption, backjumping", "seed 000", "exact.solvers:run_colorpairs"),
+def _cover(line: str, source: str, items: str) -> Entry:
+    return Entry(line, source, "exact.cover.search:run_cover", (items,), kernel="exact.cover.kernel")
+
+
+SOLVERS: dict[str, Entry] = {
+    "colorpairs": Entry(
+        "pairs of colours, preemption, backjumping",
+        "seed 000",
+        "exact.solvers:run_colorpairs",
+        kernel="exact.colorpairs.kernel",
+    ),
     "rowscan": Entry(
-        "plain depth first, row by row, tables of what fits", "seeds 000, 003", "exact.solvers:run_rowscan"
+        "plain depth first, row by row, tables of what fits",
+        "seeds 000, 003",
+        "exact.solvers:run_rowscan",
+        kernel="exact.rowscan.kernel",
     ),
-}
-COMPARATORS: dict[str, Entry] = {
-    "dlx": Entry(
-        "exact cover, k items a joint, nodes as the seed counts them",
-        "seed 003, 2.2",
-        "exact.cover.search:run_cover",
-        ("unary",),
-    ),
-    "dlx:binary": Entry(
-        "the same with about log2 k items a joint", "seed 003, 2.2", "exact.cover.search:run_cover", ("binary",)
-    ),
+    "dlx": _cover("exact cover, k items a joint, nodes as the seed counts them", "seed 003, 2.2", "unary"),
+    "dlx:binary": _cover("the same with about log2 k items a joint", "seed 003, 2.2", "binary"),
     "xcc": Entry(
         "exact cover with colours, by xcover (counts no nodes)",
         "Knuth, TAOCP 7.2.2.1",
@@ -60,11 +68,12 @@ COMPARATORS: dict[str, Entry] = {
         (),
         "cover",
     ),
-    "xcc:counted": Entry(
-        "exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1", "exact.cover.search:run_cover", ("colours",)
-    ),
+    "xcc:counted": _cover("exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1", "colours"),
     "blocks": Entry(
-        "all 2x2 blocks, then row by row; even sides only", "seed 003, 2.3", "exact.blocks.search:run_blocks"
+        "all 2x2 blocks, then row by row; even sides only",
+        "seed 003, 2.3",
+        "exact.blocks.search:run_blocks",
+        kernel="exact.blocks.kernel",
     ),
     "cp": Entry(
         "AllDifferent and tables, by OR-tools CP-SAT", "seed 000, 2.2 and 6", "exact.cp.model:run_cp", (), "cp"

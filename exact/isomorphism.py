@@ -1,13 +1,13 @@
 """Are two sets of pieces equal up to a renaming of colours? (Jolivet 2008, seed 003, 5.1)
 
-Cheap invariants first; then the seed's reduction to graph isomorphism, decided by networkx. The inverse reduction,
-graph to pieces, is here too. Grey is not renamed unless asked.
+Cheap invariants first; then the seed's reduction to graph isomorphism, decided by networkx. Grey is not renamed unless
+asked.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exact.extras import need
@@ -121,21 +121,3 @@ def _refine(left: networkx.DiGraph[Any], right: networkx.DiGraph[Any]) -> bool:
         if len(number) == kinds:
             return True
         kinds = len(number)
-
-
-MARK, FILLER = 0, 1
-
-
-def pieces_of(adjacency: Mapping[Hashable, Iterable[Hashable]]) -> list[tuple[int, int, int, int]]:
-    """The inverse reduction (figure 7): a graph as pieces, its nodes as colours from 2.
-
-    ``adjacency``: each node with its neighbours. A piece is (N, node, neighbour, x): N = colour 0 marks its
-    beginning, x = colour 1 fills up. Two graphs are isomorphic just when their pieces are. With two on a
-    piece, as in the seed, the answer could depend on which are paired, so each piece here names one.
-    """
-    number = {node: index + 2 for index, node in enumerate(adjacency)}
-    pieces = []
-    for node, neighbours in adjacency.items():
-        around = [number[other] for other in neighbours]
-        pieces += [(MARK, number[node], other, FILLER) for other in around or [FILLER]]
-    return pieces

@@ -1,8 +1,10 @@
 """The one door to numba: how kernels are compiled, and where their machine code is kept.
 
-Numba's cache looks only at the file in which a kernel stands: an edited callee in another module would leave its
-callers stale. So each kernel module gets a cache directory named by a hash of its own source and of all kernel
-modules that it imports (followed through absolute imports; relative ones are banned by the linter).
+Numba's cache looks only at the file in which a kernel stands: an edited callee or constant in another module would
+leave it stale. So each kernel module gets a cache directory named by a hash of its kernels and of every definition
+that they mention, directly or not: callees, the constants that numba freezes, the NamedTuples of their arguments. Names
+are followed through absolute imports, those for the type checker too (relative ones are banned by the linter). Other
+Python and docstrings do not count, so that their edits compile nothing again.
 """
 
 from __future__ import annotations
@@ -106,11 +108,10 @@ def cache_base() -> Path | None:
 
 @cache
 def source_key(module: str) -> str:
-    """Hash of the sources that decide ``module``'s machine code, and of what compiles them."""
+    """Hash of the definitions that decide ``module``'s machine code, and of what compiles them."""
     digest = hashlib.sha256()
-    for path in sorted(_kernel_sources(module)):
-        digest.update(path.relative_to(_ROOT).as_posix().encode())
-        digest.update(path.read_bytes())
+    for where, definition in sorted(_decisive(module)):
+        digest.update(f"{where}: {definition}\n".encode())
     digest.update(f"{numba.__version__} {sys.version_info[:2]} bounds={numba_config.BOUNDSCHECK}".encode())
     return digest.hexdigest()[:16]
 
@@ -121,34 +122,92 @@ def is_compiled(module: str) -> bool:
     return directory is not None and any(directory.rglob("*.nbc"))
 
 
-def _kernel_sources(module: str) -> set[Path]:
-    """``module``'s file and those of the kernel modules (users of this one) that it imports, directly or not."""
-    found: set[Path] = set()
-    waiting = [path for path in [_path_of(module)] if path is not None]
+def _decisive(module: str) -> set[tuple[str, str]]:
+    """(module, definition) of ``module``'s kernels and of everything that they mention, directly or not."""
+    waiting = [(module, name) for name in _source(module).kernels()]
+    seen: set[tuple[str, str]] = set()
+    found: set[tuple[str, str]] = set()
     while waiting:
-        path = waiting.pop()
-        if path in found:
+        where, name = place = waiting.pop()
+        if place in seen:
             continue
-        found.add(path)
-        for target in _imports(path):
-            candidate = _path_of(target)
-            if candidate is not None and b"exact.jit" in candidate.read_bytes():
-                waiting.append(candidate)
+        seen.add(place)
+        source = _source(where)
+        for target in source.imported.get(name, ()):
+            if _path_of(target) is not None:  # a whole module: anything in it may be meant
+                whole = _source(target)
+                waiting += [(target, within) for within in whole.defined.keys() | whole.imported.keys()]
+            else:
+                home, _, within = target.rpartition(".")
+                waiting.append((home, within))
+        for statement in source.defined.get(name, ()):
+            found.add((where, _text(statement)))
+            waiting += [(where, mentioned) for mentioned in _names(statement)]
     return found
 
 
-def _imports(path: Path) -> set[str]:
-    """Names of modules that ``path`` may import (``from a import b``: both ``a`` and ``a.b``)."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+class _Source:
+    """A module's statements by the names that they define, and by name what it imports of this project."""
+
+    def __init__(self, text: bytes) -> None:
+        self.defined: dict[str, list[ast.stmt]] = {}
+        self.imported: dict[str, list[str]] = {}
+        for statement in ast.parse(text).body:
+            for name in _defines(statement):
+                self.defined.setdefault(name, []).append(statement)
+            if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                for node in ast.walk(statement):
+                    self._note_import(node)
+
+    def _note_import(self, node: ast.AST) -> None:
+        targets = []
         if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return {name for name in names if name.split(".")[0] in ("exact", "lns")}
+            targets = [(alias.asname or alias.name.split(".")[0], alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            targets = [(alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names]
+        for name, target in targets:
+            if target.split(".")[0] in ("instances", "exact", "lns"):
+                self.imported.setdefault(name, []).append(target)
+
+    def kernels(self) -> list[str]:
+        """Names of the definitions that use this module's decorators."""
+        mine = {
+            name for name, targets in self.imported.items() if any(f"{t}.".startswith("exact.jit.") for t in targets)
+        }
+        return [name for name, statements in self.defined.items() if any(_names(one) & mine for one in statements)]
 
 
+@cache
+def _source(module: str) -> _Source:
+    path = _path_of(module)
+    return _Source(b"" if path is None else path.read_bytes())
+
+
+def _defines(statement: ast.stmt) -> frozenset[str]:
+    """The names that a top-level statement defines, or changes; all that it mentions where that is not plain."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return frozenset({statement.name})
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+        return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store)) or _names(statement)
+    return _names(statement)
+
+
+@cache
+def _names(statement: ast.stmt) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+
+
+@cache
+def _text(statement: ast.stmt) -> str:
+    """A definition without layout, comments and docstrings."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(statement)
+
+
+@cache
 def _path_of(module: str) -> Path | None:
     base = _ROOT.joinpath(*module.split("."))
     for path in (base.with_suffix(".py"), base / "__init__.py"):

@@ -86,7 +86,7 @@ def run(
             deadline = None if processor or seconds is None else began + seconds
             how, peak = _listen(inbox, child.pid, receive, deadline)
         except KeyboardInterrupt:
-            how, peak = Ending.INTERRUPTED, _peak(child.pid)
+            how, peak = Ending.INTERRUPTED, peak_bytes(child.pid)
         finally:
             child.kill()
             child.wait()
@@ -107,7 +107,7 @@ def _listen(
     while True:
         left = None if deadline is None else max(0.0, deadline - time.perf_counter())
         if not inbox.poll(left):
-            return Ending.TIME, _peak(pid)
+            return Ending.TIME, peak_bytes(pid)
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
@@ -147,9 +147,9 @@ def serve() -> None:
     try:
         task = getattr(__import__(module, fromlist=[name]), name)
         task(lambda message: outbox.send((_MESSAGE, message)), *arguments)
-        last = (_DONE, _peak(os.getpid()))
+        last = (_DONE, peak_bytes(os.getpid()))
     except MemoryError:
-        last = (_MEMORY, _peak(os.getpid()))
+        last = (_MEMORY, peak_bytes(os.getpid()))
     except InputError as error:
         last = (_BAD_INPUT, str(error))  # type: ignore[assignment]
     except Exception as error:
@@ -166,7 +166,7 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def _peak(pid: int) -> int:
+def peak_bytes(pid: int) -> int:
     """Largest resident memory of a live process in bytes (``getrusage`` would count the parent's before exec)."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from exact.colorpairs.options import Options
-from exact.comparators import COMPARATORS
+from exact.comparators import SOLVERS
 from exact.driver import Progress, Report
 from exact.listing import searched
 from exact.outcome import UNTOLD, Outcome, Status
@@ -71,13 +71,6 @@ def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
     search = RowScan(puzzle)
     status, solutions, seconds, first = searched(search, request)
     return Answer(status, solutions, search.nodes, seconds, first, search.details)
-
-
-SOLVERS: dict[str, Callable[[Puzzle, Request], Answer]] = {
-    "colorpairs": run_colorpairs,
-    "rowscan": run_rowscan,
-    **COMPARATORS,
-}
 
 
 def solve(

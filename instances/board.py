@@ -62,10 +62,6 @@ class Board:
         """Number of cells with a piece."""
         return int((self.placements >= 0).sum())
 
-    @property
-    def is_full(self) -> bool:
-        return self.placed == len(self.placements)
-
     def colours(self, puzzle: Puzzle) -> IntArray:
         """Colours by cell and side, shape (cells, 4), -1 where the cell is empty."""
         quads = puzzle.oriented[np.maximum(self.placements, 0)].copy()

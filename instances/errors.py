@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
+from typing import Self
 
 
 class InputError(ValueError):
@@ -19,8 +20,12 @@ class InputError(ValueError):
         where = "" if self.source is None else self.source + (f":{line}" if line else "") + ": "
         super().__init__(where + message)
 
-    def at(self, source: str | PathLike[str], line: int | None = None) -> InputError:
+    def at(self, source: str | PathLike[str], line: int | None = None) -> Self:
         """The same error with its place filled in, where it has none yet."""
         if self.source is not None:
             return self
-        return InputError(self.message, source, line if self.line is None else self.line)
+        return type(self)(self.message, source, line if self.line is None else self.line)
+
+
+class BoardError(InputError):
+    """What cannot be used is the board, as far as the puzzle and the options go."""

@@ -119,6 +119,11 @@ class Puzzle:
         row, column = divmod(cell, self.width)
         return row == 0, column == self.width - 1, row == self.height - 1, column == 0
 
+    def neighbours(self, cell: int) -> list[tuple[int, int]]:
+        """(side, neighbouring cell) for the neighbours on the board."""
+        step = (-self.width, 1, self.width, -1)
+        return [(side, cell + step[side]) for side, rim in enumerate(self.grey_sides(cell)) if not rim]
+
     def place(self, cell: int) -> str:
         """``cell`` for people: 'row 3, column 5 (cell 37)', rows and columns from 1 as in the files."""
         row, column = divmod(cell, self.width)
@@ -183,7 +188,7 @@ class Puzzle:
                     f"{' '.join(map(str, quad))} (up right down left); expected grey (0) exactly on the rim"
                 )
         for clue in self.clues:  # two clues side by side must match
-            for side, other_cell in _neighbours(clue.cell, self.width, self.height):
+            for side, other_cell in self.neighbours(clue.cell):
                 other = cells.get(other_cell)
                 if other is None or other_cell < clue.cell:
                     continue
@@ -204,18 +209,3 @@ _GREY_NAMES: dict[tuple[int, int, int, int], str] = {
     (False, True, True, True): "pieces with three grey sides",
     (True, True, True, True): "pieces with four grey sides",
 }
-
-
-def _neighbours(cell: int, width: int, height: int) -> list[tuple[int, int]]:
-    """(side, neighbouring cell) for the neighbours on the board."""
-    row, column = divmod(cell, width)
-    found = []
-    if row > 0:
-        found.append((UP, cell - width))
-    if column < width - 1:
-        found.append((RIGHT, cell + 1))
-    if row < height - 1:
-        found.append((DOWN, cell + width))
-    if column > 0:
-        found.append((LEFT, cell - 1))
-    return found

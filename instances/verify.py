@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from instances.board import Board
-from instances.errors import InputError
-from instances.puzzle import GREY, Puzzle, rotate
+from instances.errors import BoardError
+from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 
 _SIDES = ("upper", "right", "lower", "left")
 
@@ -17,7 +17,8 @@ class Verification:
 
     ``score``: matched inner edges; grey against grey and edges at empty cells never count.
     ``mismatches``: pairs of neighbouring cells, both filled, whose colours differ.
-    ``problems``: one sentence a broken rule, with its place.
+    ``problems``: one sentence a broken rule, with its place; ``broken``: those of them about pieces that lie, so
+    without the clue cells that are empty.
     """
 
     valid: bool
@@ -27,6 +28,7 @@ class Verification:
     cells: int
     mismatches: tuple[tuple[int, int], ...]
     problems: tuple[str, ...]
+    broken: tuple[str, ...]
 
     @property
     def full(self) -> bool:
@@ -41,14 +43,14 @@ class Verification:
 def verify(puzzle: Puzzle, board: Board) -> Verification:
     """Judge ``board`` by the rules of ``puzzle``: each piece once, grey exactly on the rim, clues, matched inner edges.
 
-    Raises InputError only when the board has another shape than the puzzle.
+    Raises BoardError only when the board has another shape than the puzzle.
     """
     if (board.width, board.height) != (puzzle.width, puzzle.height):
-        raise InputError(
+        raise BoardError(
             f"the board is {board.width} x {board.height} (width x height); "
             f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
         )
-    problems: list[str] = []
+    broken: list[str] = []
     pieces = puzzle.pieces.tolist()
     quads: list[tuple[int, int, int, int] | None] = []
     seen: dict[int, int] = {}
@@ -58,27 +60,28 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             continue
         piece, rotation = divmod(oriented, 4)
         if piece >= puzzle.cells:
-            problems.append(f"{puzzle.place(cell)} holds piece {piece + 1}; the puzzle has {puzzle.cells}")
+            broken.append(f"{puzzle.place(cell)} holds piece {piece + 1}; the puzzle has {puzzle.cells}")
             quads.append(None)
             continue
         if piece in seen:
-            problems.append(f"piece {piece + 1} lies twice: {puzzle.place(seen[piece])} and {puzzle.place(cell)}")
+            broken.append(f"piece {piece + 1} lies twice: {puzzle.place(seen[piece])} and {puzzle.place(cell)}")
         seen.setdefault(piece, cell)
         quad = rotate(pieces[piece], rotation)
         quads.append(quad)
         for side, on_rim in enumerate(puzzle.grey_sides(cell)):
             if on_rim and quad[side] != GREY:
-                problems.append(f"{puzzle.place(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}")
+                broken.append(f"{puzzle.place(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}")
             if not on_rim and quad[side] == GREY:
-                problems.append(f"{puzzle.place(cell)}: its {_SIDES[side]} side is grey inside the board")
+                broken.append(f"{puzzle.place(cell)}: its {_SIDES[side]} side is grey inside the board")
 
+    missing: list[str] = []
     for clue in puzzle.clues:
         lies = quads[clue.cell]
         wanted = rotate(pieces[clue.piece], clue.rotation)
         if lies is None:
-            problems.append(f"the clue on {puzzle.place(clue.cell)} is missing: piece {clue.piece + 1}")
+            missing.append(f"the clue on {puzzle.place(clue.cell)} is missing: piece {clue.piece + 1}")
         elif lies != wanted:  # by colours, so that an identical twin or an equal rotation counts
-            problems.append(
+            broken.append(
                 f"the clue on {puzzle.place(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
             )
 
@@ -89,8 +92,8 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             continue
         row, column = divmod(cell, puzzle.width)
         for inside, other, side in (
-            (column + 1 < puzzle.width, cell + 1, 1),
-            (row + 1 < puzzle.height, cell + puzzle.width, 2),
+            (column + 1 < puzzle.width, cell + 1, RIGHT),
+            (row + 1 < puzzle.height, cell + puzzle.width, DOWN),
         ):
             if not inside:
                 continue
@@ -102,4 +105,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             else:
                 mismatches.append((cell, other))
     placed = sum(quad is not None for quad in quads)
-    return Verification(not problems, score, puzzle.max_score, placed, puzzle.cells, tuple(mismatches), tuple(problems))
+    return Verification(
+        not broken and not missing, score, puzzle.max_score, placed, puzzle.cells, tuple(mismatches),
+        (*broken, *missing), tuple(broken),
+    )  # fmt: skip

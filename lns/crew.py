@@ -15,6 +15,7 @@ import queue
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from multiprocessing import resource_tracker
@@ -54,6 +55,10 @@ def is_worker() -> bool:
     return _stop_flag is not None
 
 
+class RemoteTraceback(Exception):
+    """What a worker said of the exception that its task raised: the cause of that exception in the parent."""
+
+
 class Crew(Executor):
     """``workers`` spawned processes, one task at a time each; started when first needed, replaced when they die."""
 
@@ -84,8 +89,14 @@ class Crew(Executor):
             process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """No more tasks; idle workers leave. With ``wait`` until they have, after half a second by force."""
+        """No more tasks; idle workers leave. With ``wait`` until they have, after half a second by force.
+
+        ``cancel_futures``: those of tasks that no worker has begun are cancelled; else they fail with `WorkerLost`.
+        """
         self.ask_to_stop()
+        with contextlib.suppress(queue.Empty):
+            while cancel_futures and (job := self._tasks.get_nowait()) is not None:
+                job[0].cancel()
         for _ in self._threads:
             self._tasks.put(None)
         if wait:
@@ -112,7 +123,7 @@ class Crew(Executor):
                 if pipe is None:
                     pipe = self._start(slot)
                 pipe.send((function, args, kwargs))
-                done, result = pipe.recv()
+                done, result, told = pipe.recv()
             except (EOFError, OSError) as error:
                 process = self._processes.pop(slot, None)
                 if process is not None:
@@ -123,6 +134,8 @@ class Crew(Executor):
             except BaseException as error:  # a task that cannot be pickled, an answer that cannot be read
                 future.set_exception(error)
             else:
+                if not done:
+                    result.__cause__ = RemoteTraceback(f"in the worker\n{told}")
                 future.set_result(result) if done else future.set_exception(result)
         if pipe is not None:
             pipe.close()
@@ -153,9 +166,9 @@ def _work(pipe: Connection, flag: Any) -> None:
         while True:
             function, args, kwargs = pipe.recv()
             try:
-                answer = True, function(*args, **kwargs)
+                answer = True, function(*args, **kwargs), ""
             except Exception as error:
-                answer = False, error
+                answer = False, error, traceback.format_exc()
             pipe.send(answer)
 
 

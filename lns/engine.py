@@ -1,19 +1,17 @@
-"""One island: the method as a loop of steps, each counted in nodes, so that time never bends the trajectory."""
+"""What engines have in common: an island is a loop of steps, counted in nodes, so that time bends no trajectory."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.params import Params
-from lns.rng import random_state
+from lns import costs
 
 State = dict[str, npt.NDArray[np.generic]]
 """Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task.
@@ -55,7 +53,7 @@ class Statistics:
     courses: int = 0  # quota heights whose pieces were measured by populations
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
-    # OPERATORS of the large-neighbourhood search: placements, or what takes as long
+    # OPERATORS of the large-neighbourhood search: placements of re-solves, or what takes as long
     block: int = 0
     band: int = 0
     cluster: int = 0
@@ -86,15 +84,23 @@ class Statistics:
         return {name: getattr(self, name) for name in OPERATORS}
 
     def efforts(self) -> dict[str, int]:
-        """Work by operator, under the names that finds give as their origin: placements, for tabu moves evaluated."""
+        """What each part took, under the names that finds give as their origin, in nodes of the constructor.
+
+        Moves evaluated for a tabu search of its own.
+        """
         efforts = {
-            "construct": self.nodes + self.tail_nodes,
-            "beam": self.beam_nodes,
-            "windows": self.window_nodes,
-            **self.operators,
+            "construct": self.nodes + self.tail_nodes * costs.TAIL_NODE,
+            "beam": self.beam_nodes * costs.CHILD,
+            "windows": self.window_nodes * costs.REGION_NODE,
+            **{name: nodes * costs.REGION_NODE for name, nodes in self.operators.items()},
             "tabu": self.moves,
         }
-        return {name: work for name, work in efforts.items() if work}
+        return {name: int(work) for name, work in efforts.items() if work}
+
+    @property
+    def effort(self) -> int:
+        """Of all parts together."""
+        return sum(self.efforts().values())
 
     def summary(self, seconds: float) -> str:
         """For the closing lines."""
@@ -151,37 +157,3 @@ class Engine(Protocol):
     def state(self) -> State: ...
 
     def restore(self, state: State) -> None: ...
-
-
-def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
-    """The engine called ``name``: 'auto', 'construct' (the same with nothing around it), 'beam', 'tabu' or 'lns'.
-
-    It works on the board as it is filled best; its boards are those of ``puzzle``.
-    """
-    from lns.turned import Turned, best_turns
-
-    if turns := best_turns(puzzle):
-        return Turned(puzzle, turns, lambda turned: _make(name, turned, params, seed, island))
-    return _make(name, puzzle, params, seed, island)
-
-
-def _make(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
-    if name in ("auto", "construct"):
-        from lns.search import Search
-
-        if name == "construct":
-            params = replace(params, windows=replace(params.windows, nodes=0), engine=replace(params.engine, beams=0))
-        return Search(puzzle, params, seed, island)
-    if name == "beam":
-        from lns.construct.beam_engine import BeamEngine
-
-        return BeamEngine(puzzle, params, random_state(seed, island))
-    if name == "tabu":
-        from lns.tabu.engine import TabuEngine
-
-        return TabuEngine(puzzle, params, seed, island)
-    if name == "lns":
-        from lns.neighbourhoods.engine import LnsEngine
-
-        return LnsEngine(puzzle, params, seed, island)
-    raise InputError(f"unknown engine '{name}'; expected auto, construct, beam, tabu or lns")

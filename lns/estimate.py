@@ -19,13 +19,14 @@ from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from instances.turn import turned_puzzle
 from lns.construct.derive import Aim, Fit, best_schedule
+from lns.engines import construction_only
 from lns.params import Params
 from lns.search import Search
 from lns.turned import best_turns
 
 DIFFERENT = 20  # cells in which boards of different families differ at least; a quarter of a small board
 ENOUGH = 20  # families of a score, after which the next score is looked for
-TRUSTED = 10  # families, from which a ratio is worth something
+TRUSTED = 10  # families, from which a ratio is worth something; where fewer come, `low` and `high` are far apart
 REMEMBERED = 200  # boards of a score that a new one is compared with
 EDGES = 2  # over which the price of an edge is measured
 SHOWN_BELOW = 3  # scores below the highest well measured one
@@ -65,7 +66,8 @@ class Row:
     """One score. Rates are boards of at least ``score``, one a family, per core-hour.
 
     ``forecast``: the Markov model's word, families counted whole, for the best ``unlock`` depths; ``expected``:
-    measured or extrapolated, between ``low`` and ``high``; ``count``: families seen; ``measured``: their rate, or None.
+    measured or extrapolated, between ``low`` and ``high``, which lie two standard deviations of the count it rests on
+    beyond the two guesses; ``count``: families seen; ``measured``: their rate, or None.
     """
 
     score: int
@@ -85,12 +87,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Estimate:
-    """``trusted``: the highest score whose rate is measured well; expected rates above it are extrapolated."""
+    """``trusted``: the highest score of which `TRUSTED` families came, or as many as came at all.
+
+    Expected rates above it are extrapolated. ``interrupted``: by Ctrl-C, before the time was over.
+    """
 
     rows: tuple[Row, ...]
     seconds: float
     nodes: int
     trusted: int
+    interrupted: bool = False
 
 
 class Measurement:
@@ -98,7 +104,7 @@ class Measurement:
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
         self.puzzle = puzzle = turned_puzzle(puzzle, best_turns(puzzle))
-        self.params = replace(params, windows=replace(params.windows, nodes=0), engine=replace(params.engine, beams=0))
+        self.params = construction_only(params)
         self.search = Search(puzzle, self.params, seed, 0)
         self.target, self.seconds = 1, 0.0
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
@@ -149,13 +155,23 @@ class Measurement:
 def estimate(
     puzzle: Puzzle, params: Params, seed: int, seconds: float, progress: Callable[[str], None] = lambda line: None
 ) -> Estimate:
-    """Measure for ``seconds`` of this core, then extrapolate; raises InputError when no board came meanwhile."""
+    """Measure for ``seconds`` of this core, then extrapolate; raises InputError when no board came meanwhile.
+
+    Ctrl-C ends the measurement with the boards that came until then; KeyboardInterrupt goes on where none did.
+    """
     measured = Measurement(puzzle, params, seed)
-    measured.run(seconds, progress)
+    interrupted = False
+    try:
+        measured.run(seconds, progress)
+    except KeyboardInterrupt:
+        interrupted = True
     seen = [score for score, tally in measured.tallies.items() if tally.count]
+    if interrupted and not seen:
+        raise KeyboardInterrupt
     if not seen:
         raise InputError(f"no board of {puzzle.name} was constructed in {seconds:g} s; expected a longer --time")
-    trusted = max([score for score in seen if measured.tallies[score].count >= TRUSTED], default=seen[0])
+    enough = min(TRUSTED, max(measured.tallies[score].count for score in seen))
+    trusted = max(score for score in seen if measured.tallies[score].count >= enough)
     fit = measured.best_course(trusted)
     promised = measured.best_aim(fit, trusted).rate
     rows: list[Row] = []
@@ -163,7 +179,7 @@ def estimate(
         rows.append(_row(score, trusted, promised, fit, measured))
         if rows[-1].core_days > HOPELESS_DAYS:
             break
-    return Estimate(tuple(rows), measured.seconds, measured.nodes, trusted)
+    return Estimate(tuple(rows), measured.seconds, measured.nodes, trusted, interrupted)
 
 
 def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurement) -> Row:
@@ -173,7 +189,7 @@ def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurem
     edges = min(EDGES, nearest - min(measured.tallies))
     known, below = measured.tallies[nearest], measured.tallies[nearest - edges] if edges else None
     rate = known.per_hour
-    noise = math.exp(2 * math.sqrt(1 / known.count))
+    noise = math.exp(2 * math.sqrt(1 / known.count))  # two standard deviations
     low = expected = high = rate
     if score > nearest:
         low = rate * min(1.0, aim.rate / max(promised, 1e-300))

@@ -20,7 +20,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.crew import Crew, WorkerLost, is_worker, stop_requested
-from lns.engine import Engine, Find, State, Statistics, make_engine
+from lns.engine import Engine, Find, State, Statistics
 from lns.params import Params
 
 log = logging.getLogger("lns")
@@ -29,8 +29,7 @@ FIRST_ROUND_S, ROUND_S = 0.5, 2.0
 TICK_S = 0.2  # how long a signal or a stop may wait for the parent
 GRACE_S = 1.0  # for rounds under way at the end; a worker that compiles or hangs is not waited for any longer
 LOST_ROUNDS = 5  # in a row, and the island is given up
-MAX_FINDS = 1000  # boards that one round reports, the last ones found
-
+MAX_FINDS = 1000  # boards that one round reports: the last ones found, and all new bests
 
 _kept: list[tuple[Task, State, Engine]] = []  # in a worker: the island of its last round, to go on without restoring
 
@@ -52,7 +51,7 @@ class Task:
     """One round of one island. ``incumbent``: the best board of all islands, which this one may take over.
 
     ``steps``: at most so many in this round, None = as many as ``seconds`` hold. ``finds_from``: boards below this
-    score are not reported. ``cold``: the seconds begin after the first step, which may have to compile the kernels.
+    score are not reported, unless they are new bests.
     """
 
     puzzle: Puzzle
@@ -67,7 +66,6 @@ class Task:
     seconds: float
     steps: int | None = None
     finds_from: int = 0
-    cold: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,13 @@ class Report:
 
 
 def run_round(task: Task) -> Report:
-    """Search for ``task.seconds``: whole steps, so that where a round ends changes nothing in the trajectory."""
+    """Search for ``task.seconds``: whole steps, so that where a round ends changes nothing in the trajectory.
 
+    In a new process the seconds begin when the kernels are there.
+    """
+    from lns.warmup import warm_up  # not above: whoever only looks at a run needs no engine
+
+    warm_up(task.engine)
     end = time.monotonic() + task.seconds
     engine = _engine(task)
     if task.incumbent is not None:
@@ -93,11 +96,9 @@ def run_round(task: Task) -> Report:
     while not engine.exhausted and engine.best_score < task.target and steps != task.steps:
         engine.step(task.target)
         steps += 1
-        if task.cold and steps == 1:
-            end = time.monotonic() + task.seconds
         if time.monotonic() >= end or stop_requested():
             break
-    finds = [find for find in engine.drain() if find.score >= task.finds_from]
+    finds = _worth_telling(engine.drain(), task)
     before = task.island.steps if task.island is not None else 0
     island = Island(
         task.number, engine.state(), engine.best_score, engine.statistics, before + steps, bool(engine.exhausted)
@@ -105,7 +106,20 @@ def run_round(task: Task) -> Report:
     if is_worker():
         _kept[:] = [(task, island.state, engine)]
     seconds = time.monotonic() - end + task.seconds
-    return Report(island, engine.best, engine.origin, tuple(finds[-MAX_FINDS:]), os.getpid(), seconds)
+    return Report(island, engine.best, engine.origin, finds, os.getpid(), seconds)
+
+
+def _worth_telling(finds: list[Find], task: Task) -> tuple[Find, ...]:
+    """The last ``MAX_FINDS`` boards of ``task.finds_from`` or more, and every one that was a new best."""
+    best = max(task.incumbent_score, -1 if task.island is None else task.island.best_score)
+    wanted: list[tuple[Find, bool]] = []
+    for find in finds:
+        new_best = find.score > best
+        if new_best or find.score >= task.finds_from:
+            wanted.append((find, new_best))
+        best = max(best, find.score)
+    surplus = len(wanted) - MAX_FINDS
+    return tuple(find for at, (find, new_best) in enumerate(wanted) if new_best or at >= surplus)
 
 
 def _engine(task: Task) -> Engine:
@@ -117,6 +131,8 @@ def _engine(task: Task) -> Engine:
                 state, task.island.state
             ):
                 return engine
+    from lns.engines import make_engine
+
     engine = make_engine(task.engine, task.puzzle, task.params, task.seed, task.number)
     if task.island is not None:
         engine.restore(task.island.state)
@@ -176,7 +192,7 @@ class Archipelago:
     def elapsed(self) -> float:
         """Seconds of search in this session, by the monotonic clock, from the first step on that a worker made.
 
-        Starting the workers, and compiling kernels in the first one's first step, is not counted.
+        Starting the workers is not counted, nor is `warm_up`, in which they compile or load the kernels.
         """
         return self._elapsed if self._began is None else time.monotonic() - self._began
 
@@ -202,9 +218,10 @@ class Archipelago:
         on_report: Callable[[Archipelago], None],
         *,
         steps: int | None = None,
-    ) -> None:
+    ) -> str:
         """Search until ``seconds`` are over, ``target`` is reached, or every island has made ``steps`` or is exhausted.
 
+        Returns why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over' or 'steps made'.
         Raises InputError when no worker can be kept alive, and whatever the engine raises in a worker.
         """
         crew = None if self._executor is not None else Crew(self.workers)
@@ -213,7 +230,7 @@ class Archipelago:
         last_step = {number: self._steps_of(number) + steps for number in range(self.workers)} if steps else {}
         waiting: dict[Future[Report], int] = {}
         try:
-            while not (self._stop or self.best_score >= target or self.elapsed >= seconds):
+            while not (why := self._over(seconds, target)):
                 for number in sorted(self._idle):
                     left = last_step[number] - self._steps_of(number) if steps else None
                     if left == 0 or (number in self.islands and self.islands[number].exhausted):
@@ -222,6 +239,7 @@ class Archipelago:
                     waiting[executor.submit(run_round, self._task(number, seconds, target, left))] = number
                     self._idle.discard(number)
                 if not waiting:
+                    why = "steps made" if steps else "nothing left to search"
                     break
                 self._collect(waiting, TICK_S)
                 on_report(self)
@@ -233,10 +251,21 @@ class Archipelago:
             if crew is not None and waiting:
                 crew.kill()
             on_report(self)
+            if self.best_score >= target:  # by a round that was under way
+                return "target reached"
+            return "nothing left to search" if self.exhausted else why
         finally:
             self._elapsed, self._began = self.elapsed, None
             if crew is not None:
                 crew.shutdown()
+
+    def _over(self, seconds: float, target: int) -> str:
+        """Why the search ends now; "" when it goes on."""
+        if self.best_score >= target:
+            return "target reached"
+        if self._stop:
+            return "stopped"
+        return "time over" if self.elapsed >= seconds else ""
 
     def _collect(self, waiting: dict[Future[Report], int], seconds: float) -> None:
         """Take the reports that are in, waiting at most ``seconds`` for the first."""
@@ -268,7 +297,7 @@ class Archipelago:
     def _task(self, number: int, seconds: float, target: int, steps: int | None) -> Task:
         last = self.islands.get(number)
         own = last.best_score if last else -1
-        cold = number not in self.pids
+        new = number not in self.pids
         return Task(
             self.puzzle,
             self.params,
@@ -279,10 +308,9 @@ class Archipelago:
             self.best if self.best_score > own else None,
             self.best_score,
             target,
-            min(FIRST_ROUND_S if cold else ROUND_S, max(0.05, seconds - self.elapsed)),
+            min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),
             steps,
             self.finds_from,
-            cold,
         )
 
     def _take(self, report: Report) -> None:

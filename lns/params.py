@@ -17,20 +17,20 @@ from instances.formats.files import read_text
 
 
 def option(
-    default: float | int | str,
+    default: float | int,
     doc: str,
     low: float | None = None,
     high: float | None = None,
     *,
     log: bool = False,
-    tune: bool | tuple[float, float] | tuple[str, ...] = False,
+    tune: bool | tuple[float, float] = False,
     when: str = "",
     engines: tuple[str, ...] = (),
 ) -> Any:
     """A parameter with its meaning and its range (inclusive); ``log``: its sensible steps are factors.
 
-    ``tune``: whether `lns tune` searches it, over the whole range (True) or over a narrower one (low, high); of a text,
-    the choices. ``when``: it does something only if, such as ``"quota > 0"``: another parameter of the section.
+    ``tune``: whether `lns tune` searches it, over the whole range (True) or over a narrower one (low, high). ``when``:
+    the parameter of the section that has to be above 0 for this one to do anything.
     ``engines``: those for which it is tuned, where not all that its component is tuned for use it.
     """
     told = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when, "engines": engines}
@@ -56,7 +56,7 @@ class Component:
                 raise InputError(f"parameter {name} is {value}; expected {low} to {'any' if high is None else high}")
 
 
-_KIND_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+_KIND_NAMES = {int: "a whole number", float: "a number"}
 
 
 _DEPTH_FIRST = ("auto", "construct")  # beams take order and favoured colours only from the construction
@@ -85,8 +85,8 @@ class Construct(Component):
         tune=(0.8, 1.1),
         engines=_DEPTH_FIRST,
     )
-    quota_rim: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota > 0")
-    quota_inner: int = option(2, "favoured inner colours", 0, 8, tune=(1, 4), when="quota > 0")
+    quota_rim: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota")
+    quota_inner: int = option(2, "favoured inner colours", 0, 8, tune=(1, 4), when="quota")
     population: int = option(
         1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000), engines=_DEPTH_FIRST
     )
@@ -244,7 +244,7 @@ def to_dict(params: Params) -> dict[str, Any]:
 
 def load(path: str | Path) -> Params:
     """Params from a TOML file; raises InputError naming the file."""
-    if not Path(path).is_file():
+    if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)
     try:
@@ -262,11 +262,9 @@ def to_toml(params: Params) -> str:
         component = getattr(params, section.name)
         lines += [f"# {(type(component).__doc__ or '').strip()}", f"[{section.name}]"]
         for spec in dataclasses.fields(component):
-            value = getattr(component, spec.name)
-            text = repr(value) if not isinstance(value, str) else f'"{value}"'
             low, high = spec.metadata["low"], spec.metadata["high"]
             span = "" if low is None else f" ({low} to {high})"
-            lines.append(f"{spec.name} = {text}  # {spec.metadata['doc']}{span}")
+            lines.append(f"{spec.name} = {getattr(component, spec.name)!r}  # {spec.metadata['doc']}{span}")
         lines.append("")
     return "\n".join(lines)
 

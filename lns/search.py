@@ -8,12 +8,12 @@ from exact.region.resolve import resolve
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
 from lns.engine import Find, State, Statistics, judged
 from lns.neighbourhoods import windows
-from lns.neighbourhoods.assign import fill
 from lns.params import Params
 from lns.rng import RandomState, random_state
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from instances.formats import load_puzzle
 from instances.verify import verify
-from lns.engine import Find, make_engine
+from lns.engine import Find
+from lns.engines import make_engine
 from lns.islands import Island
 from lns.params import Params
 from lns.runs import checkpoint as checkpoints

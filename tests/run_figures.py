@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from instances.formats import load_puzzle
-from lns.engine import make_engine
+from lns.engines import make_engine
 from lns.islands import ROUND_S, Island, Task, run_round
 from lns.params import Params
 from lns.runs import checkpoint as checkpoints

@@ -24,11 +24,10 @@ def scatter(
     points: Sequence[Point],
     *,
     log: bool = False,
-    names: Sequence[str] = (),
     stairs: Sequence[tuple[float, float]] = (),
     size: tuple[int, int] = (720, 260),
 ) -> str:
-    """Points, with a line at y = 0. ``log``: of x; ``names``: of x = 0, 1, ...; ``stairs``: a rising line."""
+    """Points, with a line at y = 0. ``log``: of x; ``stairs``: a rising line."""
     if not points:
         return ""
     wide, high = size
@@ -53,7 +52,7 @@ def scatter(
     for tick in ticks:
         parts.append(f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick):.1f}H{wide - _RIGHT}"/>')
         parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}">{tick:g}</text>')
-    for value, text in _x_marks(left, right, log, names):
+    for value, text in _x_marks(left, right, log):
         parts.append(f'<text class="middle" x="{x(value):.1f}" y="{high - 10}">{escape(text)}</text>')
     if stairs:
         path = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}" + "".join(
@@ -93,9 +92,7 @@ def _round_ticks(low: float, high: float) -> list[float]:
     return [round(i * step, 10) for i in range(first, max(last, first + 1) + 1)]
 
 
-def _x_marks(left: float, right: float, log: bool, names: Sequence[str]) -> list[tuple[float, str]]:
-    if names:
-        return [(float(i), name) for i, name in enumerate(names) if left <= i <= right]
+def _x_marks(left: float, right: float, log: bool) -> list[tuple[float, str]]:
     if not log:
         return [(tick, f"{tick:g}") for tick in _round_ticks(left, right) if left <= tick <= right]
     return [(math.exp(at), _short(math.exp(at))) for at in (left + (right - left) * i / 3 for i in (0, 1, 2, 3))]

@@ -7,8 +7,8 @@ core-hour that come from different prefixes (`lns.estimate.cells_apart`).
 from __future__ import annotations
 
 import csv
+import os
 import platform
-import resource
 import statistics
 import time
 from collections import Counter
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from exact.process import peak_bytes
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.formats.files import read_text
@@ -41,7 +42,10 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Run:
-    """One run. ``reached``: seconds to each best score; ``boards``: score -> boards of it from different prefixes."""
+    """One run. ``reached``: seconds to each best score; ``boards``: score -> boards of it from different prefixes.
+
+    ``peak_bytes``: largest resident memory of its workers and of this process, 0 where the system does not tell.
+    """
 
     seed: int
     score: int
@@ -49,6 +53,7 @@ class Run:
     boards: dict[int, int]
     nodes_per_s: float
     seconds: float
+    peak_bytes: int = 0
 
     def seconds_to(self, score: int) -> float | None:
         """When it first had a board of at least ``score``; None if it never had."""
@@ -99,18 +104,24 @@ def run(
     search = Archipelago(puzzle, params, seed, workers, engine=engine)
     search.finds_from = boards_from or puzzle.max_score
     reached: dict[int, float] = {}
+    peaks: dict[int, int] = {}  # of each worker
     kept: list[tuple[IntArray, int]] = []
 
     def on_report(search: Archipelago) -> None:
         if search.best_score > max(reached, default=-1):
             reached[search.best_score] = search.elapsed
+        peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
         for _, find in search.drain():
-            _keep(kept, find.board.placements, find.score)
+            if find.score >= search.finds_from:  # new bests come too
+                _keep(kept, find.board.placements, find.score)
 
     search.run(seconds, puzzle.max_score, on_report)
     elapsed = search.elapsed
     boards = dict(Counter(score for _, score in kept))
-    return Run(seed, search.best_score, reached, boards, search.statistics.work / max(elapsed, 1e-9), elapsed)
+    rate = search.statistics.work / max(elapsed, 1e-9)
+    at_once = sorted(peaks.values())[-workers:]  # without those whose place a new one took
+    memory = sum(at_once) + peak_bytes(os.getpid())
+    return Run(seed, search.best_score, reached, boards, rate, elapsed, memory)
 
 
 def _keep(kept: list[tuple[IntArray, int]], placements: IntArray, score: int) -> None:
@@ -126,7 +137,6 @@ def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers:
     """The row of the table."""
     scores, median = [one.score for one in runs], median_score(runs)
     times = [at for at in (one.seconds_to(median) for one in runs) if at is not None]
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * workers
     return {
         "date": time.strftime("%Y-%m-%d"),
         "version": version("lns"),
@@ -140,7 +150,7 @@ def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers:
         "of": puzzle.max_score,
         "time_to_median_s": round(statistics.median(times), 1) if times else "",
         "nodes_per_s": round(statistics.median(one.nodes_per_s for one in runs)),
-        "peak_mb": round((peak + resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024),
+        "peak_mb": round(max(one.peak_bytes for one in runs) / 2**20) or "",
         "cpu": f"{platform.machine()} {platform.system()}",
         "note": note,
     }

@@ -12,12 +12,12 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from optuna.storages.journal import JournalFileBackend
 
 from instances.errors import InputError
-from lns.runs.files import open_regular, seal, unseal
+from lns.runs.files import open_regular, seal, unseal, whole_lines
 from tuning.objective import Trace
 
 log = logging.getLogger("lns")
@@ -44,27 +44,13 @@ def drop_torn_line(path: Path) -> bool:
     if not path.exists():
         return False
     with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        if size == 0 or _last_byte(file) == b"\n":
+        whole = whole_lines(file.fileno())
+        if whole == file.seek(0, os.SEEK_END):
             return False
-        end = size
-        while end > 0:
-            begin = max(0, end - 65536)
-            file.seek(begin)
-            at = file.read(end - begin).rfind(b"\n")
-            if at >= 0:
-                end = begin + at + 1
-                break
-            end = begin
-        file.truncate(end)
+        file.truncate(whole)
         os.fsync(file.fileno())
     log.warning("%s: a torn last line was dropped", path)
     return True
-
-
-def _last_byte(file: IO[bytes]) -> bytes:
-    file.seek(-1, os.SEEK_END)
-    return file.read(1)
 
 
 class Ledger:
@@ -73,7 +59,8 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = path.with_suffix(".lock")
-        self._read_to = self._line = 0
+        self._read_to = 0
+        self.lines = 0  # read so far: with each finished run there is one more
         self._runs: dict[Key, Trace] = {}
         with locked(self._lock):
             drop_torn_line(path)
@@ -85,7 +72,7 @@ class Ledger:
     def add(self, key: Key, trace: Trace) -> None:
         """Keep a run; the longer one where there is one already."""
         known = self._runs.get(key)
-        if known is not None and (known.ended or known.work >= trace.work):
+        if known is not None and known.covers(trace.work):
             return
         line = seal(
             {"params": key[0], "puzzle": key[1], "seed": key[2], "rises": trace.rises, "work": trace.work,
@@ -105,14 +92,14 @@ class Ledger:
                 if not raw.endswith(b"\n"):
                     break  # another process is writing it
                 self._read_to += len(raw)
-                self._line += 1
+                self.lines += 1
                 self._take(raw.decode(errors="replace").rstrip("\n"))
 
     def _take(self, line: str) -> None:
         try:
             key, trace = _read(line)
         except InputError as error:
-            raise error.at(self._path, self._line) from None
+            raise error.at(self._path, self.lines) from None
         known = self._runs.get(key)
         if known is None or not known.covers(trace.work):
             self._runs[key] = trace

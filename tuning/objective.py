@@ -12,16 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from instances.puzzle import Puzzle
-from lns.engine import OPERATORS, make_engine
+from lns import costs
+from lns.engines import make_engine
 from lns.params import Params
 
-OBJECTIVE = "score at the budget + 0.5 x share of it left at the defaults' score, 3"
 EARLY = 0.5  # edges that the time to the defaults' score is worth at most
+FORMULA = f"score at the budget + {EARLY} x share of it left at the defaults' score"
+COUNTING = 4  # version of how nodes are counted: runs of another one cannot be compared
+OBJECTIVE = f"{FORMULA}, {COUNTING}"  # what a study is held to
 LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
-DEARER = {"window_nodes": 2.5, "beam_nodes": 1.5, **dict.fromkeys(OPERATORS, 2.5)}  # nodes of construction a node
 STEPS = 20  # of the shortest budget at least
-MEASURING = 0.1  # nodes that a prefix of the population of a course takes per cell and piece,
-BESIDES = 420  # the cell itself counted as so many pieces
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Run:
         self._best_possible = pair.puzzle.max_score
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._least = min(LEAST_STEP, step)
-        self._measuring = MEASURING * params.construct.population * pair.puzzle.cells * (pair.puzzle.cells + BESIDES)
+        self._measuring = costs.measuring(params.construct.population, pair.puzzle.cells)
         self._work = 0
         self._rises: list[tuple[int, int]] = []
         self.trace = Trace((), 0, False, 0.0)
@@ -104,5 +104,4 @@ class Run:
 
     def _counted(self) -> float:
         done = self._engine.statistics
-        more: float = sum(getattr(done, name) * (cost - 1) for name, cost in DEARER.items())
-        return done.work + more + done.courses * self._measuring  # where it measures it counts none
+        return done.effort + done.courses * self._measuring  # where it measures it counts none

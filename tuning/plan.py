@@ -36,7 +36,7 @@ class Plan:
 
     ``pairs``, ``held_out``: runs that a trial has, and that validation has; ``nodes``: of a long run;
     ``nodes_per_s``: measured once to turn seconds into ``nodes``, 0.0 where these were given; ``base``: digest of the
-    parameters that candidates are compared with.
+    parameters that candidates are compared with; ``command``: what was typed to begin the study, "" where nobody knows.
     """
 
     family: str
@@ -51,6 +51,7 @@ class Plan:
     objective: str = OBJECTIVE
     version: str = ""
     schema: int = SCHEMA
+    command: str = ""
 
     @property
     def short(self) -> int:
@@ -63,7 +64,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the command line asked for; None: nothing, so what the study has, or else the default."""
+    """What the command line asked for; None: nothing, so what the study has, or else the default.
+
+    ``command``: what was typed.
+    """
 
     instances: tuple[str, ...] = ()
     family: str | None = None
@@ -74,6 +78,7 @@ class Wish:
     nodes: int | None = None
     run_seconds: float | None = None
     params: Params | None = None
+    command: str = ""
 
 
 def params_digest(params: Params) -> str:
@@ -103,16 +108,17 @@ def begin(path: Path, wish: Wish) -> None:
         engine = wish.engine or "auto"
         rate = 0.0 if wish.nodes else nodes_per_second(engine, base, Pair(puzzles[0], TRAINING, ""))
         plan = Plan(
-            wish.family or "",
-            () if wish.family else tuple((puzzle.name, puzzle.sha256) for puzzle in puzzles),
-            engine,
-            SEED if wish.seed is None else wish.seed,
-            wish.pairs or PAIRS,
-            wish.held_out or HELD_OUT_PAIRS,
-            wish.nodes or two_digits((wish.run_seconds or RUN_S) * rate),
-            rate,
-            params_digest(base),
+            family=wish.family or "",
+            instances=() if wish.family else tuple((puzzle.name, puzzle.sha256) for puzzle in puzzles),
+            engine=engine,
+            seed=SEED if wish.seed is None else wish.seed,
+            pairs=wish.pairs or PAIRS,
+            held_out=wish.held_out or HELD_OUT_PAIRS,
+            nodes=wish.nodes or two_digits((wish.run_seconds or RUN_S) * rate),
+            nodes_per_s=rate,
+            base=params_digest(base),
             version=version("lns"),
+            command=wish.command,
         )
         for number, puzzle in enumerate(puzzles, 1) if not wish.family else ():
             write(path / f"instance-{number}.json", "json", puzzle, None)
@@ -145,18 +151,19 @@ def read_plan(path: Path) -> Plan:
         if schema != SCHEMA:
             raise InputError(f"a study of schema {schema}; expected {SCHEMA}")
         plan = Plan(
-            fields.text("family", 200),
-            tuple((str(name), str(sha256)) for name, sha256 in fields.array("instances")),
-            fields.text("engine", 20),
-            fields.integer("seed", 0, 2**63),
-            fields.integer("pairs", 1, 10**6),
-            fields.integer("held_out", 1, 10**6),
-            fields.integer("nodes", 1, 10**15),
-            fields.number("nodes_per_s", 0, 1e12),
-            fields.text("base", 64),
-            fields.text("objective", 200),
-            fields.text("version", 40),
-            schema,
+            family=fields.text("family", 200),
+            instances=tuple((str(name), str(sha256)) for name, sha256 in fields.array("instances")),
+            engine=fields.text("engine", 20),
+            seed=fields.integer("seed", 0, 2**63),
+            pairs=fields.integer("pairs", 1, 10**6),
+            held_out=fields.integer("held_out", 1, 10**6),
+            nodes=fields.integer("nodes", 1, 10**15),
+            nodes_per_s=fields.number("nodes_per_s", 0, 1e12),
+            base=fields.text("base", 64),
+            objective=fields.text("objective", 200),
+            version=fields.text("version", 40),
+            schema=schema,
+            command=fields.text("command", 10**7, ""),  # studies of before have none
         )
         if plan.objective != OBJECTIVE:
             raise InputError(f"its objective is '{plan.objective}'; expected '{OBJECTIVE}': begin another study")

@@ -15,9 +15,11 @@ from scipy.stats import spearmanr
 from lns import params as parameters
 from tuning import validate
 from tuning.charts import Point, bars, scatter
+from tuning.objective import COUNTING, FORMULA
+from tuning.plan import JOURNAL
 from tuning.space import Variable, values_of
-from tuning.study import BEST, FINISHED, Study, value_of
-from tuning.validate import Verdict
+from tuning.study import FINISHED, Study, value_of
+from tuning.validate import Conclusion, Verdict
 
 LEAST = 20  # trials that importance is read off
 
@@ -94,7 +96,7 @@ def importance(study: Study) -> dict[str, float]:
     return {name: value / total for name, value in sorted(found.items(), key=lambda item: -item[1])}
 
 
-def summary(study: Study, winner: Verdict | None, overhead: float | None) -> list[str]:
+def summary(study: Study, found: Conclusion, overhead: float | None) -> list[str]:
     """The closing lines on the terminal."""
     whole, finished = _whole(study), study.trials(*FINISHED)
     lines = [
@@ -107,39 +109,41 @@ def summary(study: Study, winner: Verdict | None, overhead: float | None) -> lis
     lines.append(f"agreement     {agreement(study)}")
     if shares := importance(study):
         lines.append("importance    " + ", ".join(f"{name} {share:.0%}" for name, share in list(shares.items())[:6]))
-    lines += [f"held out      {verdict}" for verdict in validate.verdicts(study)]
-    if winner is not None:
-        lines.append(f"better        trial {winner.trial}: {study.path / BEST}")
+    lines += [f"held out      {verdict}" for verdict in found.verdicts]
+    if found.winner is None:
+        lines.append(f"not better    {why_not(study, found)}")
     else:
-        lines.append(f"not better    {why_not(study)}")
+        where = validate.best_file(study, found) or f"to be written by `lns tune --study {study.path}`"
+        lines.append(f"better        trial {found.winner.trial}: {where}")
     if overhead is not None:
         lines.append(f"overhead      {overhead:.1%} of the workers' time was outside of runs")
     return lines
 
 
-def why_not(study: Study) -> str:
-    found, pending = validate.verdicts(study), len(validate.missing(study, validate.chosen(study)))
-    if pending:
-        return f"{pending} runs of the validation are still to be made: go on with `lns tune --study {study.path}`"
-    if not found:
+def why_not(study: Study, found: Conclusion) -> str:
+    if found.pending:
+        return (
+            f"{found.pending} runs of the validation are still to be made: go on with `lns tune --study {study.path}`"
+        )
+    if not found.verdicts:
         return "no trial beat the defaults in training: there was nothing to validate"
     if len(study.held_out) < validate.LEAST_PAIRS:
         return f"{len(study.held_out)} held-out pairs prove nothing; at least {validate.LEAST_PAIRS} are needed"
-    return f"none of {len(found)} candidates beat the defaults on held-out pairs with p < {validate.ALPHA}"
+    return f"none of {len(found.verdicts)} candidates beat the defaults on held-out pairs with p < {validate.ALPHA}"
 
 
-def page(study: Study, command: str, made: str) -> str:
-    """The HTML page. ``command``: what was typed last; ``made``: when and by which version the page was made."""
+def page(study: Study, found: Conclusion, made: str) -> str:
+    """The HTML page. ``made``: when and by which version it was made."""
     plan = study.plan
-    lines = "".join(f"<p>{escape(line)}</p>" for line in summary(study, _winner(study), None)[1:])
+    lines = "".join(f"<p>{escape(line)}</p>" for line in summary(study, found, None)[1:])
     sections = [
         ("History", _history(study)),
         ("Importance of parameters, by the best tenth of the short runs", _importance(study)),
-        ("Held-out pairs, candidate less defaults", "".join(_paired(study, one) for one in validate.verdicts(study))),
+        ("Held-out pairs, candidate less defaults", "".join(_paired(study, one) for one in found.verdicts)),
         ("Short and long budgets", _agreement(study)),
         ("Slices: each parameter, short runs (orange: the defaults)", _slices(study)),
         ("Best trials", _best(study)),
-        ("Commands", f"<pre>{escape(_commands(study, command))}</pre>"),
+        ("Commands", f"<pre>{escape(_commands(study, found))}</pre>"),
     ]
     body = "\n".join(
         f"<section><h2>{escape(title)}</h2>\n{content}</section>" for title, content in sections if content
@@ -152,13 +156,9 @@ def page(study: Study, command: str, made: str) -> str:
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
         f'<p class="soft">{plan.engine} engine, {plan.nodes:,} nodes a long run, {plan.short:,} a short one, '
         f"{plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; objective: "
-        f"{escape(plan.objective)}</p>\n{lines}\n{body}\n"
+        f"{escape(FORMULA)} (version {COUNTING} of counting nodes)</p>\n{lines}\n{body}\n"
         f'<p class="soft">{escape(made)}</p>\n</body>\n</html>\n'
     )
-
-
-def _winner(study: Study) -> Verdict | None:
-    return next((one for one in validate.verdicts(study) if one.better), None)
 
 
 def _whole(study: Study) -> list[FrozenTrial]:
@@ -240,25 +240,13 @@ def _slices(study: Study) -> str:
     return f'<div class="slices">{slices}</div>'
 
 
-def _slice(study: Study, variable: Variable, default: Any) -> str:
+def _slice(study: Study, variable: Variable, default: float | None) -> str:
     having = [trial for trial in _tried(study) if variable.name in trial.params]
     floor = _floor(study)
-
-    def at(value: Any) -> float:
-        return float(variable.choices.index(value)) if variable.choices else float(value)
-
-    points = [
-        Point(at(trial.params[variable.name]), max(_short(study, trial), floor), _words(trial)) for trial in having
-    ]
+    points = [Point(trial.params[variable.name], max(_short(study, trial), floor), _words(trial)) for trial in having]
     if default is not None:
-        points.append(Point(at(default), 0.0, f"default: {_number(default)}", "mark"))
-    chart = scatter(
-        variable.name,
-        points,
-        log=variable.log,
-        names=[str(choice) for choice in variable.choices],
-        size=(360, 200),
-    )
+        points.append(Point(default, 0.0, f"default: {_number(default)}", "mark"))
+    chart = scatter(variable.name, points, log=variable.log, size=(360, 200))
     caption = f"<figcaption>{escape(variable.name)}: {escape(variable.doc)}</figcaption>"
     return f"<figure>{chart}{caption}</figure>" if chart else ""
 
@@ -277,14 +265,13 @@ def _best(study: Study) -> str:
     return f'<div class="wide"><table>{head}{body}</table></div>' if best else ""
 
 
-def _commands(study: Study, command: str) -> str:
-    name = f"--params {study.path / BEST}" if _winner(study) else "--params FILE"
+def _commands(study: Study, found: Conclusion) -> str:
     return "\n".join(
         [
-            f"{command}    # the last session",
+            *([f"{study.plan.command}    # begun"] if study.plan.command else []),
             f"lns tune --study {study.path} --time 1h    # go on",
-            f"lns solve INSTANCE {name}",
-            f"optuna-dashboard {study.path / 'journal.log'}    # .venv/bin/pip install -e '.[dashboard]'",
+            f"lns solve INSTANCE --params {validate.best_file(study, found) or 'FILE'}",
+            f"optuna-dashboard {study.path / JOURNAL}    # .venv/bin/pip install -e '.[dashboard]'",
             "",
             "# the parameters that candidates are compared with",
             parameters.to_toml(study.base),

@@ -70,6 +70,7 @@ class Session:
     _began: float = field(default_factory=time.monotonic)
     _told: set[int] = field(default_factory=set)
     _lost: int = 0
+    _runs_by_then: int = 0
 
     @property
     def elapsed(self) -> float:
@@ -167,7 +168,11 @@ class Session:
             self._all_s += (time.monotonic() - began) * self.workers
 
     def _mourn(self, error: WorkerLost) -> None:
-        self._lost += 1
+        """Count the workers that died with no run finished in between: over a week some others will."""
+        ledger = self.study.ledger
+        ledger.refresh()
+        self._lost = self._lost + 1 if ledger.lines == self._runs_by_then else 1
+        self._runs_by_then = ledger.lines
         log.warning("%s; a new one takes over", error)
         if self._lost == FAILURES * self.workers:
             raise InputError(

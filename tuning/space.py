@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import operator
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 _P = TypeVar("_P")  # a dataclass of components, such as lns.params.Params
-
-_CONDITION = re.compile(r"(\w+) (>=|<=|==|!=|>|<) (\S+)")
-_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
-    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne,
-}  # fmt: skip
 
 
 class Chooser(Protocol):
@@ -22,12 +15,11 @@ class Chooser(Protocol):
 
     def suggest_int(self, name: str, low: int, high: int, *, log: bool = False) -> int: ...
     def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
-    def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any: ...
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One tunable parameter. ``section``, ``field``: where it stands; ``choices``: of a text or a truth value."""
+    """One tunable parameter. ``section``, ``field``: where it stands; ``when``: what switches it on, or ""."""
 
     section: str
     field: str
@@ -35,7 +27,6 @@ class Variable:
     low: float
     high: float
     log: bool
-    choices: tuple[Any, ...]
     when: str
     doc: str
 
@@ -43,22 +34,14 @@ class Variable:
     def name(self) -> str:
         return f"{self.section}.{self.field}"
 
-    def suggest(self, trial: Chooser) -> Any:
-        if self.choices:
-            return trial.suggest_categorical(self.name, self.choices)
+    def suggest(self, trial: Chooser) -> float:
         if self.kind is int:
             return trial.suggest_int(self.name, int(self.low), int(self.high), log=self.log)
         return trial.suggest_float(self.name, self.low, self.high, log=self.log)
 
-    def applies(self, section: Mapping[str, Any]) -> bool:
+    def applies(self, section: Mapping[str, float]) -> bool:
         """Whether the parameter does something, given the others of its section."""
-        if not self.when:
-            return True
-        match = _CONDITION.fullmatch(self.when)
-        assert match is not None, f'{self.name}: \'when\' is "{self.when}"; expected like "quota > 0"'
-        other, relation, text = match.groups()
-        value = section[other]
-        return _RELATIONS[relation](value, type(value)(text))
+        return not self.when or section[self.when] > 0
 
 
 def variables(params: Any, engine: str) -> list[Variable]:
@@ -69,27 +52,21 @@ def variables(params: Any, engine: str) -> list[Variable]:
         if engine not in component.engines:
             continue
         for spec in dataclasses.fields(component):
-            used = engine in (spec.metadata.get("engines") or component.engines)
-            if used and spec.metadata.get("tune", False) is not False:
+            used = engine in (spec.metadata["engines"] or component.engines)
+            if used and spec.metadata["tune"] is not False:
                 found.append(_variable(part.name, spec, type(getattr(component, spec.name))))
     return found
 
 
 def _variable(section: str, spec: dataclasses.Field[Any], kind: type) -> Variable:
     told, tune = spec.metadata, spec.metadata["tune"]
-    low, high = (told["low"], told["high"]) if tune is True else (tune[0], tune[-1])
-    choices: tuple[Any, ...] = ()
-    if kind is bool:
-        choices = (False, True)
-    elif kind is str:
-        choices = tuple(tune)
-    low, high = (0, 0) if choices else (low, high)
-    return Variable(section, spec.name, kind, low, high, told["log"], choices, told.get("when", ""), told["doc"])
+    low, high = (told["low"], told["high"]) if tune is True else tune
+    return Variable(section, spec.name, kind, low, high, told["log"], told["when"], told["doc"])
 
 
 def suggest(trial: Chooser, space: Sequence[Variable], base: _P) -> _P:
     """``base`` with the variables of ``space`` as the trial says; those whose condition does not hold stay."""
-    sections: dict[str, dict[str, Any]] = {}
+    sections: dict[str, dict[str, float]] = {}
     for variable in space:
         component = getattr(base, variable.section)
         values = sections.setdefault(variable.section, dataclasses.asdict(component))
@@ -101,7 +78,7 @@ def suggest(trial: Chooser, space: Sequence[Variable], base: _P) -> _P:
     )
 
 
-def values_of(params: Any, space: Sequence[Variable]) -> dict[str, Any]:
+def values_of(params: Any, space: Sequence[Variable]) -> dict[str, float]:
     """The values of the variables in ``params``, as a trial would name them."""
     values = {}
     for variable in space:

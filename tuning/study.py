@@ -104,12 +104,13 @@ class Study:
         for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
             holder = trial.user_attrs.get("holder")
             if holder is None or _is_gone(Holder(**holder)):  # without a holder: killed between asking and signing
-                self._give_up(study, trial)
+                self._give_up(study, trial, died=True)
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
 
-    def _give_up(self, study: optuna.Study, trial: FrozenTrial) -> None:
+    def _give_up(self, study: optuna.Study, trial: FrozenTrial, *, died: bool) -> None:
+        """Fail a trial and put it in line again, unless too many processes have died in it."""
         study.tell(trial.number, state=TrialState.FAIL)
-        again = trial.user_attrs.get("again", 0) + 1
+        again = trial.user_attrs.get("again", 0) + died
         values = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
         if again <= AGAIN and values:
             attributes = {"again": again, "origin": trial.user_attrs.get("origin", f"trial {trial.number}")}
@@ -127,15 +128,16 @@ class Study:
     def _pairs(self, first: int, count: int) -> list[Pair]:
         """In a fixed shuffled order, so that no prefix of it favours an instance."""
         if self.plan.family:
-            members = [(family(self.plan.family)(first + i).puzzle, first + i) for i in range(count)]
-            made = [Pair(puzzle, seed, f"{self.plan.family} seed {seed}") for puzzle, seed in members]
-        else:
-            puzzles = self.puzzles
+            member = family(self.plan.family)
             made = [
-                Pair(puzzle, first + i, f"{puzzle.name} seed {first + i}")
-                for i in range(count)
-                for puzzle in [puzzles[i % len(puzzles)]]
+                Pair(member(seed).puzzle, seed, f"{self.plan.family} seed {seed}")
+                for seed in range(first, first + count)
             ]
+        else:
+            made = []
+            for i in range(count):
+                puzzle, seed = self.puzzles[i % len(self.puzzles)], first + i
+                made.append(Pair(puzzle, seed, f"{puzzle.name} seed {seed}"))
         random.Random(self.plan.seed).shuffle(made)
         return made
 
@@ -169,7 +171,7 @@ class Study:
         """Leave a trial that was interrupted to the next session."""
         with self.alone():
             frozen = self.optuna.get_trials(deepcopy=False)[trial.number]
-            self._give_up(self.optuna, frozen)
+            self._give_up(self.optuna, frozen, died=False)
 
     def trials(self, *states: TrialState) -> list[FrozenTrial]:
         found: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 from optuna.trial import FrozenTrial, TrialState
@@ -21,7 +22,7 @@ from lns.params import Params
 from lns.runs.files import now
 from tuning import profiles
 from tuning.plan import params_digest
-from tuning.study import BEST, Study, value_of
+from tuning.study import BEST, FINISHED, Study, value_of
 
 CANDIDATES = 3  # that one session validates
 ALPHA = 0.05
@@ -61,6 +62,22 @@ class Verdict:
             f"trial {self.trial}: {self.mean:+.2f} ({self.low:+.2f} to {self.high:+.2f}) on {len(self.differences)} "
             f"held-out pairs, {self.edges:+.2f} edges, p = {self.p:.2g}, {self.cost:.2f} x the seconds a run"
         )
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What the held-out pairs show.
+
+    ``verdicts``: on the candidates whose runs are all there, best first; ``pending``: runs still to be made.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    pending: int
+
+    @property
+    def winner(self) -> Verdict | None:
+        """The best one of those that are better than the defaults."""
+        return next((one for one in self.verdicts if one.better), None)
 
 
 def compare(trial: int, differences: Sequence[float], edges: float, cost: float, tried: int, seed: int) -> Verdict:
@@ -119,8 +136,8 @@ def missing(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Param
     return found
 
 
-def verdicts(study: Study) -> list[Verdict]:
-    """Of the candidates whose runs are all there, best first."""
+def conclude(study: Study) -> Conclusion:
+    """What may be concluded from the runs that are there."""
     candidates, budget = chosen(study), study.plan.nodes
     found = []
     for trial in candidates:
@@ -135,24 +152,35 @@ def verdicts(study: Study) -> list[Verdict]:
         edges = float(np.mean([a.score_at(budget) - b.score_at(budget) for a, b in zip(ours, theirs, strict=True)]))
         cost = sum(trace.seconds for trace in ours) / max(1e-9, sum(trace.seconds for trace in theirs))
         found.append(compare(trial.number, differences, edges, cost, len(candidates), study.plan.seed))
-    return sorted(found, key=lambda one: -one.mean)
+    return Conclusion(tuple(sorted(found, key=lambda one: -one.mean)), len(missing(study, candidates)))
 
 
-def conclude(study: Study, command: str) -> Verdict | None:
-    """Write best_params.toml if a candidate is better than the defaults; take an older one away if none is."""
-    winner = next((one for one in verdicts(study) if one.better), None)
-    path = study.path / BEST
+def write_best(study: Study, found: Conclusion, command: str) -> None:
+    """Write best_params.toml if a candidate is better than the defaults; take an older one away if none is.
+
+    ``command``: of this session, for a study that does not know how it began.
+    """
+    path, plan, winner = study.path / BEST, study.plan, found.winner
     if winner is None:
         path.unlink(missing_ok=True)
-        return None
-    plan = study.plan
+        return
     header = [
-        f"{profiles.COMMAND}{command}",
+        f"{profiles.COMMAND}{plan.command or command}",
         f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
-        f"seed {plan.seed}, {len(study.trials())} trials, lns {version('lns')}, {now()}",
+        f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {version('lns')}, {now()}",
         f"# evidence: {winner}",
         "# (objective, 95% confidence interval; Wilcoxon signed rank, one-sided, corrected for the candidates tried)",
     ]
-    params = study.params_of(study.trials()[winner.trial])
-    atomic_write(path, "\n".join(header) + "\n\n" + parameters.to_toml(params))
-    return winner
+    atomic_write(path, "\n".join(header) + "\n\n" + parameters.to_toml(_params_of(study, winner)))
+
+
+def best_file(study: Study, found: Conclusion) -> Path | None:
+    """Where the winner's parameters are; None without one, or where no session lived to write them."""
+    path, winner = study.path / BEST, found.winner
+    if winner is None or not path.exists() or parameters.load(path) != _params_of(study, winner):
+        return None
+    return path
+
+
+def _params_of(study: Study, verdict: Verdict) -> Params:
+    return study.params_of(study.trials()[verdict.trial])

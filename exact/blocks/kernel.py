@@ -10,7 +10,6 @@ import numpy.typing as npt
 from exact.jit import flat_kernel, inline_flat_kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
-assert COUNTERS
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]

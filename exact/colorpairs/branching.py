@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs.bits import bit, lowest
+from exact.bits import bit, lowest
 from exact.colorpairs.explain import explain_pair, fits, position
 from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.options import Heuristic

@@ -5,7 +5,7 @@ Every function adds to ``s.explanation``. Rim and clues need no level: no choice
 
 from __future__ import annotations
 
-from exact.colorpairs.bits import bit, lowest
+from exact.bits import bit, lowest
 from exact.colorpairs.colours import CAUSE_ASKING, CAUSE_CYCLE, CAUSE_SHARED, chain_colours
 from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables

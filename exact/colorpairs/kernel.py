@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs.bits import bit, highest, lowest
+from exact.bits import bit, highest, lowest
 from exact.colorpairs.branching import (
     NO_CELL,
     crowded_cell,

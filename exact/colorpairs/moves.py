@@ -5,7 +5,7 @@ The last placement only is ever undone, so what it added lies on top of each cel
 
 from __future__ import annotations
 
-from exact.colorpairs.bits import bit
+from exact.bits import bit
 from exact.colorpairs.state import CROWDED, UNKNOWN, State
 from exact.colorpairs.tables import I32, SLOTS, Tables
 from exact.jit import inline_flat_kernel

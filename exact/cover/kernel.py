@@ -16,7 +16,6 @@ from exact.cover.model import CoverModel
 from exact.jit import flat_kernel, inline_flat_kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
-assert COUNTERS
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ from exact.solvers import Answer, Request
 from exact.told import Teller, answer_of_child
 from exact.twins import choices
 from instances.board import Board
-from instances.puzzle import Puzzle
+from instances.puzzle import DOWN, RIGHT, Puzzle
 
 
 def run_cp(puzzle: Puzzle, request: Request) -> Answer:
@@ -67,9 +67,8 @@ def _post(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
     colours = int(puzzle.colours)
     joint: dict[tuple[int, int], Any] = {}
     for cell in range(puzzle.cells):
-        grey = puzzle.grey_sides(cell)
-        for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
-            if not grey[side]:
+        for side, other in puzzle.neighbours(cell):
+            if side in (RIGHT, DOWN):
                 joint[cell, side] = joint[other, (side + 2) % 4] = model.new_int_var(1, colours, f"c{cell}.{side}")
     pieces = [model.new_int_var(0, puzzle.cells - 1, f"t{cell}") for cell in range(puzzle.cells)]
     rotations = [model.new_int_var(0, 3, f"r{cell}") for cell in range(puzzle.cells)]

@@ -4,18 +4,8 @@ Candidates come from sets of oriented pieces, one bit each: those with exactly 0
 joints by bit-sliced counting. Bounds: colour balance (`exact.region.balance`), cells ahead that no free piece can match
 (`_starved`), and, when the search is priced, what the rest costs with reusable pieces (`exact.region.relax`).
 
-From inside another jitted kernel (one plan and one workspace made once in Python)::
-
-    plan = plan_region(puzzle, cells)          # cells in the order of search
-    work = make_work(plan)
-
-    status, mismatches, nodes = solve_region(plan, work, used, board, r_max, node_budget)
-    if status == FOUND_BEST or status == FOUND:
-        for depth in range(len(plan.cells)):
-            board[plan.cells[plan.order[depth]]] = work.found[depth]
-
-The caller may tighten ``work.cap`` (mismatches that may have been spent once a depth is filled) and ``work.cell_cap``
-(mismatches that one cell may spend) before the call: the answer is then about the refills that keep to them.
+`load_region`, `start_search`, then `search_region` until all is searched. The caller may tighten ``work.cap``
+(mismatches that may have been spent once a depth is filled): the answer is then about the refills that keep to it.
 """
 
 from __future__ import annotations
@@ -25,47 +15,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs.bits import lowest
+from exact.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.region.balance import bound, shift
 from exact.region.candidates import candidates, group, showing
 from exact.region.plan import RegionPlan, RegionWork
 from exact.region.relax import UNIT, look_up
 
-# how a search stands: paused or out of nodes; all searched and nothing found; a refill found; proven the best refill
-OPEN, NONE, FOUND, FOUND_BEST = range(4)
+# how a sweep of searches stands: paused or out of nodes; all searched and nothing found; a refill found
+OPEN, NONE, FOUND = range(3)
 
 # places in work.state
 DEPTH, NODES, BEST, ALLOWED, SPARE, BASE, FINISHED, BALANCE, PAUSE, START, RUNNING, LOOK, PRICED, ROOM = range(14)
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)
-
-
-@flat_kernel
-def solve_region(
-    plan: RegionPlan,
-    work: RegionWork,
-    used: npt.NDArray[np.uint8],
-    board: npt.NDArray[np.int32],
-    r_max: int,
-    node_budget: int,
-) -> tuple[int, int, int]:
-    """The refill of the region with the fewest mismatches, at most ``r_max``, within ``node_budget`` nodes.
-
-    ``used``: uint8 (pieces,), 0 = free for the region; ``board``: int32 (cells,) oriented pieces, read outside the
-    region only. Joints counted: between cells of the region, and between the region and filled cells around it.
-    Returns (status, mismatches, nodes). FOUND_BEST: ``work.found`` is a best refill; FOUND: the nodes ran out, it may
-    not be the best; NONE: no refill has at most r_max; OPEN: none found in time. mismatches is -1 without a find.
-    """
-    if not load_region(plan, work, used, board):
-        return NONE, -1, 0
-    start_search(plan, work, r_max)
-    search_region(plan, work, node_budget)
-    best = work.state[BEST]
-    if work.state[FINISHED]:
-        return (FOUND_BEST if best >= 0 else NONE), best, work.state[NODES]
-    return (FOUND if best >= 0 else OPEN), best, work.state[NODES]
 
 
 @flat_kernel
@@ -200,7 +164,7 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
             # the next word of this many misses, or one miss more
             word = work.word[depth] + 1
             level = work.level[depth]
-            room = min(min(allowed, work.cap[depth]) - work.spent[depth], work.cell_cap[depth], plan.known[depth])
+            room = min(min(allowed, work.cap[depth]) - work.spent[depth], plan.known[depth])
             if priced:
                 room = min(room, rest.top[depth])
             while level <= room:

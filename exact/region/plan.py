@@ -76,11 +76,11 @@ class RegionPlan(NamedTuple):
 
 
 class RegionWork(NamedTuple):
-    """Room for one search; no state between two regions but ``cap`` and ``cell_cap``, which belong to the caller.
+    """Room for one search; no state between two regions but ``cap``, which belongs to the caller.
 
-    ``cap`` int64 (n+1,): mismatches that may have been spent once a depth is filled; ``cell_cap`` (n+1,): mismatches
-    that the cell at a depth may spend; both no limit when made. ``found`` int32 (n,): the best refill, oriented pieces
-    by depth. ``state``: scalars of the (paused) search, see `exact.region.kernel`.
+    ``cap`` int64 (n+1,): mismatches that may have been spent once a depth is filled; no limit when made. ``found``
+    int32 (n,): the best refill, oriented pieces by depth. ``state``: scalars of the (paused) search, see
+    `exact.region.kernel`.
     ``mask``: oriented pieces, one bit each, by pattern, side, colour and word; ``valid`` by pattern and word; ``free``
     by kind and word. ``rest``: tables of what the rest costs, empty unless a search is priced.
     """
@@ -104,7 +104,6 @@ class RegionWork(NamedTuple):
     bits: Words
     chosen: Ints
     cap: Ints
-    cell_cap: Ints
     state: Ints
     found: npt.NDArray[np.int32]
     rest: Rest
@@ -222,7 +221,6 @@ def make_work(plan: RegionPlan, spare: int = 0) -> RegionWork:
         bits=sets(n + 1),
         chosen=ints(n + 1),
         cap=np.full(n + 1, 4 * n + 4, dtype=np.int64),
-        cell_cap=np.full(n + 1, 4, dtype=np.int64),
         state=ints(16),
         found=np.zeros(n, dtype=np.int32),
         rest=no_rest(),
@@ -276,7 +274,7 @@ def _tables(puzzle: Puzzle) -> _Tables:
             twin[members] = members[0]
     bound = np.zeros(puzzle.cells, dtype=np.uint8)
     bound[[clue.piece for clue in puzzle.clues]] = 1
-    step = (-puzzle.width, 1, puzzle.width, -1)
+    beside = [dict(puzzle.neighbours(cell)) for cell in range(puzzle.cells)]
     rim = [puzzle.grey_sides(cell) for cell in range(puzzle.cells)]
     shown = {
         int(pattern): [sorted(set(quads[grey == pattern, side].tolist())) for side in range(4)]
@@ -289,7 +287,7 @@ def _tables(puzzle: Puzzle) -> _Tables:
         twin,
         bound,
         [sum(side << s for s, side in enumerate(sides)) for sides in rim],
-        [[-1 if sides[s] else cell + step[s] for s in range(4)] for cell, sides in enumerate(rim)],
+        [[there.get(side, -1) for side in range(4)] for there in beside],
         shown,
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
 from exact.region.plan import RegionPlan, RegionWork, checked_cells, make_work, plan_region
 from exact.region.priced import Priced
-from exact.region.rules import checked, checked_order, sound, with_clues
+from exact.region.rules import checked, checked_order, with_clues
 from exact.region.schedule import Schedule, both_ways, schedules
 from exact.region.sweep import begin_sweep, sweep
 from exact.region.urgent import Urgent, is_compact
@@ -40,7 +40,8 @@ class Status(StrEnum):
     OPTIMAL = "optimal"  # the board was the best possible already
     IMPROVED_OPTIMAL = "improved and optimal"
     TARGET_REFUTED = "target refuted"  # no refill reaches the target
-    IMPROVED = "improved"  # not proven to be the best; with a target: it was reached
+    TARGET_REACHED = "target reached"  # by a refill or by the board as it was; not proven to be the best
+    IMPROVED = "improved"  # not proven to be the best
     BUDGET_SPENT = "budget spent"
     INTERRUPTED = "interrupted"  # Ctrl-C; the board may have improved
 
@@ -71,6 +72,7 @@ class RegionResult:
 
 
 Report = Callable[[int, int, int, float], None]  # score, bound, nodes, seconds
+Keep = Callable[[Board], None]
 
 
 def resolve(
@@ -89,6 +91,7 @@ def resolve(
     order: str = "static",
     backjumping: bool = True,
     report: Report | None = None,
+    keep: Keep | None = None,
 ) -> RegionResult:
     """The best refill of ``cells`` and ``donors``, the rest of ``board`` staying as it is.
 
@@ -99,7 +102,8 @@ def resolve(
     curves, for measuring; the optimum does not depend on them. ``prices``: True = set from the start, False = never,
     None = when the search turns out long. ``order``: "static" = cell after cell along the region; "urgent" = the most
     urgent cell first, with or without ``backjumping`` (no prices, and ``look`` is part of it); "auto" = urgent where
-    that is quicker, in compact regions, without jumps.
+    that is quicker, in compact regions, without jumps. ``keep`` is called with every better board as it is found,
+    verified, so that it can be saved long before the end.
     Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
     outside the region.
     """
@@ -116,7 +120,7 @@ def resolve(
     if order == "urgent" or (order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
         search.decide_by_urgency(backjumping and order == "urgent")
         prices = False
-    return search.run(target, prices, _Meter(nodes, seconds), report)
+    return search.run(target, prices, _Meter(nodes, seconds), report, keep)
 
 
 class _Meter:
@@ -185,10 +189,13 @@ class _Resolve:
 
     # -- the question ----------------------------------------------------------------------------------------------
 
-    def run(self, target: int | None, prices: bool | None, meter: _Meter, report: Report | None) -> RegionResult:
-        enough = -1 if target is None else self.base + self.joints - target  # mismatches that the target allows
+    def run(
+        self, target: int | None, prices: bool | None, meter: _Meter, report: Report | None, keep: Keep | None
+    ) -> RegionResult:
+        # mismatches that the target allows
+        enough = -1 if target is None else min(self.joints, self.base + self.joints - target)
         interrupted = False
-        self.meter, self.report = meter, report
+        self.meter, self.report, self.keep = meter, report, keep
         self.costs: dict[str, tuple[int, float]] = {}  # schedule -> (r, nodes that refuting r took)
         _compile(self)
         meter.began = time.perf_counter()
@@ -335,10 +342,12 @@ class _Resolve:
         board = Board(placements, self.puzzle.width, self.puzzle.height)
         mismatches = int(work.state[BEST])
         judged = verify(self.puzzle, board)
-        if judged.score != self.base + self.joints - mismatches or not sound(judged):
+        if judged.score != self.base + self.joints - mismatches or judged.broken:
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {judged}")
         if mismatches < self.incumbent:
             self.best, self.incumbent = board, mismatches
+            if self.keep is not None:
+                self.keep(board)
             self._tell()
 
     def _result(self, enough: int, interrupted: bool) -> RegionResult:
@@ -354,6 +363,7 @@ class _Resolve:
         status = (
             (Status.IMPROVED_OPTIMAL if improved else Status.OPTIMAL) if proven
             else Status.INTERRUPTED if interrupted
+            else Status.TARGET_REACHED if found and self.incumbent <= enough
             else Status.IMPROVED if improved
             else Status.TARGET_REFUTED if enough >= 0 and self.refuted >= enough
             else Status.BUDGET_SPENT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instances.board import Board
-from instances.errors import InputError
+from instances.errors import BoardError, InputError
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 
@@ -20,11 +20,10 @@ def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
 
 
 def checked(puzzle: Puzzle, rest: Board) -> Verification:
-    """The verdict on the board without the region's pieces; InputError when a rule is broken there."""
+    """The verdict on the board without the region's pieces; BoardError when a rule is broken there."""
     judged = verify(puzzle, rest)
-    if not sound(judged):
-        problem = next(problem for problem in judged.problems if not _is_missing(problem))
-        raise InputError(f"the board breaks a rule outside the region: {problem}")
+    if judged.broken:
+        raise BoardError(f"the board breaks a rule outside the region: {judged.broken[0]}")
     return judged
 
 
@@ -32,12 +31,3 @@ def checked_order(order: str) -> None:
     """InputError unless it is one of ORDERS."""
     if order not in ORDERS:
         raise InputError(f"the order '{order}' is not known; expected one of {', '.join(ORDERS)}")
-
-
-def sound(judged: Verification) -> bool:
-    """No rule is broken, but that clue cells may be empty."""
-    return all(_is_missing(problem) for problem in judged.problems)
-
-
-def _is_missing(problem: str) -> bool:
-    return " is missing: piece " in problem

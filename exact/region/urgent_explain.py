@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs.bits import bit, highest, lowest
+from exact.bits import bit, highest, lowest
 from exact.jit import inline_flat_kernel
 from exact.region.candidates import candidates, group
 from exact.region.plan import RegionPlan, RegionWork

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.colorpairs.bits import bit, lowest
+from exact.bits import bit, lowest
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.region.candidates import candidates
 from exact.region.kernel import ALLOWED, BALANCE, BEST, DEPTH, FINISHED, NODES

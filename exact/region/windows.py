@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exact.region.resolve import RegionResult, Status, resolve
+from exact.region.resolve import Keep, RegionResult, Status, resolve
 from instances.board import Board
 from instances.errors import InputError
-from instances.puzzle import Puzzle
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 from instances.verify import verify
 
 _AROUND_LIMIT = 64  # cells; with more, only the cells that touch a mismatch are freed
@@ -34,11 +34,7 @@ def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> li
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
     """The cells that touch a mismatch, with their neighbours where that makes at most 64 cells."""
     touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
-    halo = set(touched)
-    for cell in touched:
-        sides = puzzle.grey_sides(cell)
-        step = (-puzzle.width, 1, puzzle.width, -1)
-        halo |= {cell + step[side] for side in range(4) if not sides[side]}
+    halo = set(touched).union(*(_around(puzzle, cell) for cell in touched))
     return sorted(halo) if len(halo) <= _AROUND_LIMIT else touched
 
 
@@ -52,9 +48,9 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
     wanted = np.zeros(puzzle.colours + 1)
     for one, other in verify(puzzle, board).mismatches:
         if one in region or other in region:
-            side = 1 if other == one + 1 else 2
+            side, facing = (DOWN, UP) if other == one + puzzle.width else (RIGHT, LEFT)
             wanted[colours[one, side]] += 1
-            wanted[colours[other, side + 2 & 3]] += 1
+            wanted[colours[other, facing]] += 1
     wanted[0] = 0
     clues = {clue.cell for clue in puzzle.clues}
     worth = {
@@ -63,23 +59,20 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
         if cell not in region and cell not in clues and board.placements[cell] >= 0
     }
     chosen: list[int] = []
-    blocked = set(region)
-    for cell in region:
-        blocked |= _neighbours(puzzle, cell)
+    blocked = region.union(*(_around(puzzle, cell) for cell in region))
     for cell in sorted(worth, key=lambda cell: (-worth[cell], cell)):
         if len(chosen) == count:
             break
         if cell not in blocked:
             chosen.append(cell)
-            blocked |= {cell} | _neighbours(puzzle, cell)
+            blocked |= {cell} | _around(puzzle, cell)
     if len(chosen) < count:
         raise InputError(f"{count} donors; only {len(chosen)} cells lie apart from the region and from each other")
     return chosen
 
 
-def _neighbours(puzzle: Puzzle, cell: int) -> set[int]:
-    step = (-puzzle.width, 1, puzzle.width, -1)
-    return {cell + step[side] for side, rim in enumerate(puzzle.grey_sides(cell)) if not rim}
+def _around(puzzle: Puzzle, cell: int) -> set[int]:
+    return {other for _, other in puzzle.neighbours(cell)}
 
 
 @dataclass(frozen=True)
@@ -89,6 +82,14 @@ class WindowResult:
     row: int
     column: int
     result: RegionResult
+
+
+def check_shape(puzzle: Puzzle, height: int, width: int) -> None:
+    """Raises InputError where no window of this shape fits the board."""
+    if not (1 <= height <= puzzle.height and 1 <= width <= puzzle.width):
+        raise InputError(
+            f"a window of {height}x{width} (height x width) does not fit a board of {puzzle.height}x{puzzle.width}"
+        )
 
 
 def everywhere(
@@ -101,24 +102,24 @@ def everywhere(
     order: str = "static",
     backjumping: bool = True,
     seconds: Callable[[], float | None] = lambda: None,
+    keep: Keep | None = None,
 ) -> Iterator[WindowResult]:
     """Re-solve all windows of a shape, row by row, each on the board as the ones before have improved it.
 
-    ``nodes``: budget of each window; ``order``, ``backjumping``: as for `resolve`; ``seconds()``: what is left for the
-    rest, asked before each window, the sweep ends at 0. Windows with no free cell are passed over as proven. Raises
-    InputError when no window fits.
+    ``nodes``: budget of each window; ``order``, ``backjumping``, ``keep``: as for `resolve`; ``seconds()``: what is
+    left for the rest, asked before each window, the sweep ends at 0. Windows with no free cell are passed over as
+    proven. Raises InputError when no window fits.
     """
-    if not (1 <= height <= puzzle.height and 1 <= width <= puzzle.width):
-        raise InputError(
-            f"a window of {height}x{width} (height x width) does not fit a board of {puzzle.height}x{puzzle.width}"
-        )
+    check_shape(puzzle, height, width)
     for row in range(puzzle.height - height + 1):
         for column in range(puzzle.width - width + 1):
             left = seconds()
             if left is not None and left <= 0:
                 return
             cells = window(puzzle, height, width, row, column)
-            answer = resolve(puzzle, board, cells, nodes=nodes, seconds=left, order=order, backjumping=backjumping)
+            answer = resolve(
+                puzzle, board, cells, nodes=nodes, seconds=left, order=order, backjumping=backjumping, keep=keep
+            )
             board = answer.board
             yield WindowResult(row, column, answer)
             if answer.status == Status.INTERRUPTED:

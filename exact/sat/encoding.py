@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from exact.sat.clauses import Block, clause, units
 from instances.board import Board
-from instances.puzzle import GREY, Puzzle
+from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -85,12 +85,7 @@ class Encoding(ABC):
         """
         variable = self.colour_variables()
         quads = self.sides.reshape(-1, 4)[board.placements]
-        return [
-            -int(variable[cell, side, quads[cell, side]])
-            for cell in range(self.puzzle.cells)
-            for side in (1, 2)
-            if not self.puzzle.grey_sides(cell)[side]
-        ]
+        return [-int(variable[cell, side, quads[cell, side]]) for cell, side, _ in self.joints]
 
     @cached_property
     def allowed(self) -> BoolArray:
@@ -118,12 +113,13 @@ class Encoding(ABC):
 
     @cached_property
     def joints(self) -> list[tuple[int, int, int]]:
-        """Inner edges as (cell, its side, neighbour), side right (1) or down (2)."""
-        found = []
-        for cell in range(self.puzzle.cells):
-            grey = self.puzzle.grey_sides(cell)
-            found += [(cell, 1, cell + 1)] * (not grey[1]) + [(cell, 2, cell + self.puzzle.width)] * (not grey[2])
-        return found
+        """Inner edges as (cell, its side, neighbour), side RIGHT or DOWN."""
+        return [
+            (cell, side, other)
+            for cell in range(self.puzzle.cells)
+            for side, other in self.puzzle.neighbours(cell)
+            if side in (RIGHT, DOWN)
+        ]
 
 
 class PieceAndRotation(Encoding):

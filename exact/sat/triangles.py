@@ -21,7 +21,7 @@ class Triangles(Encoding):
     The seed prints formulas that are slightly larger than its count of clauses. This reading has exactly its count for
     256 pieces and 17 colours: every piece has a cell and every cell a piece; of the two triangles of a joint, which are
     equal, one says that it has exactly one colour other than grey; a triangle on the rim is grey and nothing else.
-    Grey inside needs no clause: the rim uses up all grey sides. `as_printed` counts the formulas to the letter.
+    Grey inside needs no clause: the rim uses up all grey sides.
     """
 
     name = "triangles"
@@ -76,17 +76,6 @@ class Triangles(Encoding):
     def _clues(self) -> Iterator[Block]:
         for clue in self.puzzle.clues:
             yield units([int(self.piece[clue.piece, clue.cell]), int(self.rotation[clue.piece, clue.rotation])])
-
-    def as_printed(self) -> int:
-        """Clauses of the seed's formulas read to the letter (2.2.2.2 to 2.2.2.5), clues left out.
-
-        They have no 'at least one cell a piece', exactly one of all colours on each of the 4 triangles of a cell, each
-        equality twice and, on the rim, as a tautology.
-        """
-        cells, colours, sides = self.puzzle.cells, self.colours, 4 * self.puzzle.cells
-        placements = cells + 2 * cells * cells * (cells - 1) // 2
-        triangles = sides * (1 + colours * (colours - 1) // 2)
-        return placements + 7 * cells + triangles + int(self._rim.sum()) + 2 * sides * colours + 16 * cells * cells
 
     def colour_variables(self) -> Block:
         return self.triangle

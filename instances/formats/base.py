@@ -62,7 +62,7 @@ class Format:
     """One format. ``looks_like`` judges a text by its beginning; ``write`` gives the whole text of a file.
 
     Readers raise InputError without a source (the caller knows it), with a line where there is one.
-    ``holds``: 'puzzle' or 'board'.
+    ``holds``: 'puzzle' or 'board'. ``about`` and ``option`` (what may stand after a colon) are for the help.
     """
 
     name: str
@@ -71,3 +71,4 @@ class Format:
     looks_like: Callable[[str], bool]
     read: Callable[[Source], Document]
     write: Callable[[Target], str]
+    option: str | None = None

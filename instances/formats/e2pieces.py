@@ -137,5 +137,5 @@ def _rim_colours_are_apart(pieces: Sequence[Sequence[int]]) -> bool:
 
 
 FORMAT = Format(
-    "e2pieces", "puzzle", "four colours a line; e2pieces:udlr names the side order", looks_like, read, write
+    "e2pieces", "puzzle", "four colours a line; e2pieces:udlr names the side order", looks_like, read, write, "ORDER"
 )

@@ -21,9 +21,20 @@ def by_name(name: str) -> tuple[Format, str | None]:
     known, colon, option = name.partition(":")
     if known not in FORMATS:
         raise InputError(f"unknown format {shown(name)}; expected one of {', '.join(FORMATS)}")
-    if colon and known not in ("e2pieces", "url"):
+    if colon and FORMATS[known].option is None:
         raise InputError(f"format {known} has no option; found {shown(name)}")
     return FORMATS[known], option if colon else None
+
+
+def overview(holds: str) -> str:
+    """A line for each format that holds a 'puzzle', or a 'board': its name, its option, what it is about."""
+    found = {
+        form.name + (f"[:{form.option}]" if form.option else ""): form.about
+        for form in FORMATS.values()
+        if form.holds == holds
+    }
+    width = max(map(len, found))
+    return "\n".join(f"  {name:<{width}}  {about}" for name, about in found.items())
 
 
 def by_content(text: str) -> Format:

@@ -24,7 +24,6 @@ from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape, integer, shown
 from instances.puzzle import GREY, MAX_CELLS, Puzzle
 
-MAX_LETTER_COLOUR = 25
 # The letter at index i is the default letter of what such a file calls letter i.
 MOTIFS_ORDERS = {
     "jef": "atojeqlgbupkfrmhcwvsnid",
@@ -298,4 +297,12 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     return Document(FORMAT.name, puzzle, Board(placements, *shape), tuple(notes))
 
 
-FORMAT = Format("url", "board", "viewer URL (e2.bucas.name); url:jblackwood for other letters", looks_like, read, write)
+FORMAT = Format(
+    "url",
+    "board",
+    "viewer URL (e2.bucas.name); url:jblackwood for other letters",
+    looks_like,
+    read,
+    write,
+    "MOTIFS_ORDER",
+)

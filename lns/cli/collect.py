@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.options import positive, whole
+from lns.cli.options import named, positive, whole
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directories", type=Path, nargs="+", metavar="DIR", help="run directories")
+    parser.add_argument("directories", type=named, nargs="+", metavar="DIR", help="run directories")
     parser.add_argument("--min", type=whole, default=0, metavar="S", help="boards of at least this score (default all)")
     parser.add_argument("--top", type=positive, metavar="N", help="at most so many, the best")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: boards, an object each")
@@ -66,6 +66,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         for row in rows:
             print(row["score"], row["url"] or "(no viewer URL: more colours than letters; --json has the placements)")
+        if not rows:
+            least = f" of at least {args.min}" if args.min else ""
+            print(f"lns: no board{least} in {', '.join(map(str, args.directories))}", file=sys.stderr)
     return DONE if rows else ANSWER_IS_NO
 
 
@@ -75,7 +78,7 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     from instances.formats.json_values import Fields, json_object
     from instances.verify import verify
     from lns.runs.directory import read_best, read_run
-    from lns.runs.files import BEST
+    from lns.runs.files import BEST, BOARDS
     from lns.runs.journal import Entry, Reader
 
     _, puzzle = read_run(path)
@@ -85,7 +88,7 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
         if isinstance(entry, Entry) and (entry.score, entry.board) in seen:
             continue
         judged = verify(puzzle, entry.board) if isinstance(entry, Entry) else None
-        if not isinstance(entry, Entry) or judged is None or not judged.valid or not judged.full:
+        if not isinstance(entry, Entry) or judged is None or not judged.complete:
             wrong += 1
         elif judged.score == entry.score:
             seen.add((entry.score, entry.board))
@@ -93,7 +96,7 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
         else:
             wrong += 1
     if wrong:
-        print(f"lns: {path / 'boards.jsonl'}: {wrong} damaged lines are passed over", file=sys.stderr)
+        print(f"lns: {path / BOARDS}: {wrong} damaged lines are passed over", file=sys.stderr)
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= at_least:

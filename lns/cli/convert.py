@@ -10,6 +10,8 @@ from lns.cli.options import refuse_existing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from instances.formats.registry import overview
+
     parser.add_argument("input", metavar="IN", help="a file, a viewer URL, or the name of a shipped instance")
     parser.add_argument("output", metavar="OUT", help="the file to write; - for stdout (with --to)")
     parser.add_argument(
@@ -20,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="write over OUT if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout on what was done")
     parser.epilog = (
-        "formats of puzzles: benoist quads e2pieces[:ORDER] csv16 json    (ORDER as urdl, udlr)\n"
-        "formats of boards:  url[:MOTIFS_ORDER] solution best\n"
+        f"formats of puzzles:\n{overview('puzzle')}\n"
+        f"formats of boards:\n{overview('board')}\n"
         "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json"
     )
 

@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.main import DONE, print_json
+from lns.cli.main import DONE, INTERRUPTED, print_json
+from lns.cli.session import handled, interrupt
 from lns.cli.solve import add_arguments
 
 if TYPE_CHECKING:
@@ -36,25 +37,27 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
             print(line, file=sys.stderr, flush=True)
 
     progress(f"measuring {puzzle.name} for {args.time:g} s of one core")
-    found = estimate(puzzle, params, args.seed, args.time, progress)
+    with handled(interrupt):
+        found = estimate(puzzle, params, args.seed, args.time, progress)
     if args.json:
         print_json(_json(puzzle, found))
     else:
         _print_table(puzzle, found)
-    return DONE
+    return INTERRUPTED if found.interrupted else DONE
 
 
 def _print_table(puzzle: Puzzle, found: Estimate) -> None:
     from lns.estimate import cells_apart
 
     speed = f"{found.nodes / found.seconds / 1e6:.1f} M placements/s"
-    print(f"{puzzle.name}, best possible {puzzle.max_score}: {found.seconds:.0f} s of one core, {speed}")
+    early = ", interrupted" if found.interrupted else ""
+    print(f"{puzzle.name}, best possible {puzzle.max_score}: {found.seconds:.0f} s of one core{early}, {speed}")
     print(f"Boards of at least a score per core-hour, different in {cells_apart(puzzle.cells)} cells or more.")
     print(
         f"Measured up to {found.trusted}. Above it `expected` is extrapolated: half-way (of their logarithms) between"
     )
     print("two guesses, that an edge costs what the last two did, and the model's `forecast`, whose slope is too")
-    print("steep. `between` has both, and the chance in the counts.")
+    print("steep. `between` has both, and beyond them the chance in the counts: two standard deviations.")
     print()
     titles = f"{'score':>5} {'seen':>5} {'measured':>9} {'forecast':>9} {'expected':>9}"
     print(f"{titles} {'between':>19}  {'core-days for one':>17}")
@@ -77,6 +80,7 @@ def _json(puzzle: Puzzle, found: Estimate) -> dict[str, Any]:
         "seconds": round(found.seconds, 3),
         "nodes": found.nodes,
         "trusted": found.trusted,
+        "interrupted": found.interrupted,
         "rows": [_row(row) for row in found.rows],
     }
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +14,7 @@ from lns.cli.options import NO_URL, check_board_file, duration, positive, whole
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
-    from exact.driver import Progress, Report
+    from exact.driver import Progress
     from exact.outcome import Outcome
     from instances.puzzle import Puzzle
 
@@ -32,17 +30,6 @@ SWITCHES = {
     "--single-colours": ("single_colours", True, "offer and demand of single colours too (3.2)"),
     "--shared-edges": ("shared_edges", True, "the bound 2 h(N) on edges between free pieces (4.2)"),
     "--cycles": ("cycles", True, "chains of rim pieces that close too early (4.2)"),
-}
-
-# solvers that compile something of their own
-KERNELS = {
-    "colorpairs": "exact.colorpairs.kernel",
-    "rowscan": "exact.rowscan.kernel",
-    "blocks": "exact.blocks.kernel",
-    "dlx": "exact.cover.kernel",
-    "dlx:binary": "exact.cover.kernel",
-    "xcc:counted": "exact.cover.kernel",
-    "sls": "exact.sls.rules",
 }
 
 # further jobs: (module, its functions for arguments and for running, help)
@@ -134,13 +121,14 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.job in JOBS:
-        return int(args.run_job(args))
-    if args.job == "paper":
-        seeds = {"seed_002": args.seed_002, "seed_003": args.seed_003, "seed_004": args.seed_004}
-        chosen = [name for name, given in seeds.items() if given]
-        return int(_function("lns.cli.exact_paper", "run")(chosen[0], args)) if chosen else _run_paper(args)
-    return _run_search(args)
+    from lns.cli.session import handled, interrupt
+
+    with handled(interrupt):
+        if args.job in JOBS:
+            return int(args.run_job(args))
+        if args.job == "paper":
+            return int(_function("lns.cli.exact_paper", "run")(args))
+        return _run_search(args)
 
 
 def _function(module: str, name: str) -> Callable[..., Any]:
@@ -153,6 +141,7 @@ def _run_search(args: argparse.Namespace) -> int:
     from exact.solvers import solve
     from instances.formats import load_puzzle, write
     from lns.cli.exact_boards import Boards
+    from lns.cli.session import progress
 
     options = _options(args)
     puzzle = load_puzzle(args.instance)
@@ -161,7 +150,7 @@ def _run_search(args: argparse.Namespace) -> int:
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
     if not args.quiet:
         tell_compiling(args.solver)
-    with _reporter(puzzle, quiet=args.quiet) as report:
+    with progress(args.time, quiet=args.quiet) as line:
         outcome = solve(
             puzzle,
             solver=args.solver,
@@ -170,21 +159,24 @@ def _run_search(args: argparse.Namespace) -> int:
             seconds=args.time,
             fix_corner=args.fix_corner,
             options=options,
-            report=report,
+            report=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
             memory=None if args.memory is None else args.memory * 1_000_000,
             sat_solver=args.sat_solver,
             seed=args.seed,
             each=boards,
         )
-    if args.json:
-        print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
-    else:
-        _print(args, puzzle, outcome)
-        print(*([] if boards is None else boards.lines()), sep="\n", end="\n" if boards is not None else "")
-    if boards is None and args.output is not None and outcome.board is not None:
-        write(args.output, None, puzzle, outcome.board, instance=args.instance)
-        if not args.json:
-            print(f"written     {args.output}")
+    written = boards is None and args.output is not None and outcome.board is not None
+    try:
+        if written:
+            write(args.output, None, puzzle, outcome.board, instance=args.instance)
+    finally:  # a file that cannot be written is no reason to keep silent, nor a reader who is gone one not to write
+        if args.json:
+            print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
+        else:
+            _print(args, puzzle, outcome)
+            print(*([] if boards is None else boards.lines()), sep="\n", end="\n" if boards is not None else "")
+    if written and not args.json:
+        print(f"written     {args.output}")
     if outcome.status is Status.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if outcome.status is Status.INFEASIBLE else DONE
@@ -192,10 +184,11 @@ def _run_search(args: argparse.Namespace) -> int:
 
 def tell_compiling(solver: str) -> None:
     """A line on stderr where ``solver`` has to be compiled first."""
+    from exact.comparators import SOLVERS
     from exact.jit import is_compiled
 
-    kernel = KERNELS.get(solver.partition(":")[0] if solver.startswith("sls:") else solver)
-    if kernel is not None and not is_compiled(kernel):
+    entry = SOLVERS.get(solver)
+    if entry is not None and entry.kernel is not None and not is_compiled(entry.kernel):
         print("lns: compiling the search, once for this installation: about half a minute ...", file=sys.stderr)
 
 
@@ -213,42 +206,9 @@ def _options(args: argparse.Namespace) -> Options:
     return Options(**given)
 
 
-@contextmanager
-def _reporter(puzzle: Puzzle, *, quiet: bool) -> Iterator[Report | None]:
-    """Progress of long searches on stderr: a live line on a terminal, a plain line every ten seconds otherwise."""
-    if quiet:
-        yield None
-        return
-    if not sys.stderr.isatty():
-        yield _plain_lines()
-        return
-    from tqdm import tqdm
-
-    bar_format = "{desc}: {postfix} [{elapsed}]"
-    with tqdm(desc=puzzle.name, bar_format=bar_format, leave=False, delay=1.0) as bar:
-
-        def report(progress: Progress) -> None:
-            bar.set_postfix_str(_told(progress), refresh=False)
-            bar.update()
-
-        yield report
-
-
-def _plain_lines(every: float = 10.0) -> Report:
-    due = every
-
-    def report(progress: Progress) -> None:
-        nonlocal due
-        if progress.seconds >= due:
-            due = progress.seconds + every
-            print(f"lns: {progress.seconds:.0f} s: {_told(progress)}", file=sys.stderr, flush=True)
-
-    return report
-
-
-def _told(progress: Progress) -> str:
-    share = f", about {progress.explored:.2%} of the tree" if progress.explored > 1e-5 else ""
-    return f"{progress.nodes / 1e6:,.1f}M nodes, {progress.solutions:,} solutions{share}"
+def _told(stand: Progress) -> str:
+    share = f", about {stand.explored:.2%} of the tree" if stand.explored > 1e-5 else ""
+    return f"{stand.nodes / 1e6:,.1f}M nodes, {stand.solutions:,} solutions{share}"
 
 
 def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict[str, Any]:
@@ -290,34 +250,3 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
         print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
     if args.job == "solve" and not args.all and outcome.board is not None:
         print(f"url         {url_if_any(puzzle, outcome.board) or NO_URL}")
-
-
-def _run_paper(args: argparse.Namespace) -> int:
-    from exact.paper.experiment import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
-    from exact.paper.report import tables
-    from instances.errors import InputError
-
-    base = FULL if args.full else SMALL
-    if args.colours is not None:
-        raise InputError("seed 000 takes the colours from the size; expected no --colours")
-    for name, asked, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
-        for value in asked or ():
-            if value not in known:
-                raise InputError(
-                    f"'{value}' is none of seed 000's {name}; expected some of {', '.join(map(str, known))}"
-                )
-    given = {"sizes": args.sizes and tuple(args.sizes), "per_size": args.per_size, "budget": args.budget}
-    if args.solvers is not None:
-        given["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
-    plan = replace(base, seed=args.seed, **{name: value for name, value in given.items() if value is not None})
-    interrupted = False
-    runs = run_experiment(plan, args.output)
-    done = []
-    try:
-        for run_ in runs:
-            done.append(run_)
-            print(f"lns: {run_.told()}", file=sys.stderr, flush=True)
-    except KeyboardInterrupt:
-        interrupted = True
-    print(tables(done, plan))
-    return INTERRUPTED if interrupted else DONE

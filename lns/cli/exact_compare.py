@@ -33,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
+    from exact.comparators import SOLVERS
     from exact.compare import Question, Row, compare, table
     from exact.outcome import UNTOLD
-    from exact.solvers import SOLVERS
     from instances.errors import InputError
     from instances.formats import load_puzzle
     from lns.cli.main import DONE, INTERRUPTED, print_json

@@ -1,4 +1,4 @@
-"""`lns exact paper --seed-002|--seed-003|--seed-004`: the experiments of three papers."""
+"""`lns exact paper`: the experiments of four papers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,43 @@ if TYPE_CHECKING:
     from exact.compare import Row
 
 
-def run(which: str, args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    which = next((name for name in ("seed_002", "seed_003", "seed_004") if getattr(args, name)), None)
+    return _run_seed_000(args) if which is None else _run(which, args)
+
+
+def _run_seed_000(args: argparse.Namespace) -> int:
+    from exact.paper.experiment import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
+    from exact.paper.report import tables
+    from instances.errors import InputError
+    from lns.cli.main import DONE, INTERRUPTED
+
+    if args.colours is not None:
+        raise InputError("seed 000 takes the colours from the size; expected no --colours")
+    for name, asked, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
+        for value in asked or ():
+            if value not in known:
+                raise InputError(
+                    f"'{value}' is none of seed 000's {name}; expected some of {', '.join(map(str, known))}"
+                )
+    given = {"sizes": args.sizes and tuple(args.sizes), "per_size": args.per_size, "budget": args.budget}
+    if args.solvers is not None:
+        given["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
+    given = {name: value for name, value in given.items() if value is not None}
+    plan = replace(FULL if args.full else SMALL, seed=args.seed, **given)
+    done = []
+    status = DONE
+    try:
+        for made in run_experiment(plan, args.output):
+            done.append(made)
+            print(f"lns: {made.told()}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    print(tables(done, plan))
+    return status
+
+
+def _run(which: str, args: argparse.Namespace) -> int:
     from exact.paper import runs, seed002, seed003, seed004
     from instances.errors import InputError
     from lns.cli.main import DONE, INTERRUPTED
@@ -40,17 +76,16 @@ def run(which: str, args: argparse.Namespace) -> int:
             print(f"lns: {row.instance} {row.solver}: {row.status}{spent}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         status = INTERRUPTED
+    plotted = _plot(seed, rows, args) if args.output is not None and rows else ""
     if rows:
-        print(seed.tables(rows, plan))
-    if args.output is not None and rows:
-        _plot(seed, rows, args)
+        print(seed.tables(rows, plan) + plotted)
     return status
 
 
 def _known(solvers: list[str], seed: Any, plan: Any) -> tuple[str, ...]:
     """Seed 002 compares any solvers; the tables of the others are about their own."""
+    from exact.comparators import SOLVERS
     from exact.paper import seed002
-    from exact.solvers import SOLVERS
     from instances.errors import InputError
 
     possible = SOLVERS if seed is seed002 else plan.solvers
@@ -60,8 +95,8 @@ def _known(solvers: list[str], seed: Any, plan: Any) -> tuple[str, ...]:
     return tuple(solvers)
 
 
-def _plot(seed: Any, rows: list[Row], args: argparse.Namespace) -> None:
-    """The picture goes beside the CSV; without matplotlib a sentence says what is missing."""
+def _plot(seed: Any, rows: list[Row], args: argparse.Namespace) -> str:
+    """The picture goes beside the CSV, which is said; without matplotlib a sentence says what is missing."""
     from exact.extras import need
     from instances.errors import InputError
 
@@ -70,6 +105,6 @@ def _plot(seed: Any, rows: list[Row], args: argparse.Namespace) -> None:
         need("plot", "the plot")
     except InputError as error:
         print(f"lns: {error}", file=sys.stderr)
-        return
+        return ""
     seed.plot(rows, path)
-    print(f"\nrows   {args.output}\nplot   {path}")
+    return f"\n\nrows   {args.output}\nplot   {path}"

@@ -10,11 +10,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from exact.comparators import COMPARATORS, OWN
+    from exact.comparators import SOLVERS
     from exact.extras import EXTRAS, installed
     from lns.cli.main import DONE, print_json
 
-    entries = OWN | COMPARATORS
     if args.json:
         rows = [
             {
@@ -25,12 +24,12 @@ def run(args: argparse.Namespace) -> int:
                 "extra": entry.extra,
                 "installed": entry.extra is None or installed(entry.extra),
             }
-            for name, entry in entries.items()
+            for name, entry in SOLVERS.items()
         ]
         print_json({"solvers": rows})
         return DONE
-    width = max(map(len, entries))
-    for name, entry in entries.items():
+    width = max(map(len, SOLVERS))
+    for name, entry in SOLVERS.items():
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if entry.extra is None or installed(entry.extra) else ", which is not installed"
         print(f"{name:<{width}}  {entry.line} ({entry.source}{needs}{missing})")

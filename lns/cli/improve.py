@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
+from instances.errors import BoardError, InputError
 from lns.cli.options import (
     cell_list,
     cells_of,
@@ -21,8 +21,7 @@ from lns.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from exact.region.resolve import RegionResult
-    from exact.region.windows import WindowResult
+    from exact.region.resolve import Keep, RegionResult
     from instances.board import Board
     from instances.puzzle import Puzzle
 
@@ -35,10 +34,10 @@ examples:
   lns improve best.json --cells 17-20,33-36 --order urgent --no-backjumping
 
 Rows and cells count from 0, ranges A:B leave B out, A-B name B too. A proof says that no refill is better.
-Exit status: 0 done, 1 --target not reached, 2 bad input, 130 interrupted (what was found so far is written).
+With -o each better board is written as it is found; Ctrl-C, SIGTERM and SIGHUP end the search with what it has.
+Exit status: 0 done, 1 --target not reached, 2 bad input, 130 interrupted.
 """
 _MINUTE = 60.0
-_EVERYWHERE_NODES = 5_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,6 +78,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from lns.cli.session import handled, interrupt
+
+    with handled(interrupt):
+        return _improve(args)
+
+
+def _improve(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read_board
     from instances.formats.reading import source_name
 
@@ -106,143 +112,104 @@ def run(args: argparse.Namespace) -> int:
             print(f"lns: {note}", file=sys.stderr)
     args.instance = args.puzzle or document.instance
     try:
-        return _everywhere(args, puzzle, board) if args.everywhere else _one(args, puzzle, board)
-    except InputError as error:
-        raise (error.at(source_name(args.board)) if error.message.startswith("the board") else error) from None
+        if args.everywhere:
+            from lns.cli.improve_everywhere import run as run_everywhere
+
+            return run_everywhere(args, puzzle, board)
+        return _one(args, puzzle, board)
+    except BoardError as error:
+        raise error.at(source_name(args.board)) from None
 
 
 def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
-    from exact.region import windows
-    from exact.region.resolve import Status, resolve
+    from exact.region.resolve import Status
     from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED
 
+    cells = _cells(args, puzzle, board)
+    result = _resolved(args, puzzle, board, cells) if cells else _nothing_to_do(puzzle, board)
+    try:
+        write_board(args, puzzle, result.board)
+    finally:  # a file that cannot be written is no reason to keep silent, nor a reader who is gone one not to write
+        _tell(args, puzzle, result)
+    if result.status == Status.INTERRUPTED:
+        return INTERRUPTED
+    return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
+
+
+def _cells(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> list[int]:
+    """What the options free; by default nothing of a perfect board."""
+    from exact.region import windows
+    from instances.verify import verify
+
     if args.rows is not None:
-        cells = windows.rows(puzzle, *args.rows)
-    elif args.cells is not None:
-        cells = cells_of(args.cells, puzzle)
-    else:
-        cells = windows.around_mismatches(puzzle, board)
-        if not cells:
-            raise InputError("the board has no mismatch; expected --rows or --cells")
-    donors = windows.choose_donors(puzzle, board, cells, args.donors) if args.donors else []
-    with _Line(args.quiet or args.json) as line:
-        result = resolve(
+        return windows.rows(puzzle, *args.rows)
+    if args.cells is not None:
+        return cells_of(args.cells, puzzle)
+    cells = windows.around_mismatches(puzzle, board)
+    if not cells and not verify(puzzle, board).complete:
+        raise BoardError("the board has no mismatch; expected --rows or --cells")
+    return cells
+
+
+def _nothing_to_do(puzzle: Puzzle, board: Board) -> RegionResult:
+    """The answer for a perfect board."""
+    from exact.region.resolve import RegionResult, Status
+
+    most = puzzle.max_score
+    return RegionResult(Status.OPTIMAL, board, most, most, most, 0, 0.0, ())
+
+
+def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
+    from exact.region.resolve import resolve
+    from exact.region.windows import choose_donors
+    from lns.cli.session import progress
+
+    donors = choose_donors(puzzle, board, cells, args.donors) if args.donors else []
+    limit = _MINUTE if args.time is None and args.nodes is None else args.time
+    warm_up(args)
+    with progress(limit, quiet=args.quiet or args.json) as line:
+        return resolve(
             puzzle,
             board,
             cells,
             donors=donors,
             target=args.target,
             nodes=args.nodes,
-            seconds=_MINUTE if args.time is None and args.nodes is None else args.time,
+            seconds=limit,
             order=args.order,
             backjumping=not args.no_backjumping,
             report=lambda score, bound, nodes, seconds: line.show(
-                f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes, {seconds:.0f} s"
+                f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes", seconds
             ),
+            keep=keeper(args, puzzle),
         )
+
+
+def _tell(args: argparse.Namespace, puzzle: Puzzle, result: RegionResult) -> None:
     answer = _answer(puzzle, result)
     if args.json:
         from lns.cli.main import print_json
 
         print_json(answer)
     else:
-        print(f"region      {len(result.cells)} cells" + (f", {len(donors)} of them donors" if donors else ""))
+        donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
+        print(f"region      {len(result.cells)} cells{donors}")
         print(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
         print(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
         print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
         if result.improved and answer["url"]:
             print(f"url         {answer['url']}")
-    _write(args, puzzle, result.board)
-    if result.status == Status.INTERRUPTED:
-        return INTERRUPTED
-    return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
 
 
 _SENTENCES = {
     "OPTIMAL": "no refill of this region is better",
     "IMPROVED_OPTIMAL": "a better refill, and none is better than this",
     "TARGET_REFUTED": "no refill reaches the target",
+    "TARGET_REACHED": "at most {bound} is possible",
     "IMPROVED": "a better refill; at most {bound} is possible",
     "BUDGET_SPENT": "nothing better found; at most {bound} is possible",
     "INTERRUPTED": "stopped; at most {bound} is possible",
 }
-
-
-def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
-    from exact.region.resolve import Status
-    from exact.region.windows import everywhere
-    from instances.draw.heatmap import Legend, svg_map, terminal_map
-    from instances.formats import atomic_write, url_if_any
-    from instances.verify import verify
-    from lns.cli.main import DONE, INTERRUPTED, print_json
-
-    height, width = args.window
-    legend: Legend = {
-        "proven": ("#", (0, 135, 0), "windows proven: no refill is better"),
-        "improved": ("+", (255, 215, 0), "windows improved"),
-        "open": ("?", (135, 0, 0), "windows open: budget spent"),
-    }
-    grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]
-    total = sum(len(row) for row in grid)
-    before = verify(puzzle, board).score
-    began = time.perf_counter()
-    nodes = _EVERYWHERE_NODES if args.nodes is None else args.nodes
-    done: list[WindowResult] = []
-    interrupted = False
-    with _Line(args.quiet or args.json) as line:
-        sweep = everywhere(
-            puzzle,
-            board,
-            height,
-            width,
-            nodes=nodes,
-            order=args.order,
-            backjumping=not args.no_backjumping,
-            seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
-        )
-        try:
-            for one in sweep:
-                done.append(one)
-                board = one.result.board
-                interrupted |= one.result.status == Status.INTERRUPTED
-                grid[one.row][one.column] = _verdict(one.result)
-                line.show(f"window {len(done)} of {total}, score {max(before, one.result.score)}")
-        except KeyboardInterrupt:  # between two windows
-            interrupted = True
-    kinds = [_verdict(one.result) for one in done]
-    score = verify(puzzle, board).score
-    seconds = time.perf_counter() - began
-    if args.json:
-        # what was proven of a window holds for the board as it was then: of the board as it is now, if nothing changed
-        settled = len(done) == total and score == before
-        optimal = score == puzzle.max_score or (settled and all(one.result.proven for one in done))
-        status = "interrupted" if interrupted else "optimal" if optimal else "improved" if score > before else "open"
-        print_json(
-            {
-                "status": status,
-                "score": score,
-                "score_before": before,
-                "bound": max(one.result.bound for one in done) if settled else puzzle.max_score,
-                "nodes": sum(one.result.nodes for one in done),
-                "seconds": round(seconds, 3),
-                "windows": {kind: kinds.count(kind) for kind in legend} | {"total": total},
-                "url": url_if_any(puzzle, board),
-            }
-        )
-    else:
-        print(terminal_map(grid, legend))
-        print(f"windows of {height}x{width}: {len(done)} of {total} searched in {seconds:.1f} s, by upper left cell")
-        print(f"score       {score} of {puzzle.max_score}, before {before}")
-        if score > before:
-            print(f"url         {url_if_any(puzzle, board)}")
-    _write(args, puzzle, board)
-    if args.svg:
-        atomic_write(args.svg, svg_map(grid, legend, f"{puzzle.name}: windows of {height}x{width}"))
-    return INTERRUPTED if interrupted else DONE
-
-
-def _verdict(result: RegionResult) -> str:
-    return "improved" if result.improved else "proven" if result.proven else "open"
 
 
 def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
@@ -261,33 +228,30 @@ def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
     }
 
 
-def _write(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> None:
+def warm_up(args: argparse.Namespace) -> None:
+    """Compile before the clock starts, and say so where that is not done yet."""
+    from exact.region.warmup import is_ready, warm_up
+
+    if not args.quiet and not is_ready(args.order):
+        print("lns: compiling the kernels, once for this installation: about half a minute ...", file=sys.stderr)
+    warm_up(args.order)
+
+
+def keeper(args: argparse.Namespace, puzzle: Puzzle) -> Keep:
+    """Writes each better board at once, whatever ends the program; a disk that is full is told of at the end."""
+
+    def keep(board: Board) -> None:
+        with contextlib.suppress(OSError):
+            write_board(args, puzzle, board)
+
+    return keep
+
+
+def write_board(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> None:
     if args.output:
         from instances.formats import write
 
         write(args.output, None, puzzle, board, instance=args.instance)
-
-
-class _Line:
-    """One line of progress on a terminal; nothing elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._on = sys.stderr.isatty() and not quiet
-        self._last = 0.0
-
-    def __enter__(self) -> _Line:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._on:
-            sys.stderr.write("\r\x1b[K")
-
-    def show(self, text: str) -> None:
-        now = time.perf_counter()
-        if self._on and now - self._last > 0.1:
-            self._last = now
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
 
 
 def _range(text: str) -> tuple[int, int]:

@@ -52,23 +52,11 @@ class Job:
             keeper.begin(search.workers, version("lns"))
             keeper.save(search)
             keeper.beat(search)
+            why = "failed"
             try:
-                search.run(self.seconds, target, self._report, steps=steps)
+                why = search.run(self.seconds, target, self._report, steps=steps)
             finally:  # also when the engine fails: what was found is kept
-                keeper.end(search, self._why(target, steps))
-
-    def _why(self, target: int, steps: int | None) -> str:
-        if self.signal:
-            return signal.Signals(self.signal).name
-        if sys.exc_info()[0] is not None:
-            return "failed"
-        if self.search.best_score >= target:
-            return "target reached"
-        if self.search.exhausted:
-            return "nothing left to search"
-        if self.search.elapsed >= self.seconds:
-            return "time over"
-        return "stopped" if steps is None else "steps made"
+                keeper.end(search, signal.Signals(self.signal).name if self.signal else why)
 
     def _interrupt(self, number: int, frame: object) -> None:
         """The first signal ends the search, the second one the program."""

@@ -21,7 +21,7 @@ FRESH_SEEDS = (1_001, 99_999)  # two rows each: neither those of the shipped ins
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rows", nargs="+", default=[], metavar="NAME", help="rows to run (default: all)")
+    parser.add_argument("--rows", nargs="+", default=[], metavar="NAME", help="rows to run (default: all, see below)")
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="seconds a run (default 60)")
     parser.add_argument("--seeds", type=positive, default=5, metavar="N", help="runs a row, seeds 1 to N (default 5)")
     parser.add_argument("--workers", type=workers, default=2, metavar="N", help="processes a run (default 2)")
@@ -41,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", type=Path, metavar="CSV", help="append the rows there, as in runs/ladder.csv")
     parser.add_argument("--note", default="", help="what is being measured, for the table")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: the rows")
+    parser.epilog = (
+        "rows, in this order:\n"
+        "  of --data   eternity2_clue1 eternity2 eternity2_clue5 meta16 meta14 meta12 meta10\n"
+        "  shipped     like-e2-16x16 like-e2-20x20 like-e2-12x20\n"
+        "  made anew   fresh-16x16-1 fresh-16x16-2"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -101,9 +107,10 @@ def _measure(name: str, puzzle: Puzzle, variants: dict[str, Params], args: argpa
 
 
 def _line(row: dict[str, object]) -> str:
+    memory = f", {row['peak_mb']} MB" if row["peak_mb"] else ""
     note = f" ({row['note']})" if row["note"] else ""
     return (
         f"{row['instance']:<20} {row['seconds']:>5} s x {row['workers']} workers, {row['seeds']} seeds: "
         f"best {row['best']}, median {row['median']}, worst {row['worst']} of {row['of']}; "
-        f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M nodes/s, {row['peak_mb']} MB{note}"
+        f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M nodes/s{memory}{note}"
     )

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TextIO, cast
 
-from instances.errors import InputError
-
 DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # 128 + the signal's number for other signals
+UNREAD = 141  # 128 + SIGPIPE, the status of any Unix tool whose reader leaves before the end: no answer came through
 
 # command -> (module, the one line of `lns --help`)
 COMMANDS = {
@@ -61,28 +60,43 @@ class Command(Protocol):
 
 
 class _Parser(argparse.ArgumentParser):
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # a reader of the help who leaves is met inside `main`
+        super().exit(status, message)
+
     def error(self, message: str) -> NoReturn:
+        from instances.errors import InputError
+
         raise InputError(f"{message} (see '{self.prog} --help')")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _main(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:  # anywhere, also in the import of numpy: hence no import of this project above
+        return INTERRUPTED
+
+
+def _main(arguments: list[str]) -> int:
+    from instances.errors import InputError
+
     # closed by whoever started the program: what is said there is lost, and nothing else
     sys.stdout = sys.stdout or _nowhere()
     sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a sign shows '?'
             stream.reconfigure(errors="replace")
+    status = UNREAD
     try:
-        return _dispatch(arguments)
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+        return status
     except InputError as error:
         return _complain(str(error))
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:  # `lns show ... | head`: nothing was lost
+    except BrokenPipeError:  # `lns show ... | head -1`: no word, but never 0; an answer that is known to be no stays so
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        return status or UNREAD
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _complain(f"{where}{error.strerror or error}")
@@ -108,27 +122,39 @@ def _dispatch(arguments: list[str]) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(parser)
-        status = module.run(parser.parse_args(arguments[1:]))
-        sys.stdout.flush()
-        return status
-    parser = _Parser(prog="lns", usage="lns COMMAND [options]", add_help=False)
-    parser.add_argument("-h", "--help", action="store_true")
-    parser.add_argument("--version", action="store_true")
-    parser.add_argument("command", nargs="?")
-    args, _ = parser.parse_known_args(arguments)
-    if args.version:
+        return module.run(parser.parse_args(arguments[1:]))
+    _refuse_unknown(arguments)
+    if "--version" in arguments:
         from importlib.metadata import version
 
         print(f"lns {version('lns')}")
-        return DONE
-    if args.command is not None and args.command not in COMMANDS:
-        from difflib import get_close_matches
+    else:
+        print(_overview())
+    return DONE
 
-        near = get_close_matches(args.command, COMMANDS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(COMMANDS)
-        raise InputError(f"unknown command '{args.command}': {hint}")
-    print(_overview())
-    return DONE if args.help or not arguments else BAD_INPUT
+
+def _refuse_unknown(arguments: list[str]) -> None:
+    """Raises InputError for what stands where a command is expected, and is none."""
+    from difflib import get_close_matches
+
+    from instances.errors import InputError
+
+    command = next((argument for argument in arguments if argument in COMMANDS), None)
+    for argument in arguments:
+        if argument == command:
+            return
+        if argument in ("-h", "--help", "--version"):
+            continue
+        if not argument.startswith("-"):
+            near = get_close_matches(argument, COMMANDS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(COMMANDS)
+            raise InputError(f"unknown command '{argument}': {hint}")
+        if command is None:
+            raise InputError(f"unknown option '{argument}'; expected a command first (see 'lns --help')")
+        raise InputError(
+            f"unknown option '{argument}' before '{command}'; "
+            f"options of a command belong behind it (see 'lns {command} --help')"
+        )
 
 
 def _overview() -> str:
@@ -144,7 +170,3 @@ def _complain(sentence: str) -> int:
 
     print(f"lns: {printable(sentence, 2000)}", file=sys.stderr)  # an argument may hold anything
     return BAD_INPUT
-
-
-if __name__ == "__main__":
-    sys.exit(main())

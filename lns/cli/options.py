@@ -35,6 +35,13 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def named(text: str) -> Path:
+    """A path; without a name it would be the current directory."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
+
+
 def positive(text: str) -> int:
     """A whole number from 1."""
     number = whole(text)
@@ -68,9 +75,18 @@ def refuse_existing(path: str | os.PathLike[str] | None, force: bool) -> None:
 
 
 def check_folder(path: str | os.PathLike[str] | None) -> None:
-    """Raises InputError where a file would go into a directory that is not there; None: there is no file to write."""
-    if path is not None and not Path(path).parent.is_dir():
-        raise InputError("there is no such directory", Path(path).parent)
+    """Raises InputError where no file can be made beside ``path``, which is to be written; None: nothing is."""
+    from tempfile import TemporaryFile
+
+    if path is None:
+        return
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise InputError("there is no such directory", folder)
+    try:
+        TemporaryFile(dir=folder).close()  # permissions do not tell: root has them all, also where there are no files
+    except OSError as error:
+        raise InputError(f"no file can be made in this directory: {error.strerror}", folder) from None
 
 
 def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:

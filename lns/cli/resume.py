@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import logging
-from pathlib import Path
 
 from instances.errors import InputError
-from lns.cli.options import duration, most_workers, positive, workers
+from lns.cli.options import duration, most_workers, named, positive, workers
 
 log = logging.getLogger("lns")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory; it may have been moved")
+    parser.add_argument("directory", type=named, metavar="DIR", help="the run directory; it may have been moved")
     parser.add_argument("--time", type=duration, metavar="S", help="so much longer (default: what is left of the time)")
     parser.add_argument(
         "--workers", type=workers, metavar="N", help="islands, a process each (default: as many as last time)"
@@ -33,6 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from lns.cli.session import handled, leave
+
+    with handled(leave):
+        return _resume(args)
+
+
+def _resume(args: argparse.Namespace) -> int:
     from lns.cli.job import Job
     from lns.cli.session import logged
     from lns.islands import Archipelago

@@ -33,6 +33,16 @@ def handled(interrupt: Callable[[int, object], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def leave(number: int, frame: object) -> None:
+    """For `handled`, before there is anything to save: what is open is closed in order."""
+    raise SystemExit(128 + number)
+
+
+def interrupt(number: int, frame: object) -> None:
+    """For `handled`, where a search tells what it has on Ctrl-C: SIGTERM and SIGHUP are no different."""
+    raise KeyboardInterrupt
+
+
 class LiveLine:
     """A live line on a terminal, a plain line now and then elsewhere, ever more seldom; on stderr.
 
@@ -54,7 +64,7 @@ class LiveLine:
             self._redirect.__enter__()
             self._bar = tqdm(
                 total=round(self._seconds or 0) or None, unit="s", leave=False, file=sys.stderr, dynamic_ncols=True,
-                bar_format="{desc} |{bar}|" if self._seconds else "{desc}",
+                bar_format="{desc} |{bar}|" if self._seconds else "{desc} [{elapsed}]",
             )  # fmt: skip
         return self
 
@@ -128,3 +138,10 @@ def logged(directory: Path | None, *, quiet: bool) -> Iterator[None]:
         for handler in handlers:
             log.removeHandler(handler)
             handler.close()
+
+
+@contextlib.contextmanager
+def progress(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
+    """The live line of a command that keeps no run; its plain lines go to stderr."""
+    with logged(None, quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
+        yield line

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instances.errors import InputError
-from lns.cli.options import ENGINES, cell_list, duration, positive, whole, workers
+from lns.cli.options import ENGINES, cell_list, duration, named, positive, whole, workers
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -24,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=whole, default=1, metavar="N", help="same seed, one worker: same search (default 1)"
     )
     parser.add_argument(
-        "--run-dir", type=Path, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
+        "--run-dir", type=named, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
     parser.add_argument("--start", metavar="BOARD", help="a board to polish: a file or a viewer URL; never made worse")
     parser.add_argument(
         "--pin", type=cell_list, metavar="CELLS", help="cells of the start board that stay: 3,4,10-20, rows: r3, r0-11"
     )
-    parser.add_argument("--params", type=Path, metavar="FILE", help="parameters as TOML")
+    parser.add_argument("--params", type=named, metavar="FILE", help="parameters as TOML")
     parser.add_argument(
         "--estimate", action="store_true",
         help="no run: measure for --time seconds of one core, then say what each score costs in core-days",
@@ -67,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from lns.cli.session import handled, leave
+
+    with handled(leave):
+        return _solve(args)
+
+
+def _solve(args: argparse.Namespace) -> int:
     from instances.formats import load_board, load_puzzle
     from lns import params as parameters
     from lns.cli.job import Job
@@ -103,12 +109,11 @@ def run(args: argparse.Namespace) -> int:
         checkpoint_s=args.checkpoint,
         pins=pins,
     )
-
-    from lns.islands import Archipelago
-    from lns.runs.journal import Journal
-    from lns.runs.keeper import Keeper
-
     with directory, logged(directory.path, quiet=args.quiet):
+        from lns.islands import Archipelago
+        from lns.runs.journal import Journal
+        from lns.runs.keeper import Keeper
+
         search = Archipelago(
             directory.searched, params, args.seed, args.workers, engine=args.engine, start=start,
             start_score=start_score,
@@ -124,12 +129,11 @@ def run(args: argparse.Namespace) -> int:
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:
     """The start board, filled where it has holes, and its score; InputError when it breaks a rule."""
     from instances.verify import verify
-    from lns.neighbourhoods.assign import fill
+    from lns.assignment import fill
 
     judged = verify(puzzle, board)
-    wrong = [problem for problem in judged.problems if "is missing" not in problem]
-    if wrong:
-        raise InputError(f"the start board is not legal for {puzzle.name}: {wrong[0]}", source)
+    if judged.broken:
+        raise InputError(f"the start board is not legal for {puzzle.name}: {judged.broken[0]}", source)
     at = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
     for clue in puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in at:

@@ -15,7 +15,7 @@ def facts(search: Archipelago, account: Account) -> dict[str, Any]:
 
     done = search.statistics
     return {
-        "work": done.work,
+        "work": done.effort,
         "unit": done.unit,
         "parts": [
             {
@@ -36,7 +36,7 @@ def facts(search: Archipelago, account: Account) -> dict[str, Any]:
                 "island": island.number,
                 "score": island.best_score,
                 "steps": island.steps,
-                "work": island.statistics.work,
+                "work": island.statistics.effort,
             }
             for _, island in sorted(search.islands.items())
         ],

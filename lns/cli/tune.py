@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tuning.plan import Wish
     from tuning.session import Session, Status
     from tuning.study import Study
-    from tuning.validate import Verdict
+    from tuning.validate import Conclusion
 
 log = logging.getLogger("lns")
 
@@ -113,13 +113,26 @@ def _wish(args: argparse.Namespace) -> Wish:
     from tuning.plan import Wish
 
     return Wish(
-        tuple(args.instances), args.family, args.engine, args.seed, args.pairs, args.held_out, args.nodes,
-        args.run_seconds, parameters.load(args.params) if args.params else None,
-    )  # fmt: skip
+        instances=tuple(args.instances),
+        family=args.family,
+        engine=args.engine,
+        seed=args.seed,
+        pairs=args.pairs,
+        held_out=args.held_out,
+        nodes=args.nodes,
+        run_seconds=args.run_seconds,
+        params=parameters.load(args.params) if args.params else None,
+        command=_command(args),
+    )
+
+
+def _command(args: argparse.Namespace) -> str:
+    typed = sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)]
+    return f"lns {shlex.join(typed)}"
 
 
 def _finish(study: Study, args: argparse.Namespace, session: Session | None) -> int:
-    """Conclude, write the report, say how it stands; the exit status."""
+    """Conclude, write the report, say how it stands; the exit status. Without a session nothing else is written."""
     from importlib.metadata import version
 
     from instances.formats.files import atomic_write
@@ -127,33 +140,34 @@ def _finish(study: Study, args: argparse.Namespace, session: Session | None) -> 
     from tuning import report, validate
     from tuning.study import REPORT
 
-    command = "lns " + shlex.join(sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)])
-    winner = validate.conclude(study, command)
-    atomic_write(study.path / REPORT, report.page(study, command, f"{now()}, lns {version('lns')}"))
+    found = validate.conclude(study)
+    if session is not None:
+        validate.write_best(study, found, _command(args))
+    atomic_write(study.path / REPORT, report.page(study, found, f"{now()}, lns {version('lns')}"))
     overhead = None if session is None else session.overhead
     if args.json:
-        print_json(_outcome(study, winner, overhead))
+        print_json(_outcome(study, found, overhead))
     else:
-        print("\n".join(report.summary(study, winner, overhead)))
+        print("\n".join(report.summary(study, found, overhead)))
         print(f"report        {study.path / REPORT}")
     sys.stdout.flush()
-    return DONE if winner is not None else ANSWER_IS_NO
+    return DONE if validate.best_file(study, found) else ANSWER_IS_NO
 
 
-def _outcome(study: Study, winner: Verdict | None, overhead: float | None) -> dict[str, Any]:
+def _outcome(study: Study, found: Conclusion, overhead: float | None) -> dict[str, Any]:
     from tuning import report, validate
-    from tuning.study import BEST, FINISHED, REPORT
+    from tuning.study import FINISHED, REPORT
 
-    agreed = report.agreement(study)
+    agreed, best = report.agreement(study), validate.best_file(study, found)
     return {
         "study": str(study.path),
         "trials": len(study.trials(*FINISHED)),
-        "better": winner is not None,
-        "best_params": None if winner is None else str(study.path / BEST),
+        "better": found.winner is not None,
+        "best_params": None if best is None else str(best),
         "held_out": [
             {"trial": one.trial, "pairs": len(one.differences), "mean": one.mean, "low": one.low, "high": one.high,
              "edges": one.edges, "p": one.p, "cost": one.cost, "better": one.better}
-            for one in validate.verdicts(study)
+            for one in found.verdicts
         ],
         "rank_correlation": agreed.correlation if agreed.correlation == agreed.correlation else None,
         "importance": report.importance(study),

@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read_board
+    from instances.formats.text import printable
     from instances.verify import verify
     from lns.cli.main import ANSWER_IS_NO, DONE, print_json
 
@@ -43,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
         return status
     puzzle = document.puzzle
     clues = f", {len(puzzle.clues)} clue{'s' * (len(puzzle.clues) > 1)}" if puzzle.clues else ""
-    print(f"puzzle      {_plain(puzzle.name)}, {puzzle.width} x {puzzle.height}{clues}, sha256 {puzzle.sha256[:12]}…")
+    shape = f"{puzzle.width} x {puzzle.height}{clues}"
+    print(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
     print(f"board       {judged.placed} of {judged.cells} cells filled, {len(judged.mismatches)} mismatches")
     print(f"score       {judged.score} of {judged.max_score} matched inner edges")
     for note in document.notes:
@@ -55,8 +57,3 @@ def run(args: argparse.Namespace) -> int:
         for problem in judged.problems:
             print(f"  {problem}")
     return status
-
-
-def _plain(name: str) -> str:
-    """A name from outside, without control characters."""
-    return "".join(c if c.isprintable() else "?" for c in name)

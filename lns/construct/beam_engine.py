@@ -8,14 +8,16 @@ import numpy.typing as npt
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
-from lns.construct.beam import Beam, Paths, finish
+from lns.assignment import fill
+from lns.construct.beam import Beam
+from lns.construct.beam_kernel import Paths, finish
 from lns.construct.constructor import MAX_COLOURS
 from lns.construct.derive import beam_cut_of, order_of
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.tail import plan_tail
+from lns.costs import CHILD
 from lns.engine import Find, State, Statistics, judged
-from lns.neighbourhoods.assign import fill
 from lns.params import Params
 from lns.rng import RandomState
 
@@ -66,7 +68,7 @@ class BeamEngine:
             self._finish()
             return
         beam = self._beam or self._begin()
-        self.nodes += beam.run(self.params.engine.step_nodes // 4)  # a child costs about as much as four placements
+        self.nodes += beam.run(int(self.params.engine.step_nodes / CHILD))
         if beam.depth == self._cut:
             self._paths, self._next, self._beam, self.died = beam.paths(beam.alive), 0, None, 0
         elif not beam.alive or self.best is None:

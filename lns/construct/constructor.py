@@ -8,9 +8,9 @@ import numpy as np
 
 from instances.board import Board
 from instances.errors import InputError
-from instances.puzzle import IntArray, Puzzle
-from lns.construct import endgame, kernel, tables
-from lns.construct.endgame import EXHAUSTED, MOST_SLIPS, REACHED, plan_end
+from instances.puzzle import Puzzle
+from lns.construct import endgame, kernel, tables, word
+from lns.construct.endgame import EXHAUSTED, REACHED, plan_end
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
 from lns.construct.schedule import Schedule
@@ -37,8 +37,8 @@ class Constructor:
     }  # fmt: skip
 
     def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
-        if len(schedule.unlock) >= MOST_SLIPS:
-            raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {MOST_SLIPS}")
+        if len(schedule.unlock) >= word.SLIPS:
+            raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {word.SLIPS}")
         if puzzle.colours > MAX_COLOURS:
             raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
         self.puzzle = puzzle
@@ -47,7 +47,7 @@ class Constructor:
         self.schedule = schedule
         self.tail, self._work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
-        self.counters = np.zeros(6, dtype=np.int64)
+        self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         self.outcomes = np.zeros(kernel.MOST_MISSES, dtype=np.int64)
         self.shuffle_seed = self.shuffled_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
@@ -78,7 +78,7 @@ class Constructor:
         self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
         self.shuffled_at = self.nodes
         self._prefixes_before, self._tail_nodes_before = self.prefixes, self.tail_nodes
-        self.counters[4:] = self.prefixes, self.nodes
+        self.counters[[kernel.SAMPLED, kernel.NEXT_SAMPLE]] = self.prefixes, self.nodes
 
     def _make_plan(self) -> None:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
@@ -147,11 +147,11 @@ class Constructor:
     @property
     def prefixes(self) -> int:
         """Prefixes that reached the exact tail."""
-        return int(self.counters[0])
+        return int(self.counters[kernel.PREFIXES])
 
     @property
     def tail_nodes(self) -> int:
-        return int(self.counters[2])
+        return int(self.counters[kernel.TAIL_NODES])
 
     @property
     def tail_nodes_of_shuffle(self) -> int:
@@ -202,24 +202,24 @@ class Constructor:
             here = int(self._position[at])
             start = int(made.start[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
             tried = made.words[start : max(start, cursors[at])]  # the list up to the candidate that lies there
-            if start + len(tried) != cursors[at] or (tried >> tables.GAIN_AT == tables.NEVER).any():
+            if start + len(tried) != cursors[at] or (tried >> word.GAIN_AT == word.NEVER).any():
                 if at == begin:
                     break  # no list is read there: its cursor is whatever was there
                 raise _foreign()
             prefix.cursor[at] = cursors[at]
             if at == min(depth, begin):
                 break
-            word = int(tried[-1]) if len(tried) else tables.NEVER << tables.GAIN_AT
-            piece = word & ((1 << tables.PIECE_BITS) - 1)
-            prefix.gain[at + 1] = prefix.gain[at] + (word >> tables.GAIN_AT)
+            laid = int(tried[-1]) if len(tried) else word.NEVER << word.GAIN_AT
+            piece = laid & int(word.PIECE_MASK)
+            prefix.gain[at + 1] = prefix.gain[at] + (laid >> word.GAIN_AT)
             if prefix.gain[at + 1] < self.plan.need[at] or prefix.used[piece]:
                 raise _foreign()
             prefix.used[piece] = 1
-            prefix.chosen[at] = word
-            prefix.right[here] = (word >> tables.RIGHT_AT) & ((1 << tables.RIGHT_BITS) - 1)
-            prefix.down[here] = (word >> tables.DOWN_AT) & ((1 << (tables.RIGHT_AT - tables.DOWN_AT)) - 1)
+            prefix.chosen[at] = laid
+            prefix.right[here] = laid >> word.RIGHT_AT & word.RIGHT_MASK
+            prefix.down[here] = laid >> word.DOWN_AT & word.DOWN_MASK
         if depth > begin:
-            spent = (tables.SLIP - 1 - int(prefix.gain[begin])) // tables.SLIP
+            spent = (word.SLIP - 1 - int(prefix.gain[begin])) // word.SLIP
             end, work = self.end, self.end_work
             endgame.enter(end, work, prefix.used, prefix.right, prefix.down, spent)
             if not endgame.lay_again(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
@@ -227,15 +227,6 @@ class Constructor:
             endgame.lay(
                 end, work, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
             )  # fmt: skip
-
-    def placements(self) -> IntArray:
-        """The prefix that stands now: int32 (cells,) oriented pieces, -1 = empty."""
-        depth = max(0, int(self.prefix.scalars[0]))
-        words = self.prefix.chosen[:depth]
-        placed = np.full(self.puzzle.cells, -1, dtype=np.int32)
-        piece, rotation = words & ((1 << tables.PIECE_BITS) - 1), (words >> tables.ROTATION_AT) & 3
-        placed[self.schedule.order[:depth]] = piece * 4 + rotation
-        return placed
 
 
 def _foreign() -> InputError:

@@ -23,11 +23,11 @@ import numpy.typing as npt
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.derive import Aim, Fit, best_schedule, first_unlock, highest_aim, measure, schedule_for
-from lns.construct.endgame import MOST_SLIPS
+from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, schedule_for
 from lns.construct.kernel import LOOK, MOST_MISSES
-from lns.construct.schedule import Schedule, favoured_colours
-from lns.construct.tables import SLIP
+from lns.construct.schedule import Quota, Schedule, favoured_colours
+from lns.construct.word import SLIP, SLIPS
+from lns.costs import TAIL_NODE
 from lns.engine import State
 from lns.params import Construct
 from lns.rng import RandomState
@@ -39,7 +39,6 @@ HOPE = 3.0  # what a course above the best one may turn out to be worth, in the 
 TRUST = 1.0  # shuffles of a course after which that hope is half forgotten
 SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
 PRIOR = 100_000.0  # nodes that the population's word is worth
-TAIL_NODE = 1.6  # what a node of the exact tail costs, in nodes of construction (`make bench`)
 _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
 
 
@@ -67,12 +66,12 @@ class Course:
         self.slack += built.exhausted
         if built.barren:
             return  # a subtree that dies early says little of those that live
-        counted = built.prefix.census.reshape(cells, 2, MOST_SLIPS).astype(np.float64)
+        counted = built.prefix.census.reshape(cells, 2, SLIPS).astype(np.float64)
         exact, slipping = counted[:, 0], counted[:, 1]
-        parents = np.zeros((cells, MOST_SLIPS))  # nodes that stood before each depth, by slips spent
+        parents = np.zeros((cells, SLIPS))  # nodes that stood before each depth, by slips spent
         parents[0, 0] = 1.0
         parents[1:] = (exact + slipping)[:-1]
-        room = np.arange(MOST_SLIPS) < schedule.allowed[:, None]
+        room = np.arange(SLIPS) < schedule.allowed[:, None]
         self.census += [exact.sum(1), parents.sum(1), slipping.sum(1), np.where(room, parents, 0.0).sum(1)]
 
     @property
@@ -82,12 +81,12 @@ class Course:
 
     def known(self) -> Fit:
         """The fit with everything that was met since."""
-        exact, first, cells = self.fit.exact.copy(), self.fit.first_unlock, len(self.fit.exact)
-        if self.fit.height > 0:
-            exact[first : first + cells // 8] *= SHY
+        exact, quota, cells = self.fit.exact.copy(), self.fit.quota, len(self.fit.exact)
+        if quota != Quota():
+            exact[quota.end(cells) : quota.end(cells) + cells // 8] *= SHY
         exact = (self.census[_EXACT] + PRIOR * exact) / (self.census[_PARENTS] + PRIOR)
         slipping = (self.census[_SLIPPING] + PRIOR * self.fit.slipping) / (self.census[_ROOM] + PRIOR)
-        return Fit(exact, slipping, self.fit.favoured, self.fit.height, self.fit.first_unlock)
+        return Fit(exact, slipping, quota)
 
 
 class Courses:
@@ -95,9 +94,9 @@ class Courses:
 
     def __init__(self, puzzle: Puzzle, params: Construct, random: RandomState) -> None:
         self.puzzle, self.params, self.random = puzzle, params, random
-        self.favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
-        some = params.quota > 0 and 0 < np.isin(puzzle.pieces, self.favoured).sum() < SLIP  # else they look like slips
-        self.heights = [height * params.quota for height in HEIGHTS] if some else [0.0]
+        favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
+        some = params.quota > 0 and 0 < np.isin(puzzle.pieces, favoured).sum() < SLIP  # else they look like slips
+        self.quotas = [Quota(favoured, params.quota).times(share) for share in HEIGHTS] if some else [Quota()]
         self.courses: list[Course] = []  # those tried, from the highest down
         self.now = 0
         self.aim: Aim | None = None
@@ -131,7 +130,7 @@ class Courses:
         if not self.courses:
             return self._begin()
         boards, rates = self.boards(mismatches)
-        left, most = len(self.heights) - len(self.courses), max(rates)
+        left, most = len(self.quotas) - len(self.courses), max(rates)
         if most == 0:
             return self._begin() if left else min(range(len(rates)), key=lambda i: self.courses[i].work)
         top, trust = rates.index(most), TRUST * self.params.reshuffle_nodes
@@ -150,15 +149,13 @@ class Courses:
 
     def _begin(self) -> int:
         """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
-        height = self.heights[len(self.courses)]
-        for lower in [height, 0.95 * height, 0.9 * height, 0.8 * height, 0.0]:
-            fit = measure(self.puzzle, self.params, self.favoured, lower, self.random)
+        quota = self.quotas[len(self.courses)]
+        for share in (1.0, 0.95, 0.9, 0.8, 0.0):
+            fit = measure(self.puzzle, self.params, quota.times(share), self.random)
             if fit is not None:
                 break
         assert fit is not None, "without a quota some population always lives"
-        fit = Fit(
-            fit.exact, fit.slipping, self.favoured if height > 0 else (), height, first_unlock(self.puzzle, height)
-        )
+        fit = Fit(fit.exact, fit.slipping, quota)
         self.courses.append(Course(fit, np.zeros((4, self.puzzle.cells)), np.zeros(MOST_MISSES)))
         return len(self.courses) - 1
 
@@ -180,20 +177,19 @@ class Courses:
             np.asarray(state[name], dtype=np.float64) for name in ("fits", "outcomes", "numbers", "aim")
         )
         unlock = np.asarray(state["unlock"], dtype=np.int64)
-        if not len(fits) == len(outcomes) == len(numbers) <= len(self.heights) or len(aim) != 3:
+        if not len(fits) == len(outcomes) == len(numbers) <= len(self.quotas) or len(aim) != 3:
             raise InputError("the saved courses are of other parameters")
         for values in (fits, outcomes, numbers, aim):
             if not (np.isfinite(values).all() and (values >= 0).all()):
                 raise InputError("the saved courses have numbers out of range")
-        if len(unlock) >= MOST_SLIPS or (unlock < 0).any() or (unlock > self.puzzle.cells).any():
+        if len(unlock) >= SLIPS or (unlock < 0).any() or (unlock > self.puzzle.cells).any():
             raise InputError("the saved slip schedule is of another puzzle")
         now, mismatches, rate = aim.tolist()
         if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
             raise InputError("the saved aim is out of range")
         self.courses = []
-        for row, boards, (work, *counts), height in zip(fits, outcomes, numbers.tolist(), self.heights, strict=False):
-            favoured = self.favoured if height > 0 else ()
-            fit = Fit(row[0], row[1], favoured, height, first_unlock(self.puzzle, height))
+        for row, boards, (work, *counts), quota in zip(fits, outcomes, numbers.tolist(), self.quotas, strict=False):
+            fit = Fit(row[0], row[1], quota)
             self.courses.append(Course(fit, row[2:].copy(), boards.copy(), work, *(int(min(n, 2**53)) for n in counts)))
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
 

@@ -18,28 +18,26 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
+from lns import costs
 from lns.construct import forecast, probe, tables
 from lns.construct.order import comb
-from lns.construct.schedule import QUOTA_END, Schedule, quota_floor
+from lns.construct.schedule import Quota, Schedule
+from lns.construct.word import SLIPS
 from lns.params import Beam, Construct
 from lns.rng import RandomState, generator
 
 SAMPLES = 8
 WINDOW = 3  # cells of one kind, before and behind, that a measurement is averaged over
 LEAST = 0.02  # what no population has met is rare, not impossible
-MOST_SLIPS = 30  # fewer than the endgame's
-TAIL_COST = 250.0  # what the exact tail of a prefix takes, set-up included, in nodes of construction; at loose aims
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Mean children of a prefix by depth under one quota: float64 (cells,) exact and slipping ones."""
+    """Mean children of a prefix by depth, float64 (cells,): exact and slipping ones, under ``quota``."""
 
     exact: npt.NDArray[np.float64]
     slipping: npt.NDArray[np.float64]
-    favoured: tuple[int, ...]
-    height: float
-    first_unlock: int  # no slip before this depth
+    quota: Quota
 
 
 @dataclass(frozen=True)
@@ -67,36 +65,27 @@ def beam_cut_of(puzzle: Puzzle, params: Beam) -> int:
     return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 
-def first_unlock(puzzle: Puzzle, height: float) -> int:
-    """Quotas and slips do not mix: no slip before the quota ends."""
-    return round(puzzle.cells * QUOTA_END) if height > 0 else 1
-
-
-def measure(
-    puzzle: Puzzle, params: Construct, favoured: tuple[int, ...], height: float, random: RandomState
-) -> Fit | None:
+def measure(puzzle: Puzzle, params: Construct, quota: Quota, random: RandomState) -> Fit | None:
     """Mean children by depth from a few populations; None when every one of them starves under this quota."""
     order = order_of(puzzle, params)
-    floor = quota_floor(puzzle, favoured, height)
+    floor = quota.floor(puzzle)
     cells, size = puzzle.cells, params.population
     everywhere = np.ones(cells, dtype=bool)
     room = probe.new_room(size)
-    made = tables.build(puzzle, order, everywhere, favoured if height > 0 else (), generator(random), cells)
+    made = tables.build(puzzle, order, everywhere, quota.favoured, generator(random), cells)
     tallies = []
     for _ in range(SAMPLES):
         now, after = (probe.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
         tally = probe.Tally(*(np.zeros(cells) for _ in range(2)))
         reached = probe.grow(made, order, floor, now, after, tally, room, random)
-        if reached == cells or height == 0:
+        if reached == cells or quota == Quota():
             tallies.append(tally)
     if not tallies:
         return None
     return Fit(
         _smooth(np.mean([tally.exact for tally in tallies], axis=0), made.base),
         _smooth(np.mean([tally.slipping for tally in tallies], axis=0), made.base),
-        favoured if height > 0 else (),
-        height,
-        first_unlock(puzzle, height),
+        quota,
     )
 
 
@@ -136,12 +125,12 @@ def highest_aim(fit: Fit, puzzle: Puzzle, params: Construct) -> Aim:
 def best_schedule(fit: Fit, puzzle: Puzzle, params: Construct, mismatches: int) -> Aim:
     """The slip schedule with the most full boards of at most ``mismatches`` per node."""
     cut = cut_of(puzzle, params)
-    slips = min(mismatches, MOST_SLIPS)
-    first = min(fit.first_unlock, cut)
+    slips = min(mismatches, SLIPS - 1)
+    first = min(fit.quota.end(puzzle.cells), cut)
     slipping = np.where(np.arange(puzzle.cells) < first, 0.0, fit.slipping)
     start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)  # the search moves them anyway
     start = np.minimum(start, cut)
-    unlock, rate = forecast.best_unlocks(fit.exact, slipping, start, cut, mismatches, TAIL_COST)
+    unlock, rate = forecast.best_unlocks(fit.exact, slipping, start, cut, mismatches, costs.TAIL)
     return Aim(mismatches, unlock[unlock < cut], rate)
 
 
@@ -150,7 +139,7 @@ def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Sched
     return Schedule(
         order_of(puzzle, params),
         np.maximum(aim.unlock - params.slip_shift, 1),
-        quota_floor(puzzle, fit.favoured, fit.height),
-        fit.favoured,
+        fit.quota.floor(puzzle),
+        fit.quota.favoured,
         cut_of(puzzle, params),
     )

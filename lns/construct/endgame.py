@@ -15,21 +15,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs.bits import lowest
+from exact.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct import tables
 from lns.construct.order import padded
-from lns.construct.tables import DOWN_AT, PIECE_BITS, RIGHT_AT, RIGHT_BITS, SLIP
+from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs, pack
 
 MOST_PIECES = 64
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
-MOST_SLIPS = 32  # a schedule allows fewer: 32 slips are as low as the gain that ends a list
-CENSUS = 2 * MOST_SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent
+CENSUS = 2 * SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
 _TURNS, _WORDS = np.uint64(4), np.uint64(8)  # words of a set of oriented pieces; the exact ones and the slipping ones
 
-Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
@@ -144,7 +142,7 @@ def plan_end(
         kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_slips, up_slips, always,
         _ahead(puzzle, level, left_at, up_at),
         4 * puzzle.oriented.astype(np.int64),
-        tables.pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
+        pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
         np.cumsum([0] + [len(sets) for sets in members]),
         np.array([one for sets in members for one in sets], dtype=np.int64),
         chance.permutation(puzzle.cells), colours1, begin,
@@ -339,7 +337,7 @@ def search_end(
             if plan.ahead.level[level] >= 0 and _unanswered(plan, work, level, left, after):
                 continue
             chosen[level] = np.int64((slip << np.uint64(8)) + turned)
-            census[counted + level * np.uint64(CENSUS) + slip * np.uint64(MOST_SLIPS) + np.uint64(after)] += 1
+            census[counted + level * np.uint64(CENSUS) + slip * np.uint64(SLIPS) + np.uint64(after)] += 1
             nodes += 1
             level += _ONE
             free[level] = left
@@ -376,9 +374,9 @@ def lay(
         word = plan.word[work.oriented[work.chosen[level] & 255]]
         cursor[plan.begin + level] = work.chosen[level]
         words[plan.begin + level] = word
-        used[word & ((1 << PIECE_BITS) - 1)] = 1
-        right[plan.position[level]] = (word >> RIGHT_AT) & ((1 << RIGHT_BITS) - 1)
-        down[plan.position[level]] = (word >> DOWN_AT) & ((1 << (RIGHT_AT - DOWN_AT)) - 1)
+        used[word & PIECE_MASK] = 1
+        right[plan.position[level]] = (word >> RIGHT_AT) & RIGHT_MASK
+        down[plan.position[level]] = (word >> DOWN_AT) & DOWN_MASK
     gain[depth] = gain[plan.begin] - SLIP * (work.spent[depth - plan.begin] - work.spent[0])
 
 
@@ -386,7 +384,7 @@ def lay(
 def lift(plan: EndPlan, depth: int, words: Longs, used: npt.NDArray[np.uint8]) -> None:
     """Take what ``lay`` laid off ``used`` again."""
     for level in range(depth - plan.begin):
-        used[words[plan.begin + level] & ((1 << PIECE_BITS) - 1)] = 0
+        used[words[plan.begin + level] & PIECE_MASK] = 0
 
 
 @flat_kernel

@@ -21,7 +21,6 @@ from lns.construct.endgame import (
     BUDGET,
     CENSUS,
     EXHAUSTED,
-    MOST_SLIPS,
     REACHED,
     EndPlan,
     EndWork,
@@ -30,28 +29,26 @@ from lns.construct.endgame import (
     lift,
     search_end,
 )
-from lns.construct.tables import (
+from lns.construct.tables import Tables
+from lns.construct.tail import TailPlan, TailWork, solve_tail
+from lns.construct.word import (
     DOWN_AT,
+    DOWN_MASK,
     GAIN_AT,
     NEVER,
-    PIECE_BITS,
+    PIECE_MASK,
     RIGHT_AT,
-    RIGHT_BITS,
+    RIGHT_MASK,
     ROTATION_AT,
-    SLIP,
-    SLIP_BITS,
-    Tables,
+    SLIPS,
+    slips_spent,
 )
-from lns.construct.tail import TailPlan, TailWork, solve_tail
-
-_PIECE_MASK = np.int64((1 << PIECE_BITS) - 1)
-_DOWN_MASK = np.int64((1 << (RIGHT_AT - DOWN_AT)) - 1)
-_RIGHT_MASK = np.int64((1 << RIGHT_BITS) - 1)
 
 MOST_MISSES = 128  # outcomes are counted below
 LOOK = 4  # edges below the target that a sampled prefix is finished for
 SAMPLE_NODES = 500_000  # nodes from one sample to the next
 BEGIN = -1  # depth of a search that has not begun
+PREFIXES, TAIL_NODES, MISSES, SAMPLED, NEXT_SAMPLE, COUNTERS = range(6)  # places in ``counters``: see `construct`
 
 
 class Plan(NamedTuple):
@@ -89,7 +86,7 @@ class Prefix(NamedTuple):
 @inline_flat_kernel
 def _none_left(at: int, words: npt.NDArray[np.int64], used: npt.NDArray[np.uint8]) -> bool:
     """Whether all pieces of the list that begins at ``at`` are used."""
-    while used[np.uint64(words[np.uint64(at)] & _PIECE_MASK)]:
+    while used[np.uint64(words[np.uint64(at)] & PIECE_MASK)]:
         at += 1
     return words[np.uint64(at)] >> GAIN_AT == NEVER
 
@@ -119,29 +116,29 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
         if begin == 0:
             return EXHAUSTED
         depth -= one
-        used[np.uint64(chosen[depth] & _PIECE_MASK)] = 0
+        used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
     status = EXHAUSTED
     while True:
         at = np.uint64(cursor[depth])
         word = words[at]
-        while used[np.uint64(word & _PIECE_MASK)]:
+        while used[np.uint64(word & PIECE_MASK)]:
             at += one
             word = words[at]
         gained = gain[depth] + (word >> GAIN_AT)
         if gained >= need[depth]:
             cursor[depth] = np.int64(at + one)
             here = np.uint64(position[depth])
-            used[np.uint64(word & _PIECE_MASK)] = 1
-            right[here] = (word >> RIGHT_AT) & _RIGHT_MASK
-            down[here] = (word >> DOWN_AT) & _DOWN_MASK
+            used[np.uint64(word & PIECE_MASK)] = 1
+            right[here] = (word >> RIGHT_AT) & RIGHT_MASK
+            down[here] = (word >> DOWN_AT) & DOWN_MASK
             if ahead[depth, 0] >= 0 and _none_left(index[ahead[depth, 0] + right[here]], words, used):
-                used[np.uint64(word & _PIECE_MASK)] = 0
+                used[np.uint64(word & PIECE_MASK)] = 0
                 continue
             if ahead[depth, 1] >= 0 and _none_left(index[ahead[depth, 1] + down[here]], words, used):
-                used[np.uint64(word & _PIECE_MASK)] = 0
+                used[np.uint64(word & PIECE_MASK)] = 0
                 continue
             chosen[depth] = word
-            spent = np.uint64((word >> 63) & MOST_SLIPS) + np.uint64((SLIP - 1 - gained) >> SLIP_BITS)
+            spent = np.uint64((word >> 63) & SLIPS) + np.uint64(slips_spent(gained))
             census[depth * np.uint64(CENSUS) + spent] += 1
             nodes += 1
             depth += one
@@ -158,7 +155,7 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
             if depth == 0:
                 break
             depth -= one
-            used[np.uint64(chosen[depth] & _PIECE_MASK)] = 0
+            used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
     prefix.scalars[0] = np.int64(depth)
     prefix.scalars[1] = nodes
     return status
@@ -177,7 +174,7 @@ def next_prefix(plan: Plan, prefix: Prefix, end: EndPlan, work: EndWork, node_li
             status = search_lists(plan, prefix, node_limit)
             if status != REACHED:
                 return status
-            spent = (SLIP - 1 - prefix.gain[plan.begin]) // SLIP
+            spent = slips_spent(prefix.gain[plan.begin])
             enter(end, work, prefix.used, prefix.right, prefix.down, spent)
         status = search_end(end, work, scalars, prefix.census, node_limit)
         if status != EXHAUSTED:
@@ -206,40 +203,39 @@ def construct(
     """Make prefixes and finish each exactly, until a board with at most ``mismatches`` is found or nodes run out.
 
     ``node_limit``: nodes of prefixes in all; those of the tails of this call are taken off it.
-    ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 [prefixes, tails searched,
-    tail nodes, mismatches of the find, prefixes when the last sample was taken, nodes where the next is due].
+    ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 (COUNTERS,): prefixes,
+    placements of tails, mismatches of the find, prefixes when the last sample was taken, nodes where the next is due.
     ``outcomes``: int64 (MOST_MISSES,), boards by mismatches: a sample of the prefixes is finished as well as it can be,
     and stands for all prefixes since the one before. Returns REACHED with a find, BUDGET or EXHAUSTED.
     """
     cells = len(finds)
-    tails_before = counters[2]
+    tails_before = counters[TAIL_NODES]
     while True:
-        status = next_prefix(plan, prefix, end, end_work, node_limit - (counters[2] - tails_before))
+        status = next_prefix(plan, prefix, end, end_work, node_limit - (counters[TAIL_NODES] - tails_before))
         if status != REACHED:
             return status
-        counters[0] += 1
-        slips = (SLIP - 1 - prefix.gain[plan.cut]) // SLIP
+        counters[PREFIXES] += 1
+        slips = slips_spent(prefix.gain[plan.cut])
         room = mismatches - slips
-        sample = prefix.scalars[1] >= counters[5]
+        sample = prefix.scalars[1] >= counters[NEXT_SAMPLE]
         if sample:
             room += LOOK
-            stands_for = counters[0] - counters[4]
-            counters[4] = counters[0]
-            counters[5] = prefix.scalars[1] + SAMPLE_NODES
+            stands_for = counters[PREFIXES] - counters[SAMPLED]
+            counters[SAMPLED] = counters[PREFIXES]
+            counters[NEXT_SAMPLE] = prefix.scalars[1] + SAMPLE_NODES
         if room < 0:
             continue
         found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, tail_nodes)
-        counters[1] += nodes > 0
-        counters[2] += nodes
+        counters[TAIL_NODES] += nodes
         if sample and found >= 0 and slips + found < MOST_MISSES:
             outcomes[slips + found] += stands_for
         if 0 <= found <= mismatches - slips:
             for depth in range(plan.cut):
                 word = prefix.chosen[depth]
-                finds[depth] = (word & _PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)
+                finds[depth] = (word & PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)
             for i in range(cells - plan.cut):
                 finds[plan.cut + i] = work.found[i]
-            counters[3] = slips + found
+            counters[MISSES] = slips + found
             return REACHED
-        if prefix.scalars[1] + counters[2] - tails_before >= node_limit:
+        if prefix.scalars[1] + counters[TAIL_NODES] - tails_before >= node_limit:
             return BUDGET

@@ -1,7 +1,7 @@
 """Fixed orders of the cells in which the upper and the left side of every cell are known when it is filled.
 
 Any order that never visits a cell before its upper and its left neighbour qualifies (a linear extension of the
-staircase order). Row scan is the plain one; the comb order fills the upper rows row by row and the
+staircase order). The comb order fills the upper rows row by row and the
 last rows column by column, so that the frontier gets short while slips are being spent.
 """
 
@@ -10,13 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
 from instances.puzzle import IntArray
-
-
-def row_scan(width: int, height: int) -> IntArray:
-    """Cells row by row; shape (width*height,), int32."""
-    return np.arange(width * height, dtype=np.int32)
 
 
 def comb(width: int, height: int, band: int, lead: int = 0, corner: int = 1) -> IntArray:
@@ -42,23 +36,10 @@ def comb(width: int, height: int, band: int, lead: int = 0, corner: int = 1) -> 
             order += [(r, column) for r in range(row, height)]
             column += 1
         by_row = not by_row
-    cells = np.array([r * width + c for r, c in order], dtype=np.int32)
-    check(cells, width, height)
-    return cells
+    return np.array([r * width + c for r, c in order], dtype=np.int32)
 
 
 def padded(order: IntArray, width: int) -> npt.NDArray[np.int64]:
     """Where each cell of ``order`` lies in a board with a row above and a column to the left more; int64."""
     row, column = np.divmod(order.astype(np.int64), width)
     return (row + 1) * (width + 1) + column + 1
-
-
-def check(order: IntArray, width: int, height: int) -> None:
-    """Raise InputError unless ``order`` holds each cell once and respects up and left."""
-    if sorted(order.tolist()) != list(range(width * height)):
-        raise InputError(f"an order of cells must hold each of the {width * height} cells once")
-    place = np.empty(width * height, dtype=np.int32)
-    place[order] = np.arange(width * height, dtype=np.int32)
-    grid = place.reshape(height, width)
-    if (np.diff(grid, axis=0) < 0).any() or (np.diff(grid, axis=1) < 0).any():
-        raise InputError("an order of cells must visit every cell after its upper and its left neighbour")

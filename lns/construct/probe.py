@@ -13,13 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.jit import flat_kernel, inline_flat_kernel
-from lns.construct.tables import DOWN_AT, GAIN_AT, NEVER, PIECE_BITS, RIGHT_AT, RIGHT_BITS, SLIP, Tables
+from lns.construct.tables import Tables
+from lns.construct.word import (
+    DOWN_AT,
+    DOWN_MASK,
+    GAIN_AT,
+    NEVER,
+    PIECE_MASK,
+    RIGHT_AT,
+    RIGHT_MASK,
+    SLIP,
+    slips_spent,
+)
 from lns.rng import RandomState, below
 
-_PIECE_MASK = np.int64((1 << PIECE_BITS) - 1)
-_DOWN_MASK = np.int64((1 << (RIGHT_AT - DOWN_AT)) - 1)
-_RIGHT_MASK = np.int64((1 << RIGHT_BITS) - 1)
-MOST_SLIPS = 255
+MOST_TOLD = 255  # slips that are told apart
 COUNTED = 8  # prefixes for which one stands where slips are only counted
 
 
@@ -51,8 +59,8 @@ class Room(NamedTuple):
 
 
 def new_room(size: int) -> Room:
-    parent, word = (np.zeros((MOST_SLIPS + 1, size), dtype=np.int64) for _ in range(2))
-    return Room(parent, word, np.zeros(MOST_SLIPS + 1, dtype=np.int64), np.zeros(size, dtype=np.int64))
+    parent, word = (np.zeros((MOST_TOLD + 1, size), dtype=np.int64) for _ in range(2))
+    return Room(parent, word, np.zeros(MOST_TOLD + 1, dtype=np.int64), np.zeros(size, dtype=np.int64))
 
 
 def new_population(size: int, width: int, height: int) -> Population:
@@ -77,9 +85,9 @@ def bear(now: Population, i: int, after: Population, born: int, row: int, column
         after.down[born, at] = now.down[i, at]
     for at in range(now.used.shape[1]):
         after.used[born, at] = now.used[i, at]
-    after.right[born, row] = (word >> RIGHT_AT) & _RIGHT_MASK
-    after.down[born, column] = (word >> DOWN_AT) & _DOWN_MASK
-    piece = word & _PIECE_MASK
+    after.right[born, row] = (word >> RIGHT_AT) & RIGHT_MASK
+    after.down[born, column] = (word >> DOWN_AT) & DOWN_MASK
+    piece = word & PIECE_MASK
     after.used[born, piece >> 6] |= np.uint64(1) << np.uint64(piece & 63)
 
 
@@ -111,13 +119,13 @@ def grow(
     seen, behind = room.seen, room.behind
     for depth in range(len(order)):
         row, column = order[depth] // width, order[depth] % width
-        for total in range(MOST_SLIPS + 1):
+        for total in range(MOST_TOLD + 1):
             seen[total] = 0
         exact = slipping = 0
         for i in range(alive):
-            spent = (SLIP - 1 - now.gain[i]) // SLIP
+            spent = slips_spent(now.gain[i])
             favoured = now.gain[i] + spent * SLIP
-            total = min(spent, MOST_SLIPS)
+            total = min(spent, MOST_TOLD)
             at = starts[base[depth] + now.right[i, row] + now.down[i, column]]
             while True:
                 word = words[at]
@@ -125,7 +133,7 @@ def grow(
                 if gain < -(SLIP // 2):
                     break
                 at += 1
-                piece = word & _PIECE_MASK
+                piece = word & PIECE_MASK
                 if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
                     continue
                 exact += 1
@@ -135,10 +143,10 @@ def grow(
         # one prefix stands for some
         i, total, enough = 0, -1, False
         while i < alive:
-            spent = (SLIP - 1 - now.gain[i]) // SLIP
+            spent = slips_spent(now.gain[i])
             favoured = now.gain[i] + (spent + 1) * SLIP
-            if not enough and total != min(spent + 1, MOST_SLIPS):
-                total = min(spent + 1, MOST_SLIPS)
+            if not enough and total != min(spent + 1, MOST_TOLD):
+                total = min(spent + 1, MOST_TOLD)
                 better = 0
                 for fewer in range(total):
                     better += seen[fewer]
@@ -151,7 +159,7 @@ def grow(
                 if gain == NEVER:
                     break
                 at += 1
-                piece = word & _PIECE_MASK
+                piece = word & PIECE_MASK
                 if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
                     continue
                 slipping += stands_for
@@ -161,7 +169,7 @@ def grow(
         tally.exact[depth] = exact / alive
         tally.slipping[depth] = slipping / alive
         born = 0
-        for total in range(MOST_SLIPS + 1):
+        for total in range(MOST_TOLD + 1):
             for slot in range(min(seen[total], size)):
                 if born == size:
                     break

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.endgame import MOST_PIECES
-from lns.construct.tables import SLIP
+from lns.construct.word import SLIP
 
 # (share of the cells filled, share of the favoured half-edges used by then); nothing is asked behind the last point
 QUOTA_CURVE = (
@@ -26,6 +26,30 @@ QUOTA_CURVE = (
     (160 / 256, 119 / 122),
 )
 QUOTA_END = QUOTA_CURVE[-1][0]
+
+
+@dataclass(frozen=True)
+class Quota:
+    """Which colours must be used up early: ``favoured`` ones, along the curve at this ``height``; by default none."""
+
+    favoured: tuple[int, ...] = ()
+    height: float = 0.0
+
+    def times(self, share: float) -> Quota:
+        """The same at a share of the height."""
+        return Quota(self.favoured, share * self.height) if share * self.height > 0 else Quota()
+
+    def floor(self, puzzle: Puzzle) -> IntArray:
+        """Favoured half-edges that must have been used once a depth is filled; shape (cells,)."""
+        total = int(np.isin(puzzle.pieces, self.favoured).sum())
+        depth = np.arange(puzzle.cells) / puzzle.cells
+        at, share = zip(*QUOTA_CURVE, strict=True)
+        floor = np.interp(depth, at, share) * total * self.height
+        return np.where(depth <= at[-1], np.floor(floor), 0).astype(np.int32)
+
+    def end(self, cells: int) -> int:
+        """The first depth at which nothing is asked any more. Quotas and slips do not mix: no slip before it."""
+        return round(cells * QUOTA_END) if self.height > 0 else 1
 
 
 @dataclass(frozen=True)
@@ -62,17 +86,6 @@ class Schedule:
     def may_slip(self) -> npt.NDArray[np.bool_]:
         """Depths at which some slip may be spent."""
         return self.allowed > 0
-
-
-def quota_floor(puzzle: Puzzle, favoured: tuple[int, ...], height: float) -> IntArray:
-    """Favoured half-edges that must have been used once a depth is filled; shape (cells,)."""
-    if not favoured:
-        return np.zeros(puzzle.cells, dtype=np.int32)
-    total = int(np.isin(puzzle.pieces, favoured).sum())
-    depth = np.arange(puzzle.cells) / puzzle.cells
-    at, share = zip(*QUOTA_CURVE, strict=True)
-    floor = np.interp(depth, at, share) * total * height
-    return np.where(depth <= at[-1], np.floor(floor), 0).astype(np.int32)
 
 
 def favoured_colours(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:

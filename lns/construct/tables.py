@@ -1,15 +1,8 @@
 """Candidate tables: for each kind of cell and each pair of known colours (left, up), the pieces to try, in order.
 
-A candidate is one int64 word: everything that the search needs about an oriented piece in one load.
-
-    bits  0-12  piece              (index into ``used``)
-    bits 13-14  rotation
-    bits 15-26  colour shown downwards
-    bits 27-47  colour shown to the right, times the number of colours (row of the index of the next cell)
-    bits 48-63  gain, signed: favoured half-edges minus SLIP for a slip
-
-Lists end with a word of the lowest gain on a piece that is never used, so that the end needs no test of its own: see
-``lns.construct.kernel``. Inside a list: fewest slips first, then most favoured half-edges, then chance.
+A candidate is one int64 word: see ``lns.construct.word``. Lists end with a word of the lowest gain on a piece that is
+never used, so that the end needs no test of its own: see ``lns.construct.kernel``. Inside a list: fewest slips first,
+then most favoured half-edges, then chance.
 
 A rim cell also has lists for the colour of one neighbour alone: colour 0 stands for "not known yet" there.
 """
@@ -23,19 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
-
-SLIP_BITS = 10
-SLIP = 1 << SLIP_BITS  # one slip, in units of gain; more than all favoured half-edges of a board: see ``Courses``
-NEVER = -(2**15)  # gain of the end of a list
-
-PIECE_BITS, ROTATION_BITS, DOWN_BITS, RIGHT_BITS = 13, 2, 12, 21
-ROTATION_AT = PIECE_BITS
-DOWN_AT = ROTATION_AT + ROTATION_BITS
-RIGHT_AT = DOWN_AT + DOWN_BITS
-GAIN_AT = RIGHT_AT + RIGHT_BITS
-
-
-Longs = npt.NDArray[np.int64]
+from lns.construct.word import GAIN_AT, NEVER, SLIP, Longs, pack
 
 
 class Tables(NamedTuple):
@@ -211,13 +192,6 @@ def first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
         for earlier in range(rotation):
             first[:, rotation] &= (turns[:, rotation] != turns[:, earlier]).any(axis=1)
     return first.ravel()
-
-
-def pack(quads: IntArray, oriented: Longs, gain: Longs, colours1: int) -> Longs:
-    piece, rotation = oriented >> 2, oriented & 3
-    right = quads[:, RIGHT].astype(np.int64) * colours1
-    down = quads[:, DOWN].astype(np.int64)
-    return piece | rotation << ROTATION_AT | down << DOWN_AT | right << RIGHT_AT | gain << GAIN_AT
 
 
 def _lists(

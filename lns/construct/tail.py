@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.colorpairs.bits import lowest
+from exact.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.order import padded

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
-from lns.neighbourhoods.assign import fit, reassign
+from lns.assignment import fit, reassign
 from lns.neighbourhoods.freed import halo
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.tabu.search import Tabu

@@ -13,18 +13,20 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from instances.turn import turned_board, turned_puzzle
-from lns.construct.beam import Beam, Paths, finish
+from lns.construct.beam import Beam
+from lns.construct.beam_kernel import Paths, finish
 from lns.construct.derive import beam_cut_of, order_of
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.tail import plan_tail
+from lns.costs import CHILD, REGION_NODE
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.params import Beam as BeamParams
 from lns.params import Construct
 
 KEPT = (0.4, 0.6)  # share of the board that stays
 NARROWEST, WIDEST = 16, 16_384  # prefixes of the beam
-NODES_OF_A_CHILD = 4
+CHILD_NODES = CHILD / REGION_NODE  # what a child of the beam takes, in nodes of a re-solve
 LEAST_CELLS = 9  # smaller boards are left to the other operators
 
 
@@ -58,8 +60,8 @@ class Suffix:
         self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, chance: np.random.Generator
     ) -> tuple[Paths, int]:
         """Prefixes of ``cut`` cells that begin with ``kept``, (n, cut), and the nodes that they took."""
-        layer = NODES_OF_A_CHILD * self.beam.fan_out * max(1, cut - len(kept))
-        width = min(max(nodes // layer, NARROWEST), WIDEST)
+        layer = CHILD_NODES * self.beam.fan_out * max(1, cut - len(kept))
+        width = min(max(int(nodes / layer), NARROWEST), WIDEST)
         random = chance.integers(2**64, size=4, dtype=np.uint64)
         rim, inner = self.construct.quota_rim, self.construct.quota_inner
         favoured = _favoured(puzzle, rim, inner) if self.construct.quota else ()
@@ -67,7 +69,7 @@ class Suffix:
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
         reached = beam.alive if beam.depth == cut else 0
-        return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), NODES_OF_A_CHILD * children
+        return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), int(CHILD_NODES * children)
 
     def _turns(self, puzzle: Puzzle, board: Board, share: float) -> int:
         """The number of quarter turns after which a prefix of this share has the fewest mismatches in it."""

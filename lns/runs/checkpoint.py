@@ -7,6 +7,7 @@ member tells a damaged file; the run's id and the puzzle's hash tell a foreign o
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import zipfile
@@ -29,7 +30,7 @@ from lns.islands import Island
 from lns.runs.account import Account, from_json
 from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
 
-SCHEMA = 2  # 2: cursors of the endgame
+SCHEMA = 3  # 2: cursors of the endgame; 3: boards of tabu search
 MAX_BYTES = 2**30  # of a file
 MAX_FREE_BYTES = 2**26  # of an array whose length is the engine's own
 MAX_META = 2**22
@@ -47,7 +48,7 @@ class Checkpoint:
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> None:
-    """Write the checkpoint; the last one becomes the previous one. Raises OSError, both then as they were."""
+    """Write the checkpoint; the last one becomes the previous one. Raises OSError; the last one then stays."""
     meta = {
         "schema": SCHEMA,
         "run": run,
@@ -66,13 +67,26 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
                     for name, array in island.state.items():
                         _add(archive, f"{number}/{name}", np.asarray(array))
             os.fsync(file.fileno())
-        if (directory / CHECKPOINT).exists():
-            (directory / CHECKPOINT).replace(directory / PREVIOUS)
-        temporary.replace(directory / CHECKPOINT)
+        _exchange(temporary, directory / CHECKPOINT, directory / PREVIOUS)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(directory)
+
+
+def _exchange(new: Path, last: Path, previous: Path) -> None:
+    """Put ``new`` in the place of ``last``, which becomes ``previous``; where that fails, ``last`` comes back."""
+    if last.is_dir():  # renamed over the previous file it would be refused as 'Not a directory'
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(last))
+    if not last.exists():
+        new.replace(last)
+        return
+    last.replace(previous)
+    try:
+        new.replace(last)
+    except BaseException:
+        previous.replace(last)
+        raise
 
 
 def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
@@ -96,8 +110,10 @@ def peek(path: Path, run: str, puzzle: Puzzle) -> Account:
 
 
 def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
-    if not path.is_file():
+    if not path.exists():
         raise InputError("no such file; expected a checkpoint")
+    if not path.is_file():
+        raise InputError("is no regular file; expected a checkpoint")
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
     with zipfile.ZipFile(path) as archive:

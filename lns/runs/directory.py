@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,14 +23,16 @@ from instances.formats.text import printable
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import params as parameters
+from lns.engine import judged
 from lns.params import Params
-from lns.runs.files import BEST, INSTANCE, PARAMETERS, PICTURE, SETTINGS, STOP, now
+from lns.runs.files import BEST, INSTANCE, LOCK, LOG, PARAMETERS, PICTURE, SETTINGS, STOP, now
 from lns.runs.lock import Lock
 from lns.runs.settings import Settings, digest
 
 log = logging.getLogger("lns")
 
 FREE_BYTES = 16 * 2**20  # a run that begins with less would soon be in trouble
+_FIRST = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG)  # what there is before anything is found or saved
 
 
 class RunDirectory:
@@ -37,6 +41,7 @@ class RunDirectory:
     def __init__(self, path: Path, settings: Settings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
         self.path, self.settings, self.puzzle, self.params = path, settings, puzzle, params
         self._lock = lock
+        self._undo: Callable[[], None] | None = None
         self.ended_badly = lock.stale
         self.clear_stop()
 
@@ -81,26 +86,33 @@ class RunDirectory:
             if path.is_dir() and any(path.iterdir()):
                 hint = "go on there with `lns resume`, or name" if (path / SETTINGS).exists() else "name"
                 raise InputError(f"is not empty; {hint} a new directory", path)
+            undo = partial(_unmake, path, not path.is_dir())
             path.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(path).free
             if free < FREE_BYTES:
                 raise InputError(f"only {free // 1024} KiB are free on this disk; expected {FREE_BYTES // 1024}", path)
             lock = Lock(path)
-            write(path / INSTANCE, "json", puzzle, None)
-            atomic_write(path / PARAMETERS, text)
-            settings.write(path)
+            try:
+                write(path / INSTANCE, "json", puzzle, None)
+                atomic_write(path / PARAMETERS, text)
+                settings.write(path)
+            except BaseException:
+                undo()
+                raise
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             why = error.strerror if isinstance(error, OSError) else str(error)
             raise InputError(f"cannot write a run directory here: {why}", printable(str(path))) from None
-        return cls(path, settings, puzzle, params, lock)
+        directory = cls(path, settings, puzzle, params, lock)
+        directory._undo = undo
+        return directory
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
         """Take over a directory that `create` made. Raises InputError when that is not safe to do."""
         settings, puzzle = read_run(path)
-        text = read_text(path / PARAMETERS)
+        text = read_text(_there(path / PARAMETERS, "the parameters that the run began with"))
         if digest(text) != settings.params_sha256:
             raise InputError("changed since the run began; expected the same text", path / PARAMETERS)
         params = parameters.load(path / PARAMETERS)
@@ -119,6 +131,8 @@ class RunDirectory:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is not None and self._undo is not None:
+            self._undo()
         self.close()
 
     def close(self) -> None:
@@ -136,9 +150,7 @@ class RunDirectory:
 
     def describe(self, board: Board, elapsed_s: float) -> dict[str, Any]:
         """The fields of best.json. Raises AssertionError for a board that breaks a rule: nothing wrong is written."""
-        judged = verify(self.puzzle, board)
-        if not judged.valid or not judged.full:
-            raise AssertionError("the search returned an illegal board: " + "; ".join(judged.problems or ["not full"]))
+        judged(self.puzzle, board, "the search")
         settings = self.settings
         return best_json(
             self.puzzle, board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3)
@@ -181,6 +193,7 @@ def read_run(path: Path) -> tuple[Settings, Puzzle]:
     if not path.is_dir():
         raise InputError("no such directory; expected one that `lns solve` made", printable(str(path)))
     settings = Settings.read(path)
+    _there(path / INSTANCE, "the copy of the puzzle that was made at its start")
     puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     if puzzle.sha256 != settings.instance_sha256:
         raise InputError("another puzzle than the run's; expected the copy that was made at its start", path / INSTANCE)
@@ -193,10 +206,27 @@ def read_best(path: Path, puzzle: Puzzle) -> Best | None:
     if not os.path.lexists(file):
         return None
     _, board = load_board(os.path.join(path, BEST), puzzle, "best")  # noqa: PTH118
-    judged = verify(puzzle, board)
-    if not judged.valid or not judged.full:
-        raise InputError(f"not a full legal board: {(judged.problems or ('cells are empty',))[0]}", file)
-    return Best(board, judged.score)
+    found = verify(puzzle, board)
+    if not found.complete:
+        raise InputError(f"not a full legal board: {(found.problems or ('cells are empty',))[0]}", file)
+    return Best(board, found.score)
+
+
+def _there(path: Path, what: str) -> Path:
+    if not path.exists():
+        raise InputError(f"no such file; expected {what}", path)
+    return path
+
+
+def _unmake(path: Path, whole: bool) -> None:
+    """Remove the first files of a run, with ``whole`` also the directory, unless it has found or saved something."""
+    with contextlib.suppress(OSError):
+        files = list(path.iterdir())
+        if all(file.name in _FIRST or not file.stat().st_size for file in files):
+            for file in files:
+                file.unlink()
+            if whole:
+                path.rmdir()
 
 
 def _safe(name: str) -> str:

@@ -21,6 +21,7 @@ BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "r
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 STATUS, LOCK, STOP = "status.json", "lock", "stop"
 
+_BLOCK = 2**16  # bytes that are looked through at once
 _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
 _SEAL_LENGTH = len(', "sum": "01234567"}')
 
@@ -41,6 +42,18 @@ def open_regular(path: Path, flags: int) -> IO[bytes]:
         raise InputError("is no regular file; expected one", path)
     mode = "ab" if flags & os.O_APPEND else "r+b"
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
+
+
+def whole_lines(descriptor: int) -> int:
+    """Bytes of a file up to its last line end; what follows was cut short when a process was killed."""
+    end = os.fstat(descriptor).st_size
+    while end > 0:
+        begin = max(0, end - _BLOCK)
+        found = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0
 
 
 def seal(values: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.formats.json_values import Fields, json_object
 from instances.puzzle import MAX_CELLS, Puzzle
-from lns.runs.files import BOARDS, is_sealed, open_regular, seal
+from lns.runs.files import BOARDS, is_sealed, open_regular, seal, whole_lines
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes
 MAX_PENDING = 10_000  # boards kept in memory while the disk is full; the best of them
@@ -75,7 +75,7 @@ class Journal:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[Entry] = []
         length = os.fstat(self._file.fileno()).st_size
-        self.size = _whole(self._file.fileno(), length)
+        self.size = whole_lines(self._file.fileno())
         self.torn = length - self.size
         if self.torn:
             if os.pread(self._file.fileno(), len(_START), self.size) == _START[: self.torn]:
@@ -142,15 +142,3 @@ class Reader:
                     yield InputError("a damaged line: bytes that are not ASCII", self.path)
                 except InputError as error:
                     yield InputError(f"a damaged line: {error.message}", self.path)
-
-
-def _whole(descriptor: int, length: int) -> int:
-    """Where the last whole line ends."""
-    end = length
-    while end > 0:
-        begin = max(0, end - MAX_LINE)
-        found = os.pread(descriptor, end - begin, begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
-        end = begin
-    return 0

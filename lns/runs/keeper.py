@@ -23,7 +23,7 @@ from lns.runs import checkpoint as checkpoints
 from lns.runs.account import Account, Session
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
-from lns.runs.files import STATUS, now, seal
+from lns.runs.files import BEST, BOARDS, PICTURE, STATUS, now, seal
 from lns.runs.journal import Entry, Journal
 
 log = logging.getLogger("lns")
@@ -68,10 +68,7 @@ class Keeper:
         """Take what was found, save what is due."""
         self.account.elapsed_s = self._before + search.elapsed
         self.account.sessions[-1].seconds = search.elapsed
-        finds = search.drain()
-        if search.best is not None and search.best_score > self.account.best_score:
-            finds.append((0, Find(search.best, search.best_score, search.origin)))  # in case it is not among the finds
-        better = self._keep(finds)
+        better = self._keep(search.drain())
         search.finds_from = self.threshold
         if self.directory.stop_wanted:
             search.stop()
@@ -98,7 +95,7 @@ class Keeper:
         """The session is over: everything is saved, what the disk refused before is tried once more."""
         self.note(search)
         self.account.sessions[-1].ended = why
-        self._try("boards.jsonl", lambda: self.journal.append([]))
+        self._try(BOARDS, lambda: self.journal.append([]))
         if self._best_board is not None:
             self._write_best()
         self.save(search)
@@ -147,7 +144,7 @@ class Keeper:
         entries = []
         for island, find in finds:
             judged = verify(self.directory.puzzle, find.board)
-            if not judged.valid or not judged.full or judged.score != find.score:
+            if not judged.complete or judged.score != find.score:
                 raise AssertionError(f"{find.origin} returned an illegal board, or a wrong score: {judged.problems}")
             if find.score > self.account.best_score:
                 self.account.improve(find, at)
@@ -160,7 +157,7 @@ class Keeper:
             self.account.log(find)
             entries.append(Entry(find.score, self.account.elapsed_s, at, island, find.origin, find.board))
         if entries:
-            self._try("boards.jsonl", lambda: self.journal.append(entries))
+            self._try(BOARDS, lambda: self.journal.append(entries))
         if self.account.best_score == best or self._best_board is None:
             return False
         self.best = self.directory.describe(*self._best_board)
@@ -172,13 +169,13 @@ class Keeper:
     def _write_best(self) -> None:
         assert self._best_board is not None
         board, elapsed_s = self._best_board
-        self._try("best.json", lambda: self.directory.save_best(board, elapsed_s))
-        self._try("best.svg", lambda: self.directory.draw(board))
+        self._try(BEST, lambda: self.directory.save_best(board, elapsed_s))
+        self._try(PICTURE, lambda: self.directory.draw(board))
 
     def _retry(self, search: Archipelago) -> None:
-        if "boards.jsonl" in self._troubles:
-            self._try("boards.jsonl", lambda: self.journal.append([]))
-        if self._best_board is not None and self._troubles.keys() & {"best.json", "best.svg"}:
+        if BOARDS in self._troubles:
+            self._try(BOARDS, lambda: self.journal.append([]))
+        if self._best_board is not None and self._troubles.keys() & {BEST, PICTURE}:
             self._write_best()
         if "the checkpoint" in self._troubles:
             self.save(search)

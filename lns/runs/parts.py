@@ -9,9 +9,9 @@ from lns.runs.account import Account, Operator
 
 @dataclass(frozen=True)
 class Part:
-    """``work``: nodes (tabu: moves evaluated), ``share``: of all parts' work; ``boards``: in the log.
+    """``work``: nodes of the constructor, or what takes as long (tabu: moves evaluated); ``share``: of all parts' work.
 
-    ``bests``: new bests among them; ``edges``: by how many those were better, all together.
+    ``boards``: in the log; ``bests``: new bests among them; ``edges``: by how many those were better, all together.
     """
 
     name: str

@@ -11,7 +11,8 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.engine import Find, make_engine
+from lns.engine import Find
+from lns.engines import make_engine
 from lns.islands import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.account import Account, from_json
@@ -105,7 +106,7 @@ def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, 
         except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
             why = error.message if isinstance(error, InputError) else str(error)
             raise InputError(f"island {island.number} cannot be restored: {why}"[:300], path) from None
-        if not judged.valid or not judged.full or judged.score != island.best_score:
+        if not judged.complete or judged.score != island.best_score:
             raise InputError(f"island {island.number} holds a board that is not what it says", path)
         if path.name not in bests or judged.score > bests[path.name].score:
             bests[path.name] = Best(engine.best, judged.score)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from instances.draw import terminal
 from instances.draw.terminal import Colour
+from instances.formats.text import printable
 from lns.runs.account import Improvement
 from lns.runs.files import clock
 from lns.runs.journal import Entry
@@ -20,7 +21,8 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 def frame(one: Overview, elites: Sequence[Entry], width: int, height: int, colour: Colour, signs: bool) -> list[str]:
     """At most ``height`` lines of at most ``width`` columns. ``signs``: the terminal can show block characters."""
-    head = [part for line in headline(one) for part in textwrap.wrap(_plain(line), width)][: height // 3]
+    told = [printable(line, width * height) for line in headline(one)]
+    head = [part for line in told for part in textwrap.wrap(line, width)][: height // 3]
     room = height - len(head) - 1
     board = _board(one, width, room, colour)
     beside = max((_length(line) for line in board), default=0)
@@ -108,7 +110,7 @@ def _operators(one: Overview) -> list[str]:
     for name in names[:6]:
         did = one.account.operators.get(name)
         share = f"{one.beat.efforts.get(name, 0) / total:>5.0%}"
-        rows.append(f"{_plain(name)[:11]:<11}{did.boards if did else 0:>8,}{did.bests if did else 0:>7,} {share}")
+        rows.append(f"{printable(name)[:11]:<11}{did.boards if did else 0:>8,}{did.bests if did else 0:>7,} {share}")
     return rows
 
 
@@ -137,10 +139,6 @@ def _paired(left: Sequence[str], right: Sequence[str]) -> list[tuple[str, str]]:
     return [(left[i] if i < len(left) else "", right[i] if i < len(right) else "") for i in range(lines)]
 
 
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
 def _length(line: str) -> int:
     return len(_ESCAPE.sub("", line))
 
@@ -150,5 +148,5 @@ def _padded(line: str, width: int) -> str:
 
 
 def _cut(line: str, width: int) -> str:
-    line = _plain(line)
+    line = printable(line, width)
     return line if len(line) <= width else line[: max(0, width - 1)] + "…"

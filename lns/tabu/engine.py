@@ -32,12 +32,13 @@ class TabuEngine:
         self.since = 0  # step of the walk's last improvement
         self.walk_best = -1
         self.kicks = 0
+        self.boards = 0
         self.started = False
         self._finds: list[Find] = []
 
     @property
     def statistics(self) -> Statistics:
-        return Statistics(moves=self.tabu.moves_evaluated)
+        return Statistics(moves=self.tabu.moves_evaluated, boards=self.boards)
 
     def step(self, target: int) -> None:
         if not self.started or self.kicks > KICKS_PER_START:
@@ -55,6 +56,7 @@ class TabuEngine:
             find = judged(self.tabu.puzzle, self.tabu.best, "tabu")
             self.best, self.best_score, self.origin = find
             self._finds.append(find)
+            self.boards += 1
 
     def drain(self) -> list[Find]:
         finds, self._finds = self._finds, []
@@ -62,21 +64,21 @@ class TabuEngine:
 
     def meet(self, board: Board, score: int) -> None:
         if score > self.best_score:
-            self.best, self.best_score = board, score
+            self.best, self.best_score, self.origin = board, score, "elsewhere"
             self.tabu.start(board)
-            self.started, self.walk_best, self.since = True, score, self.tabu.steps_made
+            self.started, self.kicks, self.walk_best, self.since = True, 0, score, self.tabu.steps_made
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
         return {
             **{f"walk.{name}": getattr(self.tabu.walk, name).copy() for name in SAVED},
             "best": none if self.best is None else self.best.placements,
-            "counters": np.array([self.best_score, self.since, self.walk_best, self.kicks, self.started]),
+            "counters": np.array([self.best_score, self.since, self.walk_best, self.kicks, self.started, self.boards]),
         }
 
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError when its boards break a rule."""
-        self.best_score, self.since, self.walk_best, self.kicks, started = map(int, state["counters"])
+        self.best_score, self.since, self.walk_best, self.kicks, started, self.boards = map(int, state["counters"])
         self.started = bool(started)
         self.best = self._checked(state["best"]) if len(state["best"]) else None
         if self.started:
@@ -94,6 +96,6 @@ class TabuEngine:
         puzzle = self.tabu.puzzle
         board = Board(placements.astype(np.int32), puzzle.width, puzzle.height)
         judged = verify(puzzle, board)
-        if not judged.valid or not judged.full:
+        if not judged.complete:
             raise InputError("a saved board is not a full legal board of this puzzle")
         return board

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.jit import inline_kernel, kernel
-from lns.rng import below, next_u64
+from lns.rng import below
 
 ILLEGAL = -64  # fit of a rotation that would show grey inside or colour on the rim
 
@@ -283,7 +283,6 @@ def kick(frame: Frame, walk: Walk, swaps: int) -> None:
         before = walk.fit[a, walk.placed[a]] + walk.fit[b, walk.placed[b]]
         _make(frame, walk, a, b, 0)
         walk.scalars[SCORE] += walk.fit[a, walk.placed[a]] + walk.fit[b, walk.placed[b]] - before
-        next_u64(walk.random)
     if walk.scalars[SCORE] > walk.scalars[BEST]:
         walk.scalars[BEST] = walk.scalars[SCORE]
         walk.record[:] = walk.placed

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from instances.formats import load_board, load_puzzle, viewer_url, write
+from instances.formats.registry import FORMATS
 from lns.cli.main import main
 from tests.instances.small_puzzles import planted
 
@@ -21,6 +22,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write("p.json", None, PUZZLE, None)
     write("wide.json", None, WIDE, None)
     write("board.url", None, PUZZLE, BOARD)
+
+
+def test_the_help_names_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["convert", "--help"])
+    said = capsys.readouterr().out
+    assert all(f"  {form.name}" in said and form.about in said for form in FORMATS.values())
+    assert "e2pieces[:ORDER]" in said and "url[:MOTIFS_ORDER]" in said
 
 
 def test_a_puzzle_through_all_formats_and_back(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 
 from instances.formats import write
 from lns.cli.main import main
+from lns.estimate import Measurement
+from tests.cli.run_program import program
 from tests.instances.small_puzzles import planted
 
 QUICK = """
@@ -32,6 +35,7 @@ def test_json_says_what_is_measured(arguments, capsys, tmp_path):
     found = json.loads(captured.out)
     assert captured.err == ""
     assert found["instance"] == "like-e2-10x10" and found["max_score"] == 180 and found["seconds"] >= 1
+    assert not found["interrupted"]
     assert found["rows"][0]["score"] <= found["trusted"] < found["rows"][-1]["score"]
     for row in found["rows"]:
         assert row.keys() == {
@@ -49,6 +53,36 @@ def test_the_table_has_a_line_a_score(arguments, capsys):
     table = [line.split() for line in out.splitlines() if line.split() and line.split()[0].isdigit()]
     scores = [int(line[0]) for line in table]
     assert scores == list(range(scores[0], scores[0] + len(scores)))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_leave_what_was_measured(arguments, number, tmp_path):
+    arguments[arguments.index("quick.toml")] = str(tmp_path / "quick.toml")
+    arguments[arguments.index("--time") + 1] = "1h"
+    arguments.remove("--quiet")
+    with program(*arguments, "--json") as process:
+        assert "measuring" in process.stderr.readline()
+        assert "different boards" in process.stderr.readline()
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=20)
+        assert process.returncode == 130
+    found = json.loads(out)
+    assert found["interrupted"] and found["rows"][0]["seen"] >= 20 and 0 < found["seconds"] < 3600
+
+
+@pytest.mark.parametrize("boards", [True, False])
+def test_a_table_that_was_interrupted_says_so(arguments, boards, monkeypatch, capsys):
+    run = Measurement.run
+
+    def interrupted(measured, seconds, progress):
+        if boards:
+            run(measured, seconds, progress)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Measurement, "run", interrupted)
+    assert main(arguments) == 130
+    out = capsys.readouterr().out
+    assert ("of one core, interrupted" in out) == boards and (out == "") == (not boards)
 
 
 def test_json_of_a_board_that_is_certain_has_no_infinity(tmp_path, capsys):

@@ -18,6 +18,7 @@ from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
+from tests.cli.run_program import ROOT, program, wait_for
 
 PUZZLE = uniform(4, 4, 4, 7).puzzle
 HARD = uniform(10, 10, 8, 1).with_clues(corner_cells(10, 10)).puzzle
@@ -150,20 +151,26 @@ def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: 
     assert sentence in error and error.startswith("lns: ") and error.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_ctrl_c_tells_what_is_known() -> None:
-    command = [sys.executable, "-m", "lns", "exact", "count", "hard.json", "--solver", "rowscan", "--json"]
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
-    for pause in (4.0, 12.0, 36.0):  # a busy machine takes its time to begin
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
-        time.sleep(pause)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=10)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_leave_what_is_known(number: signal.Signals, tmp_path: Path) -> None:
+    write("many.json", None, uniform(6, 6, 2, 1).puzzle, None)
+    boards = tmp_path / "boards"
+    question = [str(tmp_path / "many.json"), "--all", "-o", str(boards), "--solver", "rowscan", "--json"]
+    with program("exact", "solve", *question) as process:
+        wait_for(lambda: boards.is_dir() and any(boards.iterdir()), "a solution", 300.0)  # compiles where need be
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=20)
         assert process.returncode == 130
-        if out:
-            break
     answer = json.loads(out)
-    assert answer["status"] == "interrupted" and answer["nodes"] > 1000
+    assert answer["status"] == "interrupted" and answer["solutions"] > 0 and answer["nodes"] > 0
+
+
+@pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
+@pytest.mark.parametrize("words", ["--json", "--quiet"])
+def test_the_board_is_written_also_where_nobody_can_read_the_answer(stdout: str, words: str) -> None:
+    command = f"{sys.executable} -m lns exact solve p.json {words} -o board.json {stdout}"
+    subprocess.run(["bash", "-c", command], env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert verify(PUZZLE, load_board("board.json", PUZZLE)[1]).score == PUZZLE.max_score
 
 
 @pytest.mark.slow

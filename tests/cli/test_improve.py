@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
+import shlex
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from exact.region import resolve, warmup
 from instances.board import Board
 from instances.draw.heatmap import svg_map, terminal_map
 from instances.formats import load_board, viewer_url, write
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
-from tests.cli.run_program import program
+from tests.cli.run_program import ROOT, program, wait_for
 from tests.instances.small_puzzles import planted
 
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
@@ -83,6 +91,17 @@ def test_a_target_that_is_not_reached_is_the_answer_no(
     assert improve_json(capsys, *rows)[0] == 0
     status, answer = improve_json(capsys, *rows[:-1], "1:3", "--target", str(before + 1))
     assert status == 0 and int(str(answer["score"])) > before
+
+
+def test_a_target_that_is_reached_already_says_so(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle_file, board_file = files
+    before = verify(PUZZLE, swapped()).score
+    question = [board_file, "--puzzle", puzzle_file, "--rows", "1:3", "--target", str(before)]
+    assert main(["improve", *question]) == 0
+    text = capsys.readouterr().out
+    assert "status      target reached: at most " in text and "search      0 nodes" in text
+    status, answer = improve_json(capsys, *question)
+    assert status == 0 and answer["status"] == "target reached" and answer["score"] == before and not answer["improved"]
 
 
 def test_files_are_not_written_over_unless_forced(
@@ -219,11 +238,13 @@ def test_boards_that_cannot_be_used(files: tuple[str, str], tmp_path: Path, caps
     placements[40] = placements[39]
     write(tmp_path / "twice.url", "url", PUZZLE, Board(placements, 7, 6))
     assert main(["improve", str(tmp_path / "twice.url"), "--puzzle", files[0], "--rows", "0:1"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and f"{tmp_path / 'twice.url'}: the board breaks a rule outside" in error
     assert main(["improve", files[1], "--puzzle", files[0]]) == 0
-    write(tmp_path / "solved.url", "url", PUZZLE, SOLUTION)
-    assert main(["improve", str(tmp_path / "solved.url"), "--puzzle", files[0]]) == 2
-    assert "no mismatch" in capsys.readouterr().err
+    placements[40] = -1
+    write(tmp_path / "part.json", None, PUZZLE, Board(placements, 7, 6))
+    assert main(["improve", str(tmp_path / "part.json"), "--puzzle", files[0]]) == 2
+    assert f"{tmp_path / 'part.json'}: the board has no mismatch" in capsys.readouterr().err
 
 
 def hard_board(tmp_path: Path) -> tuple[str, Puzzle]:
@@ -238,22 +259,129 @@ def hard_board(tmp_path: Path) -> tuple[str, Puzzle]:
     return str(tmp_path / "hard.json"), puzzle
 
 
-def test_ctrl_c_leaves_the_best_board_so_far(tmp_path: Path) -> None:
+ROWS = ["--rows", "3:12", "--time", "10m"]
+WINDOWS = [
+    "--window",
+    "9x16",
+    "--everywhere",
+    "--nodes",
+    "1000000000000",
+]  # the first one takes longer than anybody has
+
+
+@contextlib.contextmanager
+def improving(tmp_path: Path, *region: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[], int]]]:
+    """The program at work on `hard_board`, after its first find; and how much better the file on the disk is."""
     puzzle_file, puzzle = hard_board(tmp_path)
-    out = tmp_path / "so-far.url"
-    before = verify(puzzle, load_board(str(tmp_path / "hard.url"), puzzle)[1]).score
-    arguments = [str(tmp_path / "hard.url"), "--puzzle", puzzle_file, "--rows", "3:12", "--time", "10m", "-o", str(out)]
-    assert main(["improve", *arguments, "--nodes", "1000", "--json"]) == 0  # compiles where need be
-    out.unlink()
-    with program("improve", *arguments, "--json") as process:
-        try:
-            process.wait(timeout=6)
-            raise AssertionError(process.communicate())
-        except Exception as error:
-            assert "timed out" in str(error), error
-        process.send_signal(signal.SIGINT)
+    board_file, out = tmp_path / "hard.url", tmp_path / "so-far.url"
+
+    def score(path: Path) -> int:
+        return verify(puzzle, load_board(str(path), puzzle)[1]).score
+
+    with program("improve", str(board_file), "--puzzle", puzzle_file, *region, "-o", str(out), "--json") as process:
+        wait_for(out.exists, "a better board", 300.0)  # compiles where need be
+        yield process, lambda: score(out) - score(board_file)
+
+
+@pytest.mark.parametrize("region", [ROWS, WINDOWS])
+def test_better_boards_are_on_the_disk_long_before_the_end(region: list[str], tmp_path: Path) -> None:
+    with improving(tmp_path, *region) as (process, gain):
+        process.kill()
+        process.communicate()
+        assert gain() > 0
+
+
+@pytest.mark.parametrize(
+    ("number", "region"),
+    [(signal.SIGINT, ROWS), (signal.SIGTERM, ROWS), (signal.SIGHUP, ROWS), (signal.SIGTERM, WINDOWS)],
+)
+def test_signals_leave_the_best_board_so_far(number: signal.Signals, region: list[str], tmp_path: Path) -> None:
+    with improving(tmp_path, *region) as (process, gain):
+        process.send_signal(number)
         text, _ = process.communicate(timeout=20)
         assert process.returncode == 130
-    answer = json.loads(text)
-    assert answer["status"] == "interrupted" and answer["score"] > before
-    assert verify(puzzle, load_board(str(out), puzzle)[1]).score == answer["score"]
+        answer = json.loads(text)
+        assert answer["status"] == "interrupted" and answer["score"] - answer["score_before"] == gain() > 0
+
+
+@pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
+def test_the_board_is_written_also_where_nobody_can_read_the_answer(
+    stdout: str, files: tuple[str, str], tmp_path: Path
+) -> None:
+    for number, region in enumerate((["--rows", "1:3"], ["--window", "2x4", "--everywhere", "--svg", "map.svg"])):
+        out = tmp_path / f"{number}.url"
+        arguments = [files[1], "--puzzle", files[0], *region, "--nodes", "500000", "-o", str(out), "--json"]
+        command = f"{sys.executable} -m lns improve {shlex.join(arguments)} {stdout}"
+        subprocess.run(["bash", "-c", command], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)})
+        assert verify(PUZZLE, load_board(str(out), PUZZLE)[1]).score == PUZZLE.max_score
+    assert (tmp_path / "map.svg").exists()
+
+
+def test_an_answer_outlives_a_file_that_cannot_be_written(
+    files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "b.url")
+
+    monkeypatch.setattr("instances.formats.write", full)
+    status, answer = improve_json(
+        capsys, files[1], "--puzzle", files[0], "--rows", "1:3", "-o", str(tmp_path / "o.url")
+    )
+    assert status == 2 and answer["score"] == PUZZLE.max_score
+
+
+def test_kernels_are_compiled_before_the_clock_starts(
+    files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = iter([3.0])
+    monkeypatch.setattr(resolve, "_compile", lambda search: time.sleep(next(slow, 0.0)))
+    monkeypatch.setattr(warmup, "is_compiled", lambda module: False)
+    warmup.warm_up.cache_clear()
+    arguments = [files[1], "--puzzle", files[0], "--window", "2x4", "--everywhere", "--time", "2.5"]
+    assert main(["improve", *arguments]) == 0
+    said = capsys.readouterr()
+    assert "20 of 20 searched" in said.out and said.err.count("compiling the kernels") == 1
+    warmup.warm_up.cache_clear()  # it has not compiled anything
+
+
+@pytest.mark.parametrize("order", ["static", "urgent"])
+def test_a_warm_kernel_is_never_compiled_again(order: str) -> None:
+    """The small board of the warm-up asks for the same machine code as any other, prices included."""
+    script = (
+        "import sys, numba\n"
+        "from exact.region import warmup\n"
+        "from exact.region.resolve import resolve\n"
+        "from tests.instances.small_puzzles import planted\n"
+        "from instances.board import Board\n"
+        "def compiled():\n"
+        "    modules = [module for name, module in sys.modules.items() if name.startswith('exact.region')]\n"
+        "    kernels = {one for module in modules for one in vars(module).values() if hasattr(one, 'signatures')}\n"
+        "    return sorted((one.__module__, one.__name__, len(one.signatures)) for one in kernels)\n"
+        f"warmup.warm_up({order!r})\n"
+        "before = compiled()\n"
+        "puzzle, board = planted(1, 9, 8, 5, clues=1)\n"
+        "placements = board.placements.copy()\n"
+        "placements[[10, 12]] = placements[[12, 10]]\n"
+        f"resolve(puzzle, Board(placements, 9, 8), range(9, 27), order={order!r}, prices=True, nodes=100_000)\n"
+        "assert compiled() == before and any(signatures for *_, signatures in before), (before, compiled())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (3, 3)])
+def test_a_perfect_board_is_optimal(
+    width: int, height: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle, board = planted(1, width, height, 2)
+    write(tmp_path / "p.json", None, puzzle, None)
+    write(tmp_path / "b.json", None, puzzle, board, instance="p.json")
+    out = tmp_path / "o.json"
+    for region in ([], ["--around-mismatches", "--donors", "1"], ["--cells", "0"]):
+        arguments = [str(tmp_path / "b.json"), "--puzzle", str(tmp_path / "p.json"), *region, "-o", str(out), "--force"]
+        status, answer = improve_json(capsys, *arguments)
+        assert status == 0 and answer["status"] == "optimal" and not answer["improved"] and answer["nodes"] == 0
+        assert answer["score"] == answer["score_before"] == answer["bound"] == puzzle.max_score
+        assert load_board(str(out), puzzle)[1] == board
+    assert main(["improve", str(tmp_path / "b.json"), "--puzzle", str(tmp_path / "p.json")]) == 0
+    assert "status      optimal: " in capsys.readouterr().out

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from instances.board import Board
+from instances.formats import write
 from lns.cli.main import COMMANDS, main
 from tests.cli.run_program import ROOT
+from tests.instances.small_puzzles import planted
 
 
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,6 +30,61 @@ def test_an_unknown_command_is_refused_also_beside_help(
     assert main(arguments) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err == "lns: unknown command 'solv': did you mean 'solve'?\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--nosuch", "unknown option '--nosuch'; expected a command first (see 'lns --help')"),
+        ("--help --nosuch", "unknown option '--nosuch'; expected a command first (see 'lns --help')"),
+        (
+            "--json verify board",
+            "unknown option '--json' before 'verify'; options of a command belong behind it (see 'lns verify --help')",
+        ),
+        (
+            "--time 60 solve like-e2-3x3",
+            "unknown option '--time' before 'solve'; options of a command belong behind it (see 'lns solve --help')",
+        ),
+    ],
+)
+def test_an_option_before_the_command_is_named(
+    arguments: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err == f"lns: {expected}\n"
+
+
+def test_an_answer_that_nobody_reads_is_never_a_yes(tmp_path: Path) -> None:
+    """Status 141, as when SIGPIPE ends a tool; a no that is known stays one; and not a word on stderr."""
+    puzzle, board = planted(21, 4, 4, 5)
+    good, bad = str(tmp_path / "good.json"), str(tmp_path / "bad.json")
+    write(good, "best", puzzle, board)
+    write(bad, "best", puzzle, Board(np.roll(board.placements, 1), 4, 4))  # a side of the rim has no grey
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    for arguments, status in (
+        (["verify", bad], 1),
+        (["verify", good], 141),
+        (["verify", bad, "--json"], 141),
+        (["show", "like-e2-16x16"], 141),
+        (["params"], 141),  # more than a buffer holds
+        (["--help"], 141),
+        (["solve", "--help"], 141),
+    ):
+        unread, output = os.pipe()
+        os.close(unread)
+        command = [sys.executable, "-m", "lns", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.PIPE, text=True)
+        os.close(output)
+        assert (done.returncode, done.stderr) == (status, ""), arguments
+
+
+def test_an_interrupt_while_numpy_is_imported_is_one(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    command = [sys.executable, "-m", "lns", "solve", "like-e2-3x3", "--run-dir", str(tmp_path / "run")]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])

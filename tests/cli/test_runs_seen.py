@@ -60,6 +60,12 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
     assert facts["left_s"] == pytest.approx(60 - facts["elapsed_s"])
 
 
+def test_looking_at_a_run_needs_no_engine(run: Path) -> None:
+    program = f"import sys; from lns.cli.main import main; main(['status', {str(run)!r}]); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert not {"lns.engines", "scipy", "numba"} & set(loaded.stdout.split())
+
+
 def test_status_without_status_json(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy = shutil.copytree(run, tmp_path / "copy")
     (copy / STATUS).write_bytes((run / STATUS).read_bytes()[:-20])
@@ -81,6 +87,8 @@ def test_collect_finds_each_board_once(run: Path, tmp_path: Path, capsys: pytest
     assert main(["collect", str(run), "--min", str(scores[0]), "--top", "3"]) == 0
     assert capsys.readouterr().out.splitlines()[0].startswith(f"{scores[0]} https://e2.bucas.name/#puzzle=like-e2-8x8")
     assert main(["collect", str(run), "--min", "113"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
 
 
 def test_collect_believes_no_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

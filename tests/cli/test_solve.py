@@ -21,7 +21,7 @@ from lns.runs.files import now
 from lns.runs.lock import Lock
 from lns.runs.overview import look
 from tests.cli.run_program import ROOT, is_alive, program, wait_for
-from tests.lns.run_parts import best_of, finished_run, log_of
+from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
 from tests.torture import torture_kills
 
 QUICK = """
@@ -113,6 +113,9 @@ def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
         (["--steps", "0"], "0 is too few"),
         (["--engine", "magic"], "invalid choice"),
         (["--params", "/does/not/exist.toml"], "/does/not/exist.toml: no such file; expected parameters"),
+        (["--params", "/tmp"], "/tmp: this is a directory"),
+        (["--params", ""], "argument --params: the name is empty"),
+        (["--run-dir", ""], "argument --run-dir: the name is empty"),
         (["--start", "like-e2-4x4"], "expected"),
     ],
 )
@@ -146,6 +149,60 @@ def test_directories_that_cannot_be_used(
     assert "cannot write a run directory here" in refused(tmp_path / ("x" * 300))
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 20_000))
     assert "only 19 KiB are free on this disk" in refused(tmp_path / "small")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("params.toml", "no such file; expected the parameters that the run began with"),
+        ("instance.json", "no such file; expected the copy of the puzzle that was made at its start"),
+    ],
+)
+def test_a_file_that_a_run_lacks_is_called_by_what_it_is(
+    name: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new_directory(tmp_path / "run", load_puzzle("like-e2-4x4")).close()
+    (tmp_path / "run" / name).unlink()
+    assert main(["resume", str(tmp_path / "run")]) == 2
+    assert capsys.readouterr().err == f"lns: {tmp_path / 'run' / name}: {expected}\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_search_leaves_no_new_directory_and_an_old_one_as_it_was(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leaves(*command: str) -> None:
+        with pytest.raises(SystemExit) as left:
+            main([*command, "--quiet"])
+        assert left.value.code == 128 + number
+
+    given = tmp_path / "given"
+    given.mkdir()
+    new_directory(tmp_path / "run", load_puzzle("like-e2-4x4")).close()
+    files = ("instance.json", "params.toml", "run.json")
+    before = [(tmp_path / "run" / name).read_bytes() for name in files]
+    was = signal.signal(number, lambda *_: None)  # where nobody else takes it
+    monkeypatch.setattr("lns.islands.Archipelago", lambda *_, **__: os.kill(os.getpid(), number))
+    try:
+        leaves("solve", "like-e2-4x4", "--run-dir", str(tmp_path / "new"))
+        leaves("solve", "like-e2-4x4", "--run-dir", str(given))
+        leaves("resume", str(tmp_path / "run"), "--time", "1h")
+    finally:
+        signal.signal(number, was)
+    assert not (tmp_path / "new").exists() and not list(given.iterdir())
+    assert [(tmp_path / "run" / name).read_bytes() for name in files] == before
+    assert (tmp_path / "run" / "lock").read_text() == ""
+
+
+def test_what_was_found_before_a_failure_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    start = str(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt")
+    monkeypatch.setattr("lns.cli.job.Job.run", fail)
+    with pytest.raises(MemoryError):
+        main(["solve", "like-e2-4x4", "--start", start, "--run-dir", str(tmp_path / "run"), "--quiet"])
+    assert len(log_of(tmp_path / "run")) == 1
 
 
 def test_a_second_run_is_refused_and_a_stale_lock_is_not(
@@ -264,7 +321,8 @@ def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
 
 def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
-    with program("solve", "like-e2-10x10", "--time", "1h", "--run-dir", str(run)) as process:
+    endless = ["--time", "1h", "--steps", "1000000"]
+    with program("solve", "like-e2-10x10", *endless, "--run-dir", str(run)) as process:
         wait_for(lambda: started(run), "the first report")
         assert main(["stop", str(run)]) == 0
         assert process.wait(20) == 0

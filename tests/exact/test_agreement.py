@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.comparators import COMPARATORS
+from exact.comparators import SOLVERS
 from exact.cover.search import cover_by_library
 from exact.cp.model import solve_by_cp_sat
 from exact.outcome import Status
@@ -64,9 +64,9 @@ def counts(puzzle: Puzzle, *, slow: bool = True) -> dict[str, int]:
         "colorpairs": own_answer(run_colorpairs(puzzle, request)),
     }
     for name in ("dlx", "dlx:binary", "xcc:counted"):
-        found[name] = own_answer(COMPARATORS[name](puzzle, request))
+        found[name] = own_answer(SOLVERS[name](puzzle, request))
     if puzzle.width % 2 == 0 and puzzle.height % 2 == 0:
-        found["blocks"] = own_answer(COMPARATORS["blocks"](puzzle, request))
+        found["blocks"] = own_answer(SOLVERS["blocks"](puzzle, request))
     found["xcc"] = child_answer(cover_by_library, puzzle, True)
     found["cp"] = child_answer(solve_by_cp_sat, puzzle, True, None)
     for encoding in ("full-2", "half-3", "half-2", *(("full-4", "triangles") if slow else ())):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
 
-from exact.isomorphism import pieces_of, renaming
+from exact.isomorphism import renaming
 from instances.generate import like_e2, uniform
 from instances.puzzle import canonical, rotate
 
@@ -67,6 +68,21 @@ def test_puzzles_like_eternity_2() -> None:
     quads = like_e2(10, 10, seed=3).puzzle.pieces.tolist()
     assert renaming(quads, disguised(quads, 5)) is not None
     assert renaming(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
+
+
+def pieces_of(adjacency: Mapping[int, Iterable[int]]) -> list[tuple[int, int, int, int]]:
+    """The inverse reduction (figure 7): a graph, each node with its neighbours, as pieces; nodes are colours from 2.
+
+    A piece is (N, node, neighbour, x): N = colour 0 marks its beginning, x = colour 1 fills up. With two neighbours on
+    a piece, as in the seed, the answer could depend on which are paired, so each piece here names one.
+    """
+    mark, filler = 0, 1
+    number = {node: index + 2 for index, node in enumerate(adjacency)}
+    pieces = []
+    for node, neighbours in adjacency.items():
+        around = [number[other] for other in neighbours]
+        pieces += [(mark, number[node], other, filler) for other in around or [filler]]
+    return pieces
 
 
 def test_graphs_as_pieces() -> None:

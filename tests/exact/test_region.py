@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.jit import kernel
-from exact.region.kernel import FOUND_BEST, NONE, OPEN, solve_region
+from exact.region.kernel import BASE, BEST, FINISHED, NODES, load_region, search_region, start_search
 from exact.region.plan import RegionPlan, RegionWork, make_work, plan_region
 from exact.region.priced import Priced
 from exact.region.resolve import Status, _Resolve, resolve
@@ -44,7 +43,7 @@ def test_the_windows_cover_what_they_should() -> None:
     windows = [random_window(seed) for seed in range(600)]
     assert sum(bool(w.donors) for w in windows) > 50
     assert sum(bool(w.puzzle.clues) for w in windows) > 100
-    assert sum(not w.board.is_full for w in windows) > 50
+    assert sum(w.board.placed < w.puzzle.cells for w in windows) > 50
     assert sum(w.puzzle.width != w.puzzle.height for w in windows) > 300
     assert (
         sum(
@@ -80,27 +79,14 @@ def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPla
     return plan, make_work(plan), used, board.placements.copy()
 
 
-@kernel
-def _caller(plan, work, used, board, r_max):  # type: ignore[no-untyped-def]
-    """As a constructor would use it."""
-    status, mismatches, nodes = solve_region(plan, work, used, board, r_max, 1_000_000)
-    if mismatches >= 0:
-        for depth in range(len(plan.cells)):
-            board[plan.cells[plan.order[depth]]] = work.found[depth]
-    return status, mismatches, nodes
-
-
-def test_the_kernel_inside_another_kernel() -> None:
-    for seed in range(40):
-        puzzle, board = planted(seed, 6, 5, 4, clues=seed % 3)
-        cells = list(range(20, 30))
-        plan, work, used, placements = _prepared(puzzle, board, cells)
-        free = [cell for cell in cells if cell not in {clue.cell for clue in puzzle.clues}]
-        placements[free] = -1
-        status, mismatches, _ = _caller(plan, work, used, placements, 3)
-        assert (status, mismatches) == (FOUND_BEST, 0)
-        judged = verify(puzzle, Board(placements, 6, 5))
-        assert judged.valid and judged.full and judged.score == puzzle.max_score
+def _refill(
+    plan: RegionPlan, work: RegionWork, used: np.ndarray, board: np.ndarray, r_max: int, node_budget: int
+) -> tuple[bool, int, int]:
+    """One search for the best refill with at most ``r_max`` mismatches: (all searched, mismatches or -1, nodes)."""
+    assert load_region(plan, work, used, board)
+    start_search(plan, work, r_max)
+    search_region(plan, work, node_budget)
+    return bool(work.state[FINISHED]), int(work.state[BEST]), int(work.state[NODES])
 
 
 def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
@@ -108,7 +94,7 @@ def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
         window = random_window(1000 + seed)
         puzzle, board = window.puzzle, window.board
         clues = {clue.cell for clue in puzzle.clues}
-        if not board.is_full or set(window.cells) <= clues:
+        if board.placed < puzzle.cells or set(window.cells) <= clues:
             continue
         plan, work, used, placements = _prepared(puzzle, board, window.cells)
         joints = {
@@ -121,25 +107,21 @@ def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
         assert best is not None
         outside = sum(pair in joints for pair in verify(puzzle, board).mismatches)
         least = outside - (best - verify(puzzle, board).score)
-        status, mismatches, nodes = solve_region(plan, work, used, placements, 99, 10_000_000)
-        assert (status, mismatches) == (FOUND_BEST, least)
-        assert solve_region(plan, work, used, placements, least - 1, 10_000_000)[:2] == (NONE, -1)
-        again = solve_region(plan, work, used, placements, 99, 10_000_000)
-        assert again == (status, mismatches, nodes)
-        assert nodes < 2 or solve_region(plan, work, used, placements, least - 1, 0)[0] in (OPEN, NONE)
-        work.cell_cap[:] = 0
-        capped = solve_region(plan, work, used, placements, 99, 10_000_000)
-        assert capped[0] in (NONE, FOUND_BEST)
-        assert capped[1] in (-1, work.state[5])  # only what the clues themselves miss
+        finished, mismatches, nodes = _refill(plan, work, used, placements, 99, 10_000_000)
+        assert finished and mismatches == least
+        lying = placements.copy()
+        lying[plan.cells[plan.order]] = work.found
+        assert verify(puzzle, Board(lying, board.width, board.height)).score == best
+        assert _refill(plan, work, used, placements, least - 1, 10_000_000)[:2] == (True, -1)
+        assert _refill(plan, work, used, placements, 99, 10_000_000) == (True, mismatches, nodes)
+        assert _refill(plan, work, used, placements, least - 1, 0)[1:] == (-1, 0)
+        base = int(work.state[BASE])  # what the clues themselves miss
+        work.cap[:] = base
+        assert _refill(plan, work, used, placements, 99, 10_000_000)[:2] == (True, base if least == base else -1)
 
 
 def _joints(puzzle: Puzzle, cell: int) -> list[tuple[int, int]]:
-    step = (-puzzle.width, 1, puzzle.width, -1)
-    return [
-        (min(cell, cell + step[side]), max(cell, cell + step[side]))
-        for side, rim in enumerate(puzzle.grey_sides(cell))
-        if not rim
-    ]
+    return [(min(cell, other), max(cell, other)) for _, other in puzzle.neighbours(cell)]
 
 
 def test_budgets_are_deterministic_and_bounds_hold() -> None:
@@ -168,6 +150,24 @@ def test_a_target_stops_early_or_is_refuted() -> None:
     assert above.bound == expected
     reached = resolve(window.puzzle, window.board, window.cells, donors=window.donors, target=expected)
     assert reached.score == expected
+
+
+def test_a_target_that_is_reached_already_is_no_budget_spent() -> None:
+    puzzle, board = planted(3, 8, 8, 6)
+    placements = board.placements.copy()
+    placements[[9, 10, 18, 19]] = placements[[10, 9, 19, 18]]
+    damaged = Board(placements, 8, 8)
+    score, middle = verify(puzzle, damaged).score, list(range(24, 40))
+    for order in ("static", "urgent"):
+        for target in (score, score - 5, 1):
+            reached = resolve(puzzle, damaged, middle, target=target, order=order)
+            assert (reached.status, reached.nodes, reached.score) == (Status.TARGET_REACHED, 0, score)
+            assert reached.board == damaged and not reached.proven and not reached.improved
+    refilled = resolve(puzzle, damaged, range(32), target=score + 1)
+    assert refilled.score > score and (refilled.status == Status.TARGET_REACHED or refilled.proven)
+    placements[[9, 30]] = -1
+    filled = resolve(puzzle, Board(placements, 8, 8), [9, 30], target=1)
+    assert filled.board.placed == 64 and filled.status in (Status.TARGET_REACHED, Status.IMPROVED_OPTIMAL)
 
 
 def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:
@@ -232,6 +232,12 @@ def test_cells_around_mismatches_and_donors_apart() -> None:
     assert all(abs(a - b) not in (1, 9) for a in donors for b in [*donors, *cells])
     with pytest.raises(InputError, match="donors"):
         choose_donors(puzzle, start, cells, 80)
+
+
+def test_donors_of_a_single_column_carry_the_colours_that_meet_wrongly() -> None:
+    column = [(0, 1), (2, 3), (3, 3), (3, 3), (3, 1), (1, 2), (2, 0)]  # upper and lower colour; 1 meets 2 at the top
+    puzzle = Puzzle(np.array([[up, 0, down, 0] for up, down in column], dtype=np.int32), 1, 7)
+    assert choose_donors(puzzle, Board(np.arange(7, dtype=np.int32) * 4, 1, 7), [0, 1], 1) == [5]
 
 
 @pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])

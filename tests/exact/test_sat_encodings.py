@@ -71,7 +71,6 @@ def test_sizes_of_seed_004_are_exact() -> None:
     encoding = encode("triangles", uniform(16, 16, 17, seed=0).puzzle)
     assert encoding.variables == 84_992
     assert sum(encoding.sizes().values()) == 17_846_752
-    assert encoding.as_printed() == 17_956_928  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])

@@ -6,14 +6,17 @@ import os
 import signal
 import sys
 import time
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from exact.comparators import SOLVERS, Entry
 from exact.outcome import UNTOLD, Status
 from exact.process import Emit, Ended, Ending, run
 from exact.sat.search import Job, canonical_name, search
-from exact.solvers import SOLVERS, Request, solve
+from exact.solvers import Request, solve
 from exact.told import Told, answer_of_child
 from instances.errors import InputError
 from instances.generate import uniform
@@ -179,10 +182,15 @@ def test_a_missing_package_names_its_extra(
         solve(uniform(3, 3, 3).puzzle, solver=solver)
 
 
-def test_every_solver_is_listed_once() -> None:
-    from exact.comparators import COMPARATORS, OWN
-
-    assert list(SOLVERS) == [*OWN, *COMPARATORS]
+@pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
+def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: Entry) -> None:
+    module, name = entry.home.split(":")
+    home = import_module(module)
+    assert callable(getattr(home, name))
+    if entry.kernel is None:
+        assert entry.extra is not None, "a library does the work"
+    else:
+        assert b"exact.jit" in Path(str(import_module(entry.kernel).__file__)).read_bytes()
 
 
 @pytest.mark.parametrize("how,seconds", [(Ending.FINISHED, 0.5), (Ending.INTERRUPTED, 0.5), (Ending.TIME, 100.0)])

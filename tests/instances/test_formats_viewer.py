@@ -128,7 +128,7 @@ def test_a_cell_that_is_no_piece_is_named() -> None:
 def test_twins_are_taken_in_turn_and_a_piece_too_many_lies_twice() -> None:
     puzzle, board = planted(3, 5, 5, 1)  # one colour: nine identical inner pieces, symmetric all round
     again = load_board(viewer_url(puzzle, board).partition("&board_pieces")[0], puzzle)[1]
-    assert verify(puzzle, again).valid and again.is_full
+    assert verify(puzzle, again).complete
     placements = BOARD.placements.copy()
     placements[8] = placements[7]
     for url in (

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from instances.errors import InputError
 from instances.formats import load_puzzle
-from instances.puzzle import Clue, Puzzle, rotate
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, Clue, Puzzle, rotate
 from tests.instances.small_puzzles import planted, puzzles
 from tests.shared_data import shared
 
@@ -25,6 +25,14 @@ def test_oriented_table_is_the_rotations_of_the_pieces(case: tuple[Puzzle, objec
     for oriented in range(4 * puzzle.cells):
         piece, rotation = divmod(oriented, 4)
         assert tuple(puzzle.oriented[oriented]) == rotate(puzzle.pieces[piece].tolist(), rotation)
+
+
+def test_neighbours_lie_on_the_board_and_see_each_other() -> None:
+    puzzle, _ = planted(1, 3, 4, 3)
+    assert puzzle.neighbours(0) == [(RIGHT, 1), (DOWN, 3)] and puzzle.neighbours(11) == [(UP, 8), (LEFT, 10)]
+    assert puzzle.neighbours(4) == [(UP, 1), (RIGHT, 5), (DOWN, 7), (LEFT, 3)]
+    column, _ = planted(1, 1, 4, 3)
+    assert column.neighbours(1) == [(UP, 0), (DOWN, 2)]
 
 
 def test_identity_is_pieces_shape_and_clues_not_the_name() -> None:

@@ -70,10 +70,13 @@ def test_clue_moved_or_missing() -> None:
     [clue] = puzzle.clues
     placements = board.placements.copy()
     placements[clue.cell] = -1
-    assert any("is missing" in problem for problem in verify(puzzle, Board(placements, 4, 4)).problems)
+    missing = verify(puzzle, Board(placements, 4, 4))
+    assert "is missing" in missing.problems[0] and len(missing.problems) == 1
+    assert not missing.valid and not missing.broken, "a clue that is missing is apart from rules that are broken"
     other = (clue.cell + 1) % 16
     placements[[clue.cell, other]] = board.placements[[other, clue.cell]]
-    assert any("is not respected" in problem for problem in verify(puzzle, Board(placements, 4, 4)).problems)
+    moved = verify(puzzle, Board(placements, 4, 4))
+    assert any("is not respected" in problem for problem in moved.broken) and moved.broken == moved.problems
 
 
 def test_partial_boards_can_be_valid() -> None:

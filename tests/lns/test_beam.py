@@ -11,7 +11,7 @@ from instances.generate import like_e2
 from lns.construct.beam import Beam
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.order import comb
-from lns.engine import make_engine
+from lns.engines import make_engine
 from lns.params import Beam as BeamParams
 from lns.params import Params, from_dict
 from lns.rng import random_state

@@ -13,10 +13,13 @@ import pytest
 
 from instances.errors import InputError
 from instances.verify import verify
-from lns.engine import State, make_engine
+from lns import islands
+from lns.engine import State
+from lns.engines import make_engine
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import BOARDS, CHECKPOINT, PREVIOUS
+from lns.runs.journal import Entry, Reader
 from tests.lns.run_parts import (
     QUICK,
     best_of,
@@ -99,6 +102,56 @@ def test_the_previous_checkpoint_serves_when_the_last_is_damaged(
     search, _ = resumed(path, 1)
     assert f"going on from {PREVIOUS}" in caplog.text
     assert search.best_score >= score
+
+
+def test_a_checkpoint_that_cannot_be_put_in_place_leaves_the_last_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = finished_run(tmp_path / "run")
+    settings, puzzle = read_run(path)
+    last = (path / CHECKPOINT).read_bytes()
+    state = checkpoints.load(path / CHECKPOINT, settings.run, puzzle, make_engine("auto", puzzle, QUICK, 3, 0).state())
+    replace = Path.replace
+
+    def refused(self: Path, target: Path) -> Path:
+        if self.suffix == ".tmp":
+            raise OSError(5, "Input/output error")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(OSError, match="Input/output"):
+        checkpoints.save(path, settings.run, puzzle, state)
+    assert (path / CHECKPOINT).read_bytes() == last and not list(path.glob(".*tmp"))
+
+
+def test_a_checkpoint_that_is_a_directory_is_said_to_be_none(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    settings, puzzle = read_run(path)
+    (path / CHECKPOINT).replace(path / PREVIOUS)
+    last = checkpoints.load(path / PREVIOUS, settings.run, puzzle, {})
+    (path / CHECKPOINT).mkdir()
+    with pytest.raises(InputError, match=f"{CHECKPOINT}: is no regular file; expected a checkpoint"):
+        checkpoints.load(path / CHECKPOINT, settings.run, puzzle, {})
+    with pytest.raises(IsADirectoryError, match=CHECKPOINT):
+        checkpoints.save(path, settings.run, puzzle, last)
+    assert checkpoints.load(path / PREVIOUS, settings.run, puzzle, {}) == last
+
+
+def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FIRST_ROUND_S", "ROUND_S"):  # a round is a step
+        monkeypatch.setattr(islands, name, 0.0)
+    puzzle = small_puzzle("like-e2-8x8")
+    logs = []
+    for log_from in (0, puzzle.max_score):
+        path = tmp_path / str(log_from)
+        run_for(new_directory(path, puzzle, engine="tabu", log_from=log_from), 3, workers=3)
+        entries = [entry for entry in Reader(path, puzzle).read() if isinstance(entry, Entry)]
+        logs.append([(entry.score, entry.island, entry.board) for entry in entries])
+    everything, bests = logs
+    assert bests == [one for at, one in enumerate(everything) if all(one[0] > other[0] for other in everything[:at])]
+    assert len(bests) > 3 and {island for _, island, _ in bests} == {0, 1, 2}
 
 
 def test_no_checkpoint_that_can_be_used_is_one_sentence(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Course, Courses
-from lns.construct.endgame import MOST_SLIPS
 from lns.construct.kernel import LOOK, MOST_MISSES
+from lns.construct.word import SLIPS
 from lns.params import Construct
 from lns.rng import random_state
 
@@ -37,7 +37,7 @@ def test_the_census_counts_every_placement_once():
     built = Constructor(puzzle, params, courses.choose(20), random_state(2))
     built.run(3_000_000, puzzle.max_score)
     assert built.prefixes > 0 and not built.over
-    counted = built.prefix.census.reshape(puzzle.cells, 2, MOST_SLIPS)
+    counted = built.prefix.census.reshape(puzzle.cells, 2, SLIPS)
     assert counted.sum() == built.nodes_of_shuffle
     allowed = built.schedule.allowed
     for depth in range(puzzle.cells):
@@ -72,7 +72,7 @@ def test_some_course_makes_prefixes_on_any_instance(name):
     courses = Courses(puzzle, QUICK, random_state(1))
     built = searched(courses, puzzle.max_score - 3, 12)
     assert built.prefixes > 0
-    assert len(courses.courses) <= len(courses.heights)
+    assert len(courses.courses) <= len(courses.quotas)
 
 
 def test_a_course_that_flows_is_not_left_for_one_that_does_not():
@@ -115,7 +115,7 @@ def test_a_state_of_courses_comes_back_or_is_refused():
         ("fits", np.full_like(state["fits"], np.nan)),
         ("numbers", state["numbers"][:0]),
         ("unlock", np.array([puzzle.cells + 1])),
-        ("unlock", np.full(MOST_SLIPS, 3)),
+        ("unlock", np.full(SLIPS, 3)),
         ("aim", np.array([99.0, 5.0, 0.0])),
         ("aim", np.array([0.0, 1e6, 0.0])),
         ("outcomes", np.zeros((20, MOST_MISSES))),

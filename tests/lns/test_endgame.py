@@ -17,7 +17,7 @@ from lns.construct.schedule import Schedule
 from lns.params import Construct
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
-from tests.lns.candidate_lists import list_of
+from tests.lns.candidate_lists import list_of, standing
 
 
 def small_search(
@@ -38,13 +38,13 @@ def small_search(
 
 def prefixes_of(search: Constructor, nodes: int = 10**9) -> tuple[int, list[tuple[int, ...]]]:
     """(status, prefixes met) of so many more nodes."""
-    order, cut, limit = search.schedule.order, search.schedule.cut, search.nodes + nodes
+    limit = search.nodes + nodes
     found = []
     while True:
         status = kernel.next_prefix(search.plan, search.prefix, search.end, search.end_work, limit)
         if status != REACHED:
             return status, found
-        found.append(tuple(search.placements()[order[:cut]].tolist()))
+        found.append(standing(search))
 
 
 SHAPES = [
@@ -131,7 +131,7 @@ def test_a_clue_in_the_tail_is_paid_for_once():
             found = search.run(10_000, 0)
             if found is not None:
                 checked += 1
-                assert fixed.max_score - verify(fixed, found).score == search.counters[3]
+                assert fixed.max_score - verify(fixed, found).score == search.counters[kernel.MISSES]
     assert checked > 50
 
 

@@ -83,6 +83,25 @@ def test_the_table_falls_and_says_what_was_measured():
     assert scores[-1] == 264 or found.rows[-1].core_days > estimates.HOPELESS_DAYS
 
 
+def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
+    """Too few for a good rate at any score: the table begins there all the same, not at the target of 1 edge."""
+
+    def five_boards(measured, seconds, progress):
+        measured.seconds = seconds
+        for tally in measured.tallies.values():
+            tally.seconds = seconds
+        for number in range(5):
+            for score in range(1, 251 + number):
+                measured.tallies[score].add(np.full(144, number, dtype=np.int32))
+
+    monkeypatch.setattr(Measurement, "run", five_boards)
+    found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 60.0)
+    assert found.trusted == 250 and found.rows[0].score == 250 - estimates.SHOWN_BELOW
+    row = next(row for row in found.rows if row.score == 250)
+    assert row.count == 5 and row.expected == row.measured == pytest.approx(5 * 60)
+    assert row.high / row.expected == row.expected / row.low == pytest.approx(np.exp(2 / np.sqrt(5)))
+
+
 def test_the_forecast_without_slips_is_the_expected_number_of_perfect_boards():
     """Rows of one cell kind, c candidates a cell: the product over the nodes, by hand; and slips by recursion."""
     exact = np.array([3.0, 2.0, 0.5, 0.25, 1.5])

@@ -5,18 +5,24 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import time
+import traceback
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
 import numpy as np
 import pytest
 
+from instances.board import Board
 from instances.errors import InputError
+from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.crew import Crew, WorkerLost
-from lns.engine import State, make_engine
-from lns.islands import LOST_ROUNDS, Archipelago, Report, Task, run_round
+from lns.engine import Find, State, Statistics
+from lns.engines import make_engine
+from lns.islands import LOST_ROUNDS, MAX_FINDS, Archipelago, Report, Task, run_round
+from lns.warmup import warm_up
 from tests.lns.run_parts import QUICK, Inline, small_puzzle
 
 ENGINES = ("auto", "tabu", "lns")
@@ -91,6 +97,95 @@ def test_a_target_ends_the_search() -> None:
     assert search.best_score >= 10 and search.elapsed < 30
 
 
+class Staged:
+    """An engine whose steps are told beforehand: how long each takes and the scores of what it then finds."""
+
+    def __init__(self, puzzle: Puzzle, seconds: list[float], scores: list[list[int]]) -> None:
+        self.board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
+        self.seconds, self.scores = seconds, scores
+        self.steps, self.finds, self.best, self.best_score, self.origin = 0, [], None, -1, "staged"
+        self.statistics = Statistics()
+
+    @property
+    def exhausted(self) -> bool:
+        return self.steps == len(self.scores)
+
+    def step(self, target: int) -> None:
+        time.sleep(self.seconds[self.steps])
+        for score in self.scores[self.steps]:
+            self.finds.append(Find(self.board, score, "staged"))
+            if score > self.best_score:
+                self.best, self.best_score = self.board, score
+        self.steps += 1
+
+    def drain(self) -> list[Find]:
+        finds, self.finds = self.finds, []
+        return finds
+
+    def state(self) -> State:
+        return {}
+
+
+def staged(
+    monkeypatch: pytest.MonkeyPatch, scores: list[list[int]], seconds: list[float] | None = None, **limits: Any
+) -> tuple[Archipelago, str]:
+    """One island whose engine goes through ``scores`` in one round, and why it ended."""
+    puzzle = small_puzzle()
+    engine = Staged(puzzle, seconds or [0.0] * len(scores), scores)
+    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
+    search = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
+    search.finds_from = limits.pop("finds_from", 0)
+    on_report = limits.pop("on_report", lambda _: None)
+    return search, search.run(limits.pop("time", 60.0), limits.pop("target", 60), on_report, **limits)
+
+
+def test_the_first_step_counts_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, _ = staged(monkeypatch, [[1], [2], [3]], [0.6, 0.2, 0.2], time=0.5)
+    assert search.islands[0].steps == 1 and search.elapsed >= 0.6
+
+
+def test_new_bests_are_reported_whatever_goes_into_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, _ = staged(monkeypatch, [[3, 2, 5], [5, 4, 7, 6]], finds_from=50)
+    assert [find.score for _, find in search.drain()] == [3, 5, 7]
+    search, _ = staged(monkeypatch, [[3, 9, *[4] * MAX_FINDS, 5]], finds_from=4)
+    assert [find.score for _, find in search.drain()] == [3, 9, *[4] * (MAX_FINDS - 1), 5]
+
+
+def test_why_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = [[1], [2], [3]]
+    assert staged(monkeypatch, scores)[1] == "nothing left to search"
+    assert staged(monkeypatch, scores, target=2)[1] == "target reached"
+    assert staged(monkeypatch, scores, steps=2)[1] == "steps made"
+    assert staged(monkeypatch, scores, [0.3] * 3, time=0.1)[1] == "time over"
+    assert staged(monkeypatch, scores, [0.6] * 3, steps=3, on_report=Archipelago.stop)[1] == "stopped"
+
+
+def compiled_later(engine: str, steps: int) -> list[str]:
+    """The kernels of which a search needs machine code that `warm_up` has not made."""
+    warm_up(engine)
+    before = machine_code()
+    puzzle = small_puzzle("like-e2-8x8")
+    run_round(Task(puzzle, QUICK, engine, 7, 0, None, None, -1, puzzle.max_score, 60.0, steps))
+    return sorted(name for name, versions in machine_code().items() if versions > before.get(name, 0))
+
+
+def machine_code() -> dict[str, int]:
+    """The kernels of this process and how many signatures each is compiled for."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("exact.", "lns.")):
+            for kernel in vars(module).values():
+                if signatures := getattr(kernel, "signatures", None):
+                    found[f"{kernel.__module__}.{kernel.__name__}"] = len(signatures)
+    return found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_kernels_are_there_when_the_seconds_begin(engine: str) -> None:
+    with Crew(1) as crew:
+        assert crew.submit(compiled_later, engine, 60).result(300) == []
+
+
 class Dying(Inline):
     """Every second task is lost."""
 
@@ -141,6 +236,10 @@ def nap(seconds: float) -> None:
     time.sleep(seconds)
 
 
+def fail_deep_inside() -> None:
+    raise ZeroDivisionError("in the engine")
+
+
 def complain() -> None:
     raise InputError("no", "file", 3)
 
@@ -159,6 +258,22 @@ def test_a_killed_worker_costs_its_task_and_is_replaced(tmp_path: Any) -> None:
             crew.submit(lambda: 1).result(30)  # cannot be pickled
         assert crew.submit(os.getpid).result(30) == pid
     assert not [child for child in multiprocessing.active_children() if child.pid == pid]
+
+
+def test_an_exception_of_a_worker_says_where_it_was_raised() -> None:
+    with Crew(1) as crew, pytest.raises(ZeroDivisionError, match="in the engine") as error:
+        crew.submit(fail_deep_inside).result(30)
+    assert "in fail_deep_inside" in "".join(traceback.format_exception(error.value))
+
+
+def test_tasks_that_wait_can_be_cancelled_at_the_end() -> None:
+    crew = Crew(1)
+    busy = crew.submit(nap, 60.0)
+    while not busy.running():
+        time.sleep(0.01)
+    waits = crew.submit(os.getpid)
+    crew.shutdown(cancel_futures=True)
+    assert waits.cancelled() and isinstance(busy.exception(5), WorkerLost)
 
 
 def test_a_busy_worker_does_not_hold_up_the_end() -> None:

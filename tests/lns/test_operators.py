@@ -8,9 +8,9 @@ import pytest
 from instances import Board, verify
 from instances.errors import InputError
 from instances.formats import load_puzzle
+from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as COUNTED
-from lns.neighbourhoods.assign import fill
 from lns.neighbourhoods.choose import Choice
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.freed import MOST_CELLS, band, block, cluster, comb, donors, path

@@ -60,10 +60,17 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path, text, sentence):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: None])
-def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make):
+@pytest.mark.parametrize(
+    "make,sentence",
+    [
+        (os.mkfifo, "a pipe or a device; expected a regular file"),
+        (Path.mkdir, "this is a directory; expected a file"),
+        (lambda path: None, "no such file; expected parameters"),
+    ],
+)
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make, sentence):
     make(tmp_path / "p")
-    with pytest.raises(InputError, match="no such file; expected parameters"):
+    with pytest.raises(InputError, match=sentence):
         load(tmp_path / "p")
 
 

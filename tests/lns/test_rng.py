@@ -1,10 +1,20 @@
-"""Random state: the kernel and its plain twin."""
+"""Random state: the kernel and its plain twin against the reference."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from lns.rng import generator, next_u64, random_state
+from lns.rng import _draw, generator, next_u64, random_state
+
+# the first numbers of Blackman and Vigna's xoshiro256** from the state (1, 2, 3, 4)
+REFERENCE = [11520, 0, 1509978240, 1215971899390074240, 1216172134540287360]
+
+
+@pytest.mark.parametrize("draw", [next_u64, _draw])
+def test_both_are_xoshiro256_star_star(draw) -> None:  # type: ignore[no-untyped-def]
+    state = np.array([1, 2, 3, 4], dtype=np.uint64)
+    assert [int(draw(state)) for _ in REFERENCE] == REFERENCE
 
 
 def test_the_plain_draw_is_the_kernels() -> None:

@@ -10,7 +10,7 @@ import pytest
 from instances import verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue
-from lns.engine import make_engine
+from lns.engines import make_engine
 from lns.params import Params, from_dict
 from lns.search import Search
 from tests.instances.small_puzzles import planted

@@ -7,10 +7,11 @@ import pytest
 
 from instances import Clue, verify
 from instances.formats import load_puzzle
-from lns.engine import make_engine
+from lns.engines import make_engine
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from lns.tabu import kernel
+from lns.tabu.engine import KICKS_PER_START, TabuEngine
 from lns.tabu.search import Tabu, random_board
 from tests.instances.small_puzzles import planted
 
@@ -109,6 +110,17 @@ def test_the_engine_resumes_bit_for_bit():
         second.step(10**6)
     for name, value in whole.state().items():
         assert np.array_equal(value, second.state()[name]), name
+
+
+def test_a_board_met_when_a_new_start_is_due_is_walked_from():
+    puzzle, solution = planted(7, 6, 6, 5)
+    engine = TabuEngine(puzzle, from_dict({"tabu": {"steps": 5, "patience": 1}}), 1, 0)
+    while engine.kicks <= KICKS_PER_START:
+        engine.step(puzzle.max_score)
+    assert engine.statistics.boards == len(engine.drain()) > 0
+    engine.meet(solution, puzzle.max_score)
+    engine.step(puzzle.max_score)
+    assert engine.tabu.best_score == puzzle.max_score and engine.origin == "elsewhere"
 
 
 def test_a_board_of_clues_only_is_left_as_it_is():

@@ -9,7 +9,7 @@ from instances import verify
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
 from instances.turn import turned_puzzle
-from lns.engine import make_engine
+from lns.engines import make_engine
 from lns.params import Params, from_dict
 from lns.turned import Turned, best_turns
 from tests.instances.small_puzzles import planted

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from lns.cli.main import main
-from lns.engine import make_engine
+from lns.engines import make_engine
 from lns.params import Params, from_dict, to_dict, to_toml
 from tests.lns.run_parts import QUICK, small_puzzle
 from tuning import ablate

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from instances import InputError
 from instances.formats import load_puzzle
 from lns.cli.main import main
+from lns.engine import Statistics
 from lns.params import from_dict
 from tuning import bench, ladder
 
@@ -40,11 +43,40 @@ def test_a_run_reaches_what_it_says(tmp_path):
     assert one.score == puzzle.max_score == max(one.reached)
     row = ladder.summary("like-e2-5x5", puzzle, [one, one], 20.0, 1, "test")
     assert row["best"] == row["worst"] == row["median"] == 40
+    assert row["peak_mb"] == "" or 50 < row["peak_mb"] < 5000
     table = tmp_path / "t.csv"
     ladder.append(table, row)
     ladder.append(table, row)
     with table.open(newline="") as file:
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing else is known of another process's memory")
+def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
+    class Search:
+        best_score, elapsed, statistics = 9, 1.0, Statistics()
+
+        def __init__(self, puzzle, params, seed, workers, engine):
+            self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[seed]
+
+        def drain(self):
+            return []
+
+        def run(self, seconds, target, on_report):
+            for megabytes in self.sizes:  # the first worker dies, and another one takes its place
+                code = f"taken = b'x' * ({megabytes} << 20); print(flush=True); input()"
+                with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as worker:
+                    worker.stdout.readline()
+                    self.pids[0] = worker.pid
+                    on_report(self)
+                    worker.communicate(b"\n")
+
+    monkeypatch.setattr(ladder, "Archipelago", Search)
+    puzzle, rows = load_puzzle("like-e2-5x5"), []
+    for seed in (1, 2):
+        one = ladder.run(puzzle, from_dict({}), seed, 1.0, 1)
+        rows.append(ladder.summary("like-e2-5x5", puzzle, [one], 1.0, 1, ""))
+    assert 150 < rows[0]["peak_mb"] - rows[1]["peak_mb"] < 250
 
 
 def test_rows_by_name(capsys):
@@ -53,6 +85,14 @@ def test_rows_by_name(capsys):
     assert dict(ladder.rows(Path("nowhere"), 1))["meta16"] is None
     assert main(["ladder", "--rows", "meta16", "--data", "nowhere"]) == 2
     assert "nowhere: the row meta16 needs meta16.txt" in capsys.readouterr().err
+
+
+def test_the_help_names_every_row(capsys):
+    with pytest.raises(SystemExit):
+        main(["ladder", "--help"])
+    told = capsys.readouterr().out.split("rows, in this order:")[1].split()
+    rows = [name for name, _ in ladder.rows(Path(), 1)]
+    assert [word for word in told if word in rows] == rows
 
 
 def test_a_table_that_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from instances.generate import family
-from lns.engine import OPERATORS
 from lns.params import from_dict
-from tuning.objective import DEARER, EARLY, Pair, Run, Stopped, Trace, difference
+from tuning.objective import EARLY, Pair, Run, Stopped, Trace, difference
 
 QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
@@ -53,10 +52,6 @@ def test_a_dearer_measurement_counts_once_it_is_made(engine):
     assert first.rises == same.rises != (), "a first board costs no measurement"
     cheap, other = (run.advance(run.trace.work + 1, lambda: False) for run in runs)
     assert other.work > cheap.work + 1_500_000
-
-
-def test_nodes_of_re_solves_count_the_same_in_either_engine():
-    assert {DEARER[name] for name in OPERATORS} == {DEARER["window_nodes"]}
 
 
 def test_a_run_stops_when_told_to():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import html
 import json
 import multiprocessing
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 import zlib
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +22,17 @@ from optuna.trial import TrialState
 
 from instances import InputError
 from instances.formats import load_puzzle
+from lns.cli.main import main
+from lns.crew import WorkerLost
 from lns.engine import Statistics
 from lns.params import Params, from_dict
+from lns.runs.files import seal
 from lns.runs.lock import Holder
 from tuning import report, validate
 from tuning import session as sessions
 from tuning import study as studies
 from tuning import worker as workers
-from tuning.objective import Pair, Trace
+from tuning.objective import COUNTING, Pair, Trace
 from tuning.plan import Wish, nodes_per_second
 from tuning.study import open_study
 from tuning.worker import Worker, search
@@ -75,29 +81,59 @@ def _validated(study):
     worker = Worker(study)
     for params, index in validate.missing(study, validate.choose(study)):
         worker.trace(params, study.held_out[index], study.plan.nodes)
-    return validate.conclude(study, "lns tune --family like-e2:6x6")
+    found = validate.conclude(study)
+    validate.write_best(study, found, "lns tune --family like-e2:6x6")
+    return found
 
 
 def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     study = _searched(tmp_path / "s", 80)
-    winner = _validated(study)
+    study.give_up(study.ask(None))
+    found = _validated(study)
+    winner = found.winner
     assert winner is not None and winner.mean > 1 and winner.p < 0.01
     text = (study.path / "best_params.toml").read_text()
     assert text.startswith("# command: lns tune --family like-e2:6x6\n# study: like-e2:6x6")
-    assert "p = " in text
+    assert "p = " in text and ", 80 trials, " in text
     from lns.params import load
 
     assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
     assert report.agreement(study).correlation > 0.5
     assert next(iter(report.importance(study))) in ("construct.tail", "windows.patience")
-    lines = "\n".join(report.summary(study, winner, 0.01))
-    assert f"better        trial {winner.trial}" in lines and "rank correlation" in lines
+    lines = "\n".join(report.summary(study, found, 0.01))
+    assert f"better        trial {winner.trial}: {study.path / 'best_params.toml'}" in lines
+    assert "rank correlation" in lines
+
+
+def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(sessions, "Crew", Inline)
+    later = ["tune", "--study", str(tmp_path / "my study"), "--trials", "80", "--quiet"]
+    begun = [*later, "--family", "like-e2:6x6", "--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3"]
+    best = tmp_path / "my study" / "best_params.toml"
+    for typed in (begun, later):
+        monkeypatch.setattr(sys, "argv", ["lns", *typed])
+        assert main(typed) == 0
+        assert best.read_text().splitlines()[0] == f"# command: lns {shlex.join(begun)}"
+    assert shlex.join(begun) in html.unescape((tmp_path / "my study" / "report.html").read_text())
+    before = best.read_text().replace("# evidence", "# much evidence")
+    best.write_text(before)
+    asked = [*later, "--report", "--json"]
+    assert main(asked) == 0
+    assert best.read_text() == before
+    best.write_text(before.replace("patience = ", "patience = 1"))  # another candidate's, as an earlier session left it
+    capsys.readouterr()
+    assert main(asked) == 1
+    outcome = json.loads(capsys.readouterr().out)
+    assert outcome["better"] and outcome["best_params"] is None
+    assert main([*later, "--report"]) == 1
+    assert "to be written by `lns tune" in capsys.readouterr().out
+    best.unlink()
+    assert main(asked) == 1 and not best.exists()
 
 
 def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 30)
-    _validated(study)
-    page = report.page(study, "lns tune --study <x>", "now & here")
+    study = _searched(tmp_path / "s", 30, replace(WISH, command="lns tune --study <x>"))
+    page = report.page(study, _validated(study), "now & here")
     for title in ("History", "Importance", "Held-out pairs", "rank correlation", "Slices", "Best trials", "Commands"):
         assert title in page
     assert "lns tune --study &lt;x&gt;" in page and "now &amp; here" in page
@@ -134,13 +170,26 @@ def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made
     sessions.Session(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
     assert shown[-1].done == shown[-1].of == 20 * (1 + len(validate.chosen(study)))
-    assert validate.conclude(study, "") is not None
+    assert validate.conclude(study).winner is not None
     (study.path / "runs.jsonl").write_text("")  # as if it had been stopped before
     workers._worker.cache_clear()
     study = open_study(study.path, Wish())
-    assert "runs of the validation are still to be made" in report.why_not(study)
+    assert "runs of the validation are still to be made" in report.why_not(study, validate.conclude(study))
     sessions.Session(study, 1, None, 30, shown.append).run()
-    assert validate.conclude(study, "") is not None
+    assert validate.conclude(study).winner is not None
+
+
+def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
+    study = open_study(tmp_path / "s", WISH)
+    session = sessions.Session(study, 2, None, None, print)
+    key, deaths = study.key(study.base, study.pairs[0]), workers.FAILURES * 2
+    for work in range(deaths + 1):  # a week's
+        study.ledger.add(key, Trace((), work, False, 1.0))
+        session._mourn(WorkerLost(5, -9))
+    for _ in range(deaths - 2):
+        session._mourn(WorkerLost(5, -9))
+    with pytest.raises(InputError, match="no worker stays alive"):
+        session._mourn(WorkerLost(5, -9))
 
 
 def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
@@ -158,9 +207,10 @@ def test_where_nothing_matters_nothing_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(workers, "Run", Flat)
     study = _searched(tmp_path / "s", 30)
     (study.path / "best_params.toml").write_text("stale")
-    assert _validated(study) is None
+    found = _validated(study)
+    assert found.winner is None
     assert not (study.path / "best_params.toml").exists()
-    assert "not better" in "\n".join(report.summary(study, None, None))
+    assert "not better" in "\n".join(report.summary(study, found, None))
 
 
 def test_the_defaults_come_first_and_differ_by_nothing_from_themselves(made_up, tmp_path):
@@ -221,6 +271,16 @@ def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up,
         assert trial.number == waiting.number
         trial.set_user_attr("holder", _dead_holder())
     assert open_study(path, Wish()).trials(TrialState.WAITING, TrialState.RUNNING) == []
+
+
+def test_a_trial_that_is_interrupted_is_tried_again_however_often(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 2)
+    trial = study.ask(None)
+    drawn = trial.suggest_float("construct.band", 0.15, 0.4)
+    for _ in range(studies.AGAIN + 2):
+        study.give_up(trial)
+        trial = study.ask(None)
+        assert trial.suggest_float("construct.band", 0.15, 0.4) == drawn
 
 
 def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatch, tmp_path):
@@ -348,8 +408,6 @@ def test_a_study_that_was_changed_is_refused(tmp_path, name, old, new, sentence)
      ({"schema": 99}, "schema 99; expected 1")],
 )  # fmt: skip
 def test_a_study_of_another_version_is_refused(tmp_path, changed, sentence):
-    from lns.runs.files import seal
-
     open_study(tmp_path / "s", WISH)
     file = tmp_path / "s" / "study.json"
     values = json.loads(file.read_text())
@@ -357,6 +415,16 @@ def test_a_study_of_another_version_is_refused(tmp_path, changed, sentence):
     file.write_text(seal({**values, **changed}) + "\n")
     with pytest.raises(InputError, match=sentence):
         open_study(tmp_path / "s", WISH)
+
+
+def test_a_study_that_does_not_know_how_it_began_is_gone_on_with(tmp_path):
+    open_study(tmp_path / "s", WISH)
+    file = tmp_path / "s" / "study.json"
+    values = json.loads(file.read_text())
+    del values["command"], values["sum"]
+    values["objective"] = f"score at the budget + 0.5 x share of it left at the defaults' score, {COUNTING}"
+    file.write_text(seal(values) + "\n")
+    assert open_study(tmp_path / "s", WISH).plan.command == ""
 
 
 def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from instances import Board, verify
-from lns.neighbourhoods.assign import fill, reassign
+from lns.assignment import fill, reassign
 from lns.tabu.search import random_board
 from tests.instances.small_puzzles import planted
 

@@ -1,0 +1,45 @@
+"""The engines by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instances.errors import InputError
+from instances.puzzle import Puzzle
+from lns.construct.beam_engine import BeamEngine
+from lns.engine import Engine
+from lns.neighbourhoods.engine import LnsEngine
+from lns.params import Params
+from lns.rng import random_state
+from lns.search import Search
+from lns.tabu.engine import TabuEngine
+from lns.turned import Turned, best_turns
+
+
+def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
+    """The engine called ``name``: 'auto', 'construct' (the same with nothing around it), 'beam', 'tabu' or 'lns'.
+
+    It works on the board as it is filled best; its boards are those of ``puzzle``. Raises InputError for another name.
+    """
+
+    def made(puzzle: Puzzle) -> Engine:
+        match name:
+            case "auto":
+                return Search(puzzle, params, seed, island)
+            case "construct":
+                return Search(puzzle, construction_only(params), seed, island)
+            case "beam":
+                return BeamEngine(puzzle, params, random_state(seed, island))
+            case "tabu":
+                return TabuEngine(puzzle, params, seed, island)
+            case "lns":
+                return LnsEngine(puzzle, params, seed, island)
+        raise InputError(f"unknown engine '{name}'; expected auto, construct, beam, tabu or lns")
+
+    turns = best_turns(puzzle)
+    return Turned(puzzle, turns, made) if turns else made(puzzle)
+
+
+def construction_only(params: Params) -> Params:
+    """The main engine without beams and regions."""
+    return replace(params, windows=replace(params.windows, nodes=0), engine=replace(params.engine, beams=0))

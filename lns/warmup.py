@@ -1,0 +1,37 @@
+"""Kernels before the clock starts: compiled, or their machine code loaded, once a process."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from instances.formats import load_puzzle
+from lns.crew import stop_requested
+from lns.engines import make_engine
+from lns.params import from_dict
+
+PUZZLE = "like-e2-8x8"
+STEPS = 40  # a third of a second, when everything is on the disk
+_BRIEF = from_dict(
+    {
+        "construct": {"population": 100, "tail_nodes": 100},
+        "beam": {"width": 64},
+        "windows": {"patience": 1, "nodes": 100_000},
+        "neighbourhoods": {"nodes": 100_000},
+        "tabu": {"steps": 20, "patience": 1},
+        "engine": {"step_nodes": 2000},
+    }
+)
+
+
+@cache
+def warm_up(engine: str) -> None:
+    """Let ``engine`` make some steps on a small board, in which it uses its kernels. Raises InputError for no engine.
+
+    Their machine code depends neither on the board nor on the parameters. Ends early where `stop_requested`.
+    """
+    puzzle = load_puzzle(PUZZLE)
+    search = make_engine(engine, puzzle, _BRIEF, 1, 0)
+    for _ in range(STEPS):
+        if search.exhausted or search.best_score == puzzle.max_score or stop_requested():
+            break
+        search.step(puzzle.max_score)

@@ -1,0 +1,130 @@
+"""Machine code on disk: an edit of anything that decides it compiles it again, an edit of anything else does not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exact import jit
+
+KERNEL = '''
+"""Kernels."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from exact.demo import places
+from exact.demo.callee import twice
+from exact.demo.constants import FACTOR
+from exact.jit import kernel
+
+if TYPE_CHECKING:
+    from exact.demo.pair import Pair
+
+
+@kernel
+def answer(pair: Pair) -> int:
+    """Docstring."""
+    return FACTOR * twice(pair.first) + places.HERE + pair.second
+
+
+def report() -> None:
+    from exact.demo.pair import Pair
+
+    print(answer(Pair(10, 1)))
+'''
+CALLEE = """
+from exact.jit import inline_kernel
+
+@inline_kernel
+def twice(number):
+    return 2 * number
+"""
+CONSTANTS = """
+from exact.demo.places import base
+
+FACTOR = base(1)
+UNUSED = 1
+"""
+PLACES = """
+HERE = 5
+
+def base(number):
+    return number
+
+def plain():
+    return 1
+"""
+PAIR = '''
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    """Docstring."""
+    first: int
+    second: int
+'''
+FILES = {"kernel": KERNEL, "callee": CALLEE, "constants": CONSTANTS, "places": PLACES, "pair": PAIR, "__init__": ""}
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """The folder of a package ``exact.demo`` beside a copy of ``exact.jit``."""
+    folder = tmp_path / "exact" / "demo"
+    folder.mkdir(parents=True)
+    (tmp_path / "exact" / "__init__.py").touch()
+    shutil.copy(jit.__file__, tmp_path / "exact" / "jit.py")
+    for name, text in FILES.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def answer(demo: Path) -> tuple[int, str]:
+    """What a new process answers, and the key of its machine code."""
+    root = demo.parent.parent
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(root / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH"):
+        environment.pop(name, None)
+    program = "from exact import jit; from exact.demo import kernel as k; k.report(); print(jit.source_key(k.__name__))"
+    told = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, env=environment, check=True, capture_output=True, text=True
+    ).stdout.split()
+    return int(told[0]), told[1]
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "expected"),
+    [
+        ("constants", "base(1)", "base(3)", 66),
+        ("places", "HERE = 5", "HERE = 7", 28),  # through the module's name
+        ("places", "return number", "return number + 1", 46),  # a constant that a plain function computes
+        ("callee", "2 * number", "3 * number", 36),
+        ("pair", "first: int\n    second: int", "second: int\n    first: int", 17),  # imported for annotations alone
+    ],
+)
+def test_an_edit_never_runs_stale_code(module: str, old: str, new: str, expected: int, demo: Path) -> None:
+    assert answer(demo)[0] == 26
+    path = demo / f"{module}.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert answer(demo)[0] == expected
+
+
+def test_an_edit_of_ordinary_python_compiles_nothing_again(demo: Path) -> None:
+    before = answer(demo)
+    for module, old, new in (
+        ("constants", "UNUSED = 1", "UNUSED = 2"),
+        ("pair", "Docstring", "Words"),
+        ("callee", "from exact.jit", "# A comment.\nfrom exact.jit"),
+        ("kernel", "def report() -> None:\n", 'def report() -> None:\n    print(end="")\n'),
+    ):
+        path = demo / f"{module}.py"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+    assert answer(demo) == before
