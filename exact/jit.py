@@ -40,6 +40,8 @@ def kernel(function: _Kernel) -> _Kernel:
 def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
     if numba_config.DISABLE_JIT:
         return function
+    if _path_of(function.__module__) is not None and function.__name__ not in _source(function.__module__).kernels():
+        raise TypeError(f"{function.__module__}.{function.__name__}: decorate kernels by the names in exact.jit")
     directory = cache_directory(function.__module__)
     before = numba_config.CACHE_DIR
     try:  # numba reads the directory when the decorator is applied; other users of numba keep theirs
@@ -112,7 +114,8 @@ def source_key(module: str) -> str:
     digest = hashlib.sha256()
     for where, definition in sorted(_decisive(module)):
         digest.update(f"{where}: {definition}\n".encode())
-    digest.update(f"{numba.__version__} {sys.version_info[:2]} bounds={numba_config.BOUNDSCHECK}".encode())
+    # numba keeps machine code by the path of its source: what another checkout compiled is of no use to this one
+    digest.update(f"{numba.__version__} {sys.version_info[:2]} bounds={numba_config.BOUNDSCHECK} {_ROOT}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -155,9 +158,8 @@ class _Source:
         for statement in ast.parse(text).body:
             for name in _defines(statement):
                 self.defined.setdefault(name, []).append(statement)
-            if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
-                for node in ast.walk(statement):
-                    self._note_import(node)
+            for node in ast.walk(statement):
+                self._note_import(node)
 
     def _note_import(self, node: ast.AST) -> None:
         targets = []

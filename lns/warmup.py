@@ -25,7 +25,7 @@ _BRIEF = from_dict(
 
 @cache
 def warm_up(engine: str) -> None:
-    """Let ``engine`` make some steps on a small board, in which it uses its kernels. Raises InputError for no engine.
+    """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
     Their machine code depends neither on the board nor on the parameters. Ends early where `stop_requested`.
     """
@@ -35,3 +35,4 @@ def warm_up(engine: str) -> None:
         if search.exhausted or search.best_score == puzzle.max_score or stop_requested():
             break
         search.step(puzzle.max_score)
+    make_engine(engine, puzzle, _BRIEF, 1, 0).restore(search.state())

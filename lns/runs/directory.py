@@ -25,7 +25,7 @@ from instances.verify import verify
 from lns import params as parameters
 from lns.engine import judged
 from lns.params import Params
-from lns.runs.files import BEST, INSTANCE, LOCK, LOG, PARAMETERS, PICTURE, SETTINGS, STOP, now
+from lns.runs.files import BEST, BOARDS, INSTANCE, LOCK, LOG, PARAMETERS, PICTURE, SETTINGS, STOP, now
 from lns.runs.lock import Lock
 from lns.runs.settings import Settings, digest
 
@@ -222,7 +222,7 @@ def _unmake(path: Path, whole: bool) -> None:
     """Remove the first files of a run, with ``whole`` also the directory, unless it has found or saved something."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
-        if all(file.name in _FIRST or not file.stat().st_size for file in files):
+        if all(file.name in _FIRST or (file.name == BOARDS and not file.stat().st_size) for file in files):
             for file in files:
                 file.unlink()
             if whole:
