@@ -49,8 +49,8 @@ class Status(StrEnum):
 @dataclass(frozen=True)
 class RegionResult:
     """``score``, ``score_before``: matched inner edges of the whole board. ``bound``: the most that any refill
-    of the region can give, as far as proven. ``board`` is verified; a full one is
-    never made worse, while filling empty cells for a low ``target`` may lose matches.
+    of the region can give, as far as proven. ``board`` is verified; a full one is never made worse, while filling
+    empty cells for a low ``target`` may lose matches.
     """
 
     status: Status
