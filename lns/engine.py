@@ -46,10 +46,11 @@ class Statistics:
     """What was done, counted in the kernels; sums over islands are meaningful."""
 
     nodes: int = 0  # placements of the constructor
-    prefixes: int = 0  # prefixes that reached the exact tail
-    tail_nodes: int = 0  # placements of the exact tail
+    prefixes: int = 0  # prefixes of the constructor that reached the exact tail
+    tail_nodes: int = 0  # placements of those tails
     window_nodes: int = 0  # placements of the region re-solves
     beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
+    beam_prefixes: int = 0  # prefixes of beams that reached the exact tail
     courses: int = 0  # quota heights whose pieces were measured by populations
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
@@ -89,8 +90,8 @@ class Statistics:
         Moves evaluated for a tabu search of its own.
         """
         efforts = {
-            "construct": self.nodes + self.tail_nodes * costs.TAIL_NODE,
-            "beam": self.beam_nodes * costs.CHILD,
+            "construct": self.nodes + costs.tails(self.prefixes, self.tail_nodes),
+            "beam": self.beam_nodes * costs.CHILD + costs.tails(self.beam_prefixes, 0),
             "windows": self.window_nodes * costs.REGION_NODE,
             **{name: nodes * costs.REGION_NODE for name, nodes in self.operators.items()},
             "tabu": self.moves,
@@ -109,8 +110,8 @@ class Statistics:
             parts.append(f"{self.nodes / 1e6:,.0f} M nodes")
         if self.beam_nodes:
             parts.append(f"{self.beam_nodes / 1e6:,.0f} M nodes of beams")
-        if self.prefixes:
-            parts.append(f"{self.prefixes:,} prefixes finished exactly")
+        if finished := self.prefixes + self.beam_prefixes:
+            parts.append(f"{finished:,} prefixes finished exactly")
         if self.window_nodes:
             parts.append(f"{self.window_nodes / 1e6:,.0f} M nodes in regions")
         if operated := sum(self.operators.values()):

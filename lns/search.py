@@ -34,7 +34,7 @@ class Search:
         self.boards = 0
         self.quiet = 0  # steps since the last new best
         self.region = 0  # the next region of the best board to rework
-        self.window_nodes = self.beam_nodes = 0
+        self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
         self._regions: list[tuple[int, ...]] | None = None
         self._finds: list[Find] = []
 
@@ -49,6 +49,7 @@ class Search:
             courses=len(self.courses.courses),
             boards=self.boards,
             beam_nodes=self.beam_nodes,
+            beam_prefixes=self.beam_prefixes,
         )
         if built := self.constructor:
             made += Statistics(nodes=built.nodes, prefixes=built.prefixes, tail_nodes=built.tail_nodes)
@@ -75,7 +76,7 @@ class Search:
         beam = BeamEngine(self.puzzle, self.params, self.random)
         for _ in range(self.params.engine.beams):
             beam.complete()
-        self.beam_nodes = beam.nodes
+        self.beam_nodes, self.beam_prefixes = beam.nodes, beam.prefixes
         for find in beam.drain():
             self._offer(find.board, find.origin)
         if self.best is None:
@@ -140,11 +141,10 @@ class Search:
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
+        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes
         state: State = {
             "best": none if self.best is None else self.best.placements,
-            "counters": np.array(
-                [self.best_score, self.boards, self.quiet, self.region, self.window_nodes, self.beam_nodes]
-            ),
+            "counters": np.array([self.best_score, self.boards, self.quiet, self.region, *efforts]),
             "random": self.random.copy(),
         }
         state.update({f"courses.{name}": value for name, value in self.courses.state().items()})
@@ -156,8 +156,8 @@ class Search:
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError where it does not fit this puzzle."""
         puzzle = self.puzzle
-        counters = map(int, state["counters"])
-        self.best_score, self.boards, self.quiet, self.region, self.window_nodes, self.beam_nodes = counters
+        self.best_score, self.boards, self.quiet, self.region, *efforts = map(int, state["counters"])
+        self.window_nodes, self.beam_nodes, self.beam_prefixes = efforts
         self.random[:] = state["random"]
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None

@@ -60,7 +60,7 @@ class BeamEngine:
 
     @property
     def statistics(self) -> Statistics:
-        return Statistics(beam_nodes=self.nodes, prefixes=self.prefixes, boards=self.boards)
+        return Statistics(beam_nodes=self.nodes, beam_prefixes=self.prefixes, boards=self.boards)
 
     def step(self, target: int) -> None:
         """Some layers of the beam, or some tails, or the beginning of the next beam."""

@@ -9,6 +9,7 @@ import numpy as np
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns import costs
 from lns.construct import endgame, kernel, tables, word
 from lns.construct.endgame import EXHAUSTED, REACHED, plan_end
 from lns.construct.kernel import Plan, Prefix
@@ -27,13 +28,14 @@ MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of
 class Constructor:
     """Depth-first search of one schedule, resumable at any node.
 
-    ``state()`` is all of it; the candidate tables are made again from the number of the shuffle.
+    ``state()`` is all of it: the candidate tables are made again from the number of the shuffle, the sets of the
+    endgame from the bits of pieces.
     """
 
     # the arrays of ``state()`` and their types
     STATE: ClassVar[dict[str, str]] = {
         "cursor": "int64", "scalars": "int64", "census": "int64", "counters": "int64", "outcomes": "int64",
-        "shuffle": "int64", "random": "uint64",
+        "shuffle": "int64", "bits": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
@@ -154,8 +156,11 @@ class Constructor:
         return int(self.counters[kernel.TAIL_NODES])
 
     @property
-    def tail_nodes_of_shuffle(self) -> int:
-        return self.tail_nodes - self._tail_nodes_before
+    def work_of_shuffle(self) -> float:
+        """Of its exact tails too."""
+        return self.nodes_of_shuffle + costs.tails(
+            self.prefixes - self._prefixes_before, self.tail_nodes - self._tail_nodes_before
+        )
 
     def state(self) -> State:
         return {
@@ -167,6 +172,7 @@ class Constructor:
             "shuffle": np.array(
                 [self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, self.exhausted]
             ),
+            "bits": self.end_work.piece_at.copy(),
             "random": self.random.copy(),
         }
 
@@ -185,6 +191,8 @@ class Constructor:
         if self.shuffle_seed < 0:
             raise _foreign()
         self._make_plan()
+        if not endgame.number_again(self.end, self.end_work, np.asarray(state["bits"], dtype=np.int64)):
+            raise _foreign()
         depth, nodes = map(int, state["scalars"])
         self._replay(np.asarray(state["cursor"]).tolist(), depth, nodes)
 

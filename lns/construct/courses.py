@@ -27,7 +27,6 @@ from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, 
 from lns.construct.kernel import LOOK, MOST_MISSES
 from lns.construct.schedule import Quota, Schedule, favoured_colours
 from lns.construct.word import SLIP, SLIPS
-from lns.costs import TAIL_NODE
 from lns.engine import State
 from lns.params import Construct
 from lns.rng import RandomState
@@ -62,7 +61,7 @@ class Course:
         self.shuffles += 1
         self.outcomes += built.outcomes
         # a tree that is soon searched whole is no reason to search it again and again
-        self.work += max(built.nodes_of_shuffle, built.params.patience_nodes) + TAIL_NODE * built.tail_nodes_of_shuffle
+        self.work += max(built.work_of_shuffle, built.params.patience_nodes)
         self.slack += built.exhausted
         if built.barren:
             return  # a subtree that dies early says little of those that live

@@ -56,8 +56,8 @@ class EndPlan(NamedTuple):
     uint64 (n,) all ones where that side may mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is
     laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``sides``: int64 (4 pieces, 4) colours;
     ``word``: int64 (4 pieces,) as in ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets
-    in ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which the free
-    ones get their bits. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
+    in ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which free
+    ones get a bit. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
     """
 
     kind: Longs
@@ -80,14 +80,18 @@ class EndPlan(NamedTuple):
 
 
 class EndWork(NamedTuple):
-    """Where the search stands, beside `kernel.Prefix`: `enter` and `lay_again` make it again from the cursors there.
+    """Where the search stands, beside `kernel.Prefix`: `enter` and `lay_again` make it again from the cursors there and
+    from ``piece_at``.
 
-    Arrays of four words a set: one a rotation.
+    Arrays of four words a set: one a rotation. Sets hold all pieces that have a bit, the free ones are among them.
     """
 
-    left: Words  # (4 colours1 + 4,) free pieces that show this colour on the left
+    piece_at: Longs  # (MOST_PIECES,) by bit, -1 = none; kept from prefix to prefix: most have most pieces in common
+    bit_of: Longs  # (pieces,) -1 = none
+
+    left: Words  # (4 colours1 + 4,) pieces that show this colour on the left
     up: Words
-    fits: Words  # (8 kinds,) free pieces for this kind of cell; then those that mismatch a clue beside it
+    fits: Words  # (8 kinds,) pieces for this kind of cell; then those that mismatch a clue beside it
     oriented: Longs  # (256,) by bit * 4 + rotation
     right: Longs  # (256,) the colour it shows to the right
     down: Longs
@@ -156,6 +160,7 @@ def plan_end(
 
     colours, turned, shown = 4 * colours1 + 4, 4 * MOST_PIECES, 2 * count + 1
     work = EndWork(
+        np.full(MOST_PIECES, -1, dtype=np.int64), np.full(puzzle.cells, -1, dtype=np.int64),
         words(colours), words(colours), words(8 * len(kinds)), numbers(turned), numbers(turned), numbers(turned),
         numbers(shown), numbers(shown), words(count + 1), numbers(count + 1), words(8 * count), words(2 * count),
         numbers(count),
@@ -184,36 +189,60 @@ def _ahead(puzzle: Puzzle, level: dict[int, int], left_at: Longs, up_at: Longs) 
     return Ahead(asked, left, up, strict)
 
 
+@inline_flat_kernel
+def _turn_over(plan: EndPlan, work: EndWork, piece: int, one: np.uint64) -> None:
+    """Put a piece into the sets that it belongs to, or take it out of them; ``one``: its bit."""
+    for turn in range(4):
+        oriented = piece * 4 + turn
+        if plan.first_member[oriented] == plan.first_member[oriented + 1]:
+            continue
+        work.left[plan.sides[oriented, LEFT] + turn] ^= one
+        work.up[plan.sides[oriented, UP] + turn] ^= one
+        for i in range(plan.first_member[oriented], plan.first_member[oriented + 1]):
+            work.fits[plan.member[i]] ^= one
+
+
+@flat_kernel
+def give(plan: EndPlan, work: EndWork, piece: int, bit: int) -> None:
+    """Give ``bit`` to ``piece``, which has none; whose it was before has none then."""
+    one = _ONE << np.uint64(bit)
+    before = work.piece_at[bit]
+    if before >= 0:
+        _turn_over(plan, work, before, one)
+        work.bit_of[before] = -1
+    _turn_over(plan, work, piece, one)
+    work.piece_at[bit] = piece
+    work.bit_of[piece] = bit
+    for turn in range(4):
+        place = bit * 4 + turn
+        oriented = piece * 4 + turn
+        work.oriented[place] = oriented
+        work.right[place] = plan.sides[oriented, RIGHT]
+        work.down[place] = plan.sides[oriented, DOWN]
+
+
 @flat_kernel
 def enter(plan: EndPlan, work: EndWork, used: npt.NDArray[np.uint8], right: Longs, down: Longs, spent: int) -> None:
     """Begin behind a prefix of ``begin`` cells that spent so many slips.
 
-    ``used``, ``right`` (times colours1), ``down``: as in `kernel.Prefix`.
+    ``used``, ``right`` (times colours1), ``down``: as in `kernel.Prefix`. Free pieces without a bit get those of used
+    ones: sets made anew would cost as much as a hundred nodes, and some boards come here every fifty.
     """
-    left_of, up_of, fits, sides = work.left, work.up, work.fits, plan.sides
-    for i in range(len(left_of) - 4):
-        left_of[i] = up_of[i] = _NONE
-    for i in range(len(fits)):
-        fits[i] = _NONE
-    bits = 0
-    for piece in plan.pieces:
-        if used[piece]:
-            continue
-        one = _ONE << np.uint64(bits)
-        for turn in range(4):
-            oriented = piece * 4 + turn
-            if plan.first_member[oriented] == plan.first_member[oriented + 1]:
-                continue
-            left_of[sides[oriented, LEFT] + turn] |= one
-            up_of[sides[oriented, UP] + turn] |= one
-            place = bits * 4 + turn
-            work.oriented[place] = oriented
-            work.right[place] = sides[oriented, RIGHT]
-            work.down[place] = sides[oriented, DOWN]
-            for i in range(plan.first_member[oriented], plan.first_member[oriented + 1]):
-                fits[plan.member[i]] |= one
-        bits += 1
-    work.free[0] = _ALL if bits >= 64 else (_ONE << np.uint64(bits)) - _ONE
+    free, given, without = _NONE, _NONE, len(plan.pieces) - plan.begin
+    for bit, piece in enumerate(work.piece_at):
+        if piece >= 0:
+            is_free = np.uint64(1 - used[piece])  # no branch: it could not be foretold
+            free |= is_free << np.uint64(bit)
+            given |= _ONE << np.uint64(bit)
+            without -= np.int64(is_free)
+    if without > 0:
+        for piece in plan.pieces:
+            if (used[piece] == 0) & (work.bit_of[piece] < 0):
+                bit = lowest(~given if given != _ALL else ~free)
+                give(plan, work, piece, bit)
+                free |= _ONE << np.uint64(bit)
+                given |= free
+    work.free[0] = free
     work.spent[0] = spent
     levels = len(plan.kind)
     for i in range(levels):
@@ -385,6 +414,19 @@ def lift(plan: EndPlan, depth: int, words: Longs, used: npt.NDArray[np.uint8]) -
     """Take what ``lay`` laid off ``used`` again."""
     for level in range(depth - plan.begin):
         used[words[plan.begin + level] & PIECE_MASK] = 0
+
+
+@flat_kernel
+def number_again(plan: EndPlan, work: EndWork, pieces: Longs) -> bool:
+    """Give the bits of a saved ``piece_at`` to work that gave none yet; False where it is not one."""
+    if len(pieces) != MOST_PIECES:
+        return False
+    for bit, piece in enumerate(pieces):
+        if not -1 <= piece < len(work.bit_of) or (piece >= 0 and work.bit_of[piece] >= 0):
+            return False
+        if piece >= 0:
+            give(plan, work, piece, bit)
+    return True
 
 
 @flat_kernel

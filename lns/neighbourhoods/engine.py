@@ -57,7 +57,7 @@ class LnsEngine:
     @property
     def statistics(self) -> Statistics:
         efforts = dict(zip(NAMES, self.efforts.tolist(), strict=True))
-        return Statistics(beam_nodes=self.beam_nodes, prefixes=self.prefixes, boards=self.boards, **efforts)
+        return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, **efforts)
 
     def step(self, target: int) -> None:
         """Once an operator, or the beginning of a line."""

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from instances import verify
+from instances.errors import InputError
+from instances.formats import load_puzzle
 from instances.puzzle import Clue
 from lns.construct import kernel
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
+from lns.construct.endgame import BUDGET, EXHAUSTED, MOST_PIECES, REACHED
 from lns.construct.order import comb
-from lns.construct.schedule import Schedule
+from lns.construct.schedule import Quota, Schedule, favoured_colours
 from lns.params import Construct
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -116,6 +118,34 @@ def test_a_search_that_is_saved_at_every_stop_meets_the_same_prefixes(by_lists, 
     assert again == met and len(met) > 10
     assert part.nodes == whole.nodes and np.array_equal(part.prefix.census, whole.prefix.census)
     assert step > 1 or stops >= {0: {0, 1}, 10: {-1}}.get(by_lists, {-1, 1})
+
+
+def test_pieces_keep_their_bits_from_prefix_to_prefix():
+    """100 pieces, 64 bits: the sets hold those pieces that have one, and a saved search goes on with them."""
+    puzzle, order = load_puzzle("like-e2-10x10"), comb(10, 10, 3)
+    quota = Quota(favoured_colours(puzzle, 1, 2), 0.5)
+    schedule = Schedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(puzzle), quota.favoured, 94)
+    whole, part = (Constructor(puzzle, Construct(), schedule, random_state(4)) for _ in range(2))
+    _, met = prefixes_of(whole, 4_000_000)
+    again, taken_over = [], 0
+    while part.nodes < whole.nodes:
+        other = Constructor(puzzle, Construct(), schedule, random_state(4))
+        other.restore(part.state())
+        for name in ("left", "up", "fits"):
+            assert np.array_equal(getattr(other.end_work, name), getattr(part.end_work, name)), name
+        part, before = other, part.end_work.piece_at
+        again += prefixes_of(part, min(100_000, whole.nodes - part.nodes))[1]
+        taken_over += int(((before >= 0) & (before != part.end_work.piece_at)).any())
+    assert again == met and len(met) > 10
+    assert np.array_equal(part.prefix.census, whole.prefix.census)
+    assert taken_over > 10 and len(set(part.end_work.piece_at.tolist())) == MOST_PIECES
+
+
+@pytest.mark.parametrize("bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63], [-1] * 63, [-1] * 65])
+def test_bits_that_no_search_gave_are_refused(bits):
+    search = small_search(9, 8, 2, 5, 20)
+    with pytest.raises(InputError, match="does not belong"):
+        search.restore(search.state() | {"bits": np.array(bits)})
 
 
 def test_a_clue_in_the_tail_is_paid_for_once():
