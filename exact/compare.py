@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from exact import records
@@ -20,7 +20,8 @@ class Row:
     known.
 
     ``megabytes``: peak resident memory of the process, and of the solver's own child if that was larger; Python and its
-    packages take about 150 of them. ``size``: variables/clauses, items/options or blocks.
+    packages take about 150 of them. ``size``: variables/clauses, items/options or blocks. ``question``: what was asked,
+    see `Question.told`.
     """
 
     instance: str
@@ -32,6 +33,7 @@ class Row:
     megabytes: float = -1.0
     size: str = ""
     note: str = ""
+    question: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,20 +47,36 @@ class Question:
     sat_solver: str | None = None
     seed: int = 0
 
+    def told(self, puzzle: Puzzle) -> str:
+        """The question about ``puzzle``, limits and all, in a line: rows of a file answer only the line they carry."""
+        parts = ["all solutions" if self.count_all else "first solution"]
+        parts.append("no time limit" if self.seconds is None else f"{self.seconds:.12g} s")
+        if self.memory is not None:
+            parts.append(f"{self.memory / 1e6:.12g} MB")
+        if self.fix_corner:
+            parts.append("corner fixed")
+        if self.sat_solver is not None:
+            parts.append(self.sat_solver)
+        return "; ".join([*parts, f"seed {self.seed}", short_hash(puzzle)])
+
 
 def compare(
     instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], question: Question, output: Path | None = None
 ) -> Iterator[Row]:
-    """One row for each instance and solver, as they come; rows already in the file ``output`` are not run again.
+    """One row for each instance and solver, as they come; those in the file ``output`` whose question is the same one
+    are not run again, the others stay beside the new ones.
 
     Raises InputError when the file holds something else.
     """
     done = read_rows(output)
     for name, puzzle in instances:
+        asked = question.told(puzzle)
         for solver in solvers:
-            row = done.get((name, solver)) or one(name, puzzle, solver, question)
-            if output is not None and (name, solver) not in done:
-                records.append(output, row)
+            row = done.get((name, solver, asked))
+            if row is None:
+                row = replace(one(name, puzzle, solver, question), question=asked)
+                if output is not None:
+                    records.append(output, row)
             yield row
 
 
@@ -85,9 +103,14 @@ def row_of(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) 
     return Row(instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size)
 
 
-def read_rows(path: Path | None) -> dict[tuple[str, str], Row]:
-    """The rows of a CSV made before, by instance and solver. Raises InputError as `records.read`."""
-    return {} if path is None else {(row.instance, row.solver): row for row in records.read(path, Row)}
+def read_rows(path: Path | None) -> dict[tuple[str, str, str], Row]:
+    """The rows of a CSV made before, by instance, solver and question. Raises InputError as `records.read`."""
+    return {} if path is None else {(row.instance, row.solver, row.question): row for row in records.read(path, Row)}
+
+
+def short_hash(puzzle: Puzzle) -> str:
+    """The puzzle of a question: an instance's name may come to mean another one."""
+    return f"sha256 {puzzle.sha256[:12]}"
 
 
 def _solve(emit: Emit, puzzle: Puzzle, solver: str, question: Question) -> None:

@@ -15,12 +15,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config
+from numba.core.caching import FunctionCache
 
 numba_config: Any = config  # its options are made at run time
 _njit: Any = numba.njit  # its stubs do not know _nrt
@@ -46,10 +48,28 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
     before = numba_config.CACHE_DIR
     try:  # numba reads the directory when the decorator is applied; other users of numba keep theirs
         numba_config.CACHE_DIR = "" if directory is None else str(directory)
-        compiled = _njit(cache=directory is not None, nogil=True, error_model="numpy", **options)(function)
+        compiled = _njit(nogil=True, error_model="numpy", **options)(function)
+        if directory is not None:
+            compiled._cache = _Cache(function)
     finally:
         numba_config.CACHE_DIR = before
     return cast(_Kernel, compiled)
+
+
+class _Cache(FunctionCache):
+    """Numba's, but a file that cannot be read is compiled again, and one that cannot be written is done without."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a garbled pickle may raise anything
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)
 
 
 def inline_kernel(function: _Kernel) -> _Kernel:

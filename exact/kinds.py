@@ -34,10 +34,8 @@ class Kinds:
         return np.array([len(members) for members in self.members], dtype=np.int32)
 
     def rotations(self, kind: int) -> list[int]:
-        """The rotations that look different: a symmetric piece has one or two."""
-        quad = self.quads[kind].tolist()
-        seen = [rotate(quad, rotation) for rotation in range(4)]
-        return [rotation for rotation in range(4) if seen.index(seen[rotation]) == rotation]
+        """The rotations of ``kind`` that look different."""
+        return different_rotations(self.quads[kind].tolist())
 
     def board(self, oriented_kinds: Sequence[int]) -> Board:
         """The board with ``kind*4 + rotation`` by cell (-1 = empty), members handed out in file order."""
@@ -51,6 +49,12 @@ class Kinds:
             next_member[kind] += 1
             placements[cell] = piece * 4 + (turn + rotation) % 4
         return Board(placements, self.puzzle.width, self.puzzle.height)
+
+
+def different_rotations(quad: Sequence[int]) -> list[int]:
+    """The rotations of a piece that look different: a symmetric one has one or two."""
+    seen = [rotate(quad, rotation) for rotation in range(4)]
+    return [rotation for rotation in range(4) if seen.index(seen[rotation]) == rotation]
 
 
 def merge_equal(puzzle: Puzzle) -> Kinds:

@@ -28,6 +28,7 @@ from instances.errors import InputError
 Emit = Callable[[Any], None]
 _SERVE = "from exact.process import serve; serve()"
 _MESSAGE, _DONE, _MEMORY, _BAD_INPUT, _ERROR = range(5)
+_POLL_SECONDS = 86_400.0  # poll() takes a C int of milliseconds, which is over after 24.8 days
 
 
 class Ending(StrEnum):
@@ -83,7 +84,7 @@ def run(
             with contextlib.suppress(BrokenPipeError), child.stdin as request:
                 limit = math.ceil(seconds) if processor and seconds is not None else None
                 request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory, limit)))
-            deadline = None if processor or seconds is None else began + seconds
+            deadline = math.inf if processor or seconds is None else began + seconds
             how, peak = _listen(inbox, child.pid, receive, deadline)
         except KeyboardInterrupt:
             how, peak = Ending.INTERRUPTED, peak_bytes(child.pid)
@@ -100,30 +101,27 @@ def run(
     return Ended(how, time.perf_counter() - began, peak)
 
 
-def _listen(
-    inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float | None
-) -> tuple[Ending | None, int]:
+def _listen(inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float) -> tuple[Ending | None, int]:
     """Messages until the child is done, dead (None) or out of time."""
     while True:
-        left = None if deadline is None else max(0.0, deadline - time.perf_counter())
-        if not inbox.poll(left):
+        left = max(0.0, deadline - time.perf_counter())
+        if not inbox.poll(min(left, _POLL_SECONDS)):
+            if left > _POLL_SECONDS:
+                continue
             return Ending.TIME, peak_bytes(pid)
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # its own exit status, before anybody kills it
             return None, 0
-        match kind:
-            case 0:
-                receive(content)
-            case 1:
-                return Ending.FINISHED, content
-            case 2:
-                return Ending.MEMORY, content
-            case 3:
-                raise InputError(content)
-            case _:
-                raise ChildProcessError(f"{content}; nothing is known about the puzzle")
+        if kind == _MESSAGE:
+            receive(content)
+        elif kind == _BAD_INPUT:
+            raise InputError(content)
+        elif kind == _ERROR:
+            raise ChildProcessError(f"{content}; nothing is known about the puzzle")
+        else:
+            return (Ending.FINISHED if kind == _DONE else Ending.MEMORY), content
 
 
 def _crash(task: Callable[..., None], returncode: int, complaints: str) -> Exception:

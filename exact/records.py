@@ -41,7 +41,12 @@ def read(path: Path, kind: type[_R]) -> list[_R]:
         reader = csv.DictReader(file)
         try:
             if reader.fieldnames != _columns(kind):
-                raise InputError(f"other columns than expected ({', '.join(_columns(kind))})", path, 1)
+                raise InputError(
+                    f"other columns than expected ({', '.join(_columns(kind))}): these are no such runs, or those of "
+                    "an older version; expected a new file",
+                    path,
+                    1,
+                )
             return [kind(**{name: make(line[name]) for name, make in kinds}) for line in reader]
         except (TypeError, UnicodeDecodeError, ValueError, csv.Error) as error:
             if isinstance(error, InputError):

@@ -19,6 +19,7 @@ from exact.twins import copies
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
+from instances.turn import turned_board
 from instances.verify import verify
 
 
@@ -45,7 +46,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A solver's own result for one puzzle; identical pieces swapped are one solution. ``nodes``: see `Outcome`."""
+    """A solver's own result for one puzzle; identical pieces swapped are one solution. ``nodes``: see `Outcome`.
+
+    ``spent``: how much of the budget of nodes is gone, where that limits something else (CP-SAT's conflicts).
+    """
 
     status: Status
     solutions: int
@@ -53,6 +57,7 @@ class Answer:
     seconds: float
     board: Board | None
     details: dict[str, float] = field(default_factory=dict)
+    spent: int | None = None
 
 
 def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
@@ -109,7 +114,7 @@ def solve(
     for variant in variants:
         rest = Request(
             count_all,
-            None if nodes is None else nodes - max(0, total.nodes),
+            None if nodes is None else max(0, nodes - max(0, total.nodes if total.spent is None else total.spent)),
             None if seconds is None else max(0.0, seconds - total.seconds),
             Options() if options is None else options,
             None if report is None else _shifted(report, total),
@@ -123,7 +128,7 @@ def solve(
         if total.status in (Status.BUDGET_SPENT, Status.INTERRUPTED) or (total.solutions and not count_all):
             break
     if total.board is not None:
-        _check(puzzle, total.board, solver)
+        require_solution(puzzle, total.board, solver)
     return Outcome(
         total.status, total.solutions, total.nodes, total.seconds, convention, total.board, dict(total.details)
     )
@@ -132,10 +137,10 @@ def solve(
 def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """The puzzles that together hold one solution of each set of rotated copies, and the convention in words.
 
-    A corner piece (the first of those with the fewest identical twins) is pinned to the top left corner; on a board
-    that is not square, which has only half turns, to the top left and then to the top right corner. Nothing is fixed in
-    a puzzle with clues, which has no rotated copies, and where every corner piece of a board that is not square has a
-    twin: with one in either corner solutions would be counted twice.
+    The first corner piece without an identical twin is pinned to the top left corner; on a board that is not square,
+    which has only half turns, to the top left and then to the top right corner. Nothing is fixed in a puzzle with
+    clues, which has no rotated copies, and where every corner piece has a twin: all rotations are counted then, because
+    with the twin in another corner a solution and its rotated copy would both be found.
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"
@@ -149,8 +154,8 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
         for piece in range(puzzle.cells)
         if any(tuple(side == GREY for side in rotate(looks[piece], turn)) == needed[0] for turn in range(4))
     ]
-    piece = min(pieces, key=lambda candidate: (looks.count(looks[candidate]), candidate))
-    if len(corners) > 1 and looks.count(looks[piece]) > 1:
+    piece = next((candidate for candidate in pieces if looks.count(looks[candidate]) == 1), None)
+    if piece is None:
         return [puzzle], "all rotations counted (no corner piece without a twin)"
     variants = []
     for cell, grey in zip(corners, needed, strict=True):
@@ -159,6 +164,14 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
         variants.append(puzzle.with_clues([Clue(cell, piece, turn)]))
     where = "the top left corner" if len(corners) == 1 else "the top left or top right corner"
     return variants, f"piece {piece + 1} fixed in {where}"
+
+
+def copies_counted(puzzle: Puzzle, board: Board) -> int:
+    """As how many solutions `solve` with ``fix_corner`` counts a perfect ``board`` and its rotated copies."""
+    if corner_fixed(puzzle)[0][0].clues:
+        return 1
+    turns = range(4) if puzzle.width == puzzle.height else (0, 2)
+    return len({puzzle.oriented[turned_board(board, turn).placements].tobytes() for turn in turns})
 
 
 def _sum(before: Answer, after: Answer) -> Answer:
@@ -178,13 +191,15 @@ def _sum(before: Answer, after: Answer) -> Answer:
         seconds=before.seconds + after.seconds,
         board=before.board if before.board is not None else after.board,
         details=details,
+        spent=None if after.spent is None else (before.spent or 0) + after.spent,
     )
 
 
-def _check(puzzle: Puzzle, board: Board, solver: str) -> None:
+def require_solution(puzzle: Puzzle, board: Board, who: str) -> None:
+    """Raises RuntimeError when ``board`` is no perfect board: the answer of ``who`` is worth nothing then."""
     judged = verify(puzzle, board)
     if not (judged.complete and judged.score == puzzle.max_score):
-        raise RuntimeError(f"{solver} returned a board that is not a solution: {judged.problems or judged.mismatches}")
+        raise RuntimeError(f"{who} gave a board that is no solution: {judged.problems or judged.mismatches}")
 
 
 def _once(puzzle: Puzzle, solver: str, each: Callable[[Board], None]) -> Callable[[Board], None]:
@@ -193,7 +208,7 @@ def _once(puzzle: Puzzle, solver: str, each: Callable[[Board], None]) -> Callabl
     seen: set[bytes] = set()
 
     def once(board: Board) -> None:
-        _check(puzzle, board, solver)
+        require_solution(puzzle, board, solver)
         look = puzzle.oriented[board.placements].tobytes()
         if look not in seen:
             if twins:

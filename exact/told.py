@@ -11,11 +11,10 @@ import numpy as np
 
 from exact.outcome import UNTOLD, Status
 from exact.process import Emit, Ended, Ending, run
-from exact.solvers import Answer, Request
+from exact.solvers import Answer, Request, require_solution
 from exact.twins import by_colours
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.verify import verify
 
 TELL_SECONDS = 0.2
 """How often a child that counts tells where it is."""
@@ -78,13 +77,6 @@ class Teller:
         told = Told(solutions, nodes, self._first, exhausted, self.details | spent, self._fresh)
         self._emit(told)
         self._fresh = []
-
-
-def require_solution(puzzle: Puzzle, board: Board, who: str) -> None:
-    """Raises RuntimeError when ``board`` is no perfect board: the library's answer is worth nothing then."""
-    judged = verify(puzzle, board)
-    if not (judged.complete and judged.score == puzzle.max_score):
-        raise RuntimeError(f"{who} gave a board that is no solution: {judged.problems or judged.mismatches}")
 
 
 def answer_of_child(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: Any) -> Answer:

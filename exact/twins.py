@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import factorial, prod
 
-from exact.kinds import merge_equal
-from instances.puzzle import Puzzle, rotate
+from exact.kinds import different_rotations, merge_equal
+from instances.puzzle import GREY, Puzzle, rotate
 
 
 def copies(puzzle: Puzzle) -> int:
@@ -18,14 +18,11 @@ def by_colours(found: int, puzzle: Puzzle) -> int:
     return -(-found // copies(puzzle))
 
 
-def rotations(puzzle: Puzzle, piece: int, *, all_four: bool = False) -> list[int]:
-    """The rotations of ``piece`` that look different, or all four (seed 003 counts those of symmetric pieces apart)."""
-    seen = [rotate(puzzle.pieces[piece].tolist(), rotation) for rotation in range(4)]
-    return [rotation for rotation in range(4) if all_four or seen.index(seen[rotation]) == rotation]
-
-
 def choices(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
-    """Oriented pieces that may lie on ``cell`` by rim and clues."""
+    """Oriented pieces that may lie on ``cell`` by rim and clues.
+
+    ``all_four``: also the rotations of symmetric pieces that look the same, which seed 003 counts apart.
+    """
     grey = puzzle.grey_sides(cell)
     for clue in puzzle.clues:
         if clue.cell == cell:
@@ -33,8 +30,8 @@ def choices(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
     pinned = {clue.piece for clue in puzzle.clues}
     return [
         piece * 4 + rotation
-        for piece in range(puzzle.cells)
+        for piece, quad in enumerate(puzzle.pieces.tolist())
         if piece not in pinned
-        for rotation in rotations(puzzle, piece, all_four=all_four)
-        if tuple(colour == 0 for colour in rotate(puzzle.pieces[piece].tolist(), rotation)) == grey
+        for rotation in (range(4) if all_four else different_rotations(quad))
+        if tuple(colour == GREY for colour in rotate(quad, rotation)) == grey
     ]

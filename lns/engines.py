@@ -8,6 +8,7 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import Engine
+from lns.names import ENGINES
 from lns.neighbourhoods.engine import LnsEngine
 from lns.params import Params
 from lns.rng import random_state
@@ -17,7 +18,7 @@ from lns.turned import Turned, best_turns
 
 
 def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
-    """The engine called ``name``: 'auto', 'construct' (the same with nothing around it), 'beam', 'tabu' or 'lns'.
+    """The engine called ``name``, one of ENGINES; 'construct' is 'auto' with nothing around the construction.
 
     It works on the board as it is filled best; its boards are those of ``puzzle``. Raises InputError for another name.
     """
@@ -34,7 +35,7 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
                 return TabuEngine(puzzle, params, seed, island)
             case "lns":
                 return LnsEngine(puzzle, params, seed, island)
-        raise InputError(f"unknown engine '{name}'; expected auto, construct, beam, tabu or lns")
+        raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
 
     turns = best_turns(puzzle)
     return Turned(puzzle, turns, made) if turns else made(puzzle)

@@ -20,40 +20,35 @@ from instances.puzzle import IntArray, Puzzle
 from instances.turn import turned_puzzle
 from lns.construct.derive import Aim, Fit, best_schedule
 from lns.engines import construction_only
+from lns.families import Families
 from lns.params import Params
 from lns.search import Search
 from lns.turned import best_turns
 
-DIFFERENT = 20  # cells in which boards of different families differ at least; a quarter of a small board
 ENOUGH = 20  # families of a score, after which the next score is looked for
 TRUSTED = 10  # families, from which a ratio is worth something; where fewer come, `low` and `high` are far apart
-REMEMBERED = 200  # boards of a score that a new one is compared with
 EDGES = 2  # over which the price of an edge is measured
 SHOWN_BELOW = 3  # scores below the highest well measured one
 HOPELESS_DAYS = 1e6
 
 
-def cells_apart(cells: int) -> int:
-    """In how many cells boards of different families differ at least, on a board of so many."""
-    return max(1, min(DIFFERENT, cells // 4))
-
-
 @dataclass
 class Tally:
-    """Boards of at least one score: ``finds`` in all, ``count`` families, in the ``seconds`` that they counted."""
+    """Boards of at least one score: ``finds`` in all, and their ``families``, in the ``seconds`` that they counted."""
 
     seconds: float = 0.0
     finds: int = 0
-    count: int = 0
-    seen: list[IntArray] = field(default_factory=list)
+    families: Families = field(default_factory=Families)
 
     def add(self, placements: IntArray) -> None:
         """Count a board; as a family of its own, if it differs from all earlier ones in enough cells."""
         self.finds += 1
-        enough = cells_apart(len(placements))
-        if all((placements != other).sum() >= enough for other in self.seen[-REMEMBERED:]):
-            self.count += 1
-            self.seen.append(placements)
+        if self.families.find(placements) is None:
+            self.families.add(placements)
+
+    @property
+    def count(self) -> int:
+        return self.families.count
 
     @property
     def per_hour(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from exact.region.resolve import RegionResult, Status, resolve
 from instances.board import EMPTY, Board
-from instances.puzzle import Puzzle
+from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
 from tests.instances.small_puzzles import planted
 
@@ -34,7 +35,11 @@ def random_window(seed: int) -> Window:
         width += 3
     colours = int(rng.integers(1, 9))
     puzzle, board = planted(seed, width, height, colours, int(rng.integers(0, 4)) if rng.random() < 0.5 else 0)
-    board = _jumbled(rng, puzzle, board, float(rng.choice([0.0, 0.2, 1.0])))
+    share = float(rng.choice([0.0, 0.2, 1.0]))
+    if rng.random() < 0.3:
+        puzzle = _with_clues_of_twins(rng, puzzle, board)
+    clues = {clue.cell for clue in puzzle.clues}
+    board = _jumbled(rng, puzzle, board, [c for c in range(puzzle.cells) if c not in clues and rng.random() < share])
     count = min(int(rng.integers(3, 10)), puzzle.cells)
     if rng.random() < 0.7:  # a block or a strip
         cells = _block(rng, puzzle, count)
@@ -49,14 +54,40 @@ def random_window(seed: int) -> Window:
         placements[rng.random(puzzle.cells) < 0.2] = EMPTY
         board = Board(placements, width, height)
         cells, donors = cells[:5], donors[:1]
+    if rng.random() < 0.2:  # clues too, as long as they are freed
+        board = _jumbled(rng, puzzle, board, [cell for cell in (*cells, *donors) if board.placements[cell] >= 0])
+    if rng.random() < 0.7:
+        board = renamed(rng, puzzle, board)
     return Window(puzzle, board, cells, donors)
 
 
-def _jumbled(rng: np.random.Generator, puzzle: Puzzle, board: Board, share: float) -> Board:
-    """Swap pieces of the same kind of cell and turn them back to the rim; clues stay."""
+def _with_clues_of_twins(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Puzzle:
+    """One to three of the solution's cells as clues, all of them with pieces that are not alone of their kind."""
+    count = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
+    twins = [cell for cell, quad in enumerate(board.colours(puzzle).tolist()) if count[canonical(quad)] > 1]
+    chosen = rng.permutation(twins)[: int(rng.integers(1, 4))].tolist()
+    return puzzle.with_clues(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in chosen)
+
+
+def renamed(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Board:
+    """The same colours, by identical pieces and equal rotations taken anyhow: on the cells of clues too."""
+    alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for piece, quad in enumerate(puzzle.pieces.tolist()):
+        alike[canonical(quad)].append(piece)
+    name = {
+        one: int(other) for twins in alike.values() for one, other in zip(twins, rng.permutation(twins), strict=True)
+    }
     placements = board.placements.copy()
-    clues = {clue.cell for clue in puzzle.clues}
-    movable = [cell for cell in range(puzzle.cells) if cell not in clues and rng.random() < share]
+    for cell, lies in enumerate(board.placements.tolist()):
+        if lies >= 0:
+            turns = (puzzle.oriented.reshape(-1, 4, 4)[name[lies >> 2]] == puzzle.oriented[lies]).all(axis=1)
+            placements[cell] = name[lies >> 2] * 4 + rng.choice(np.flatnonzero(turns))
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def _jumbled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: list[int]) -> Board:
+    """Swap pieces of the same kind of cell among the ``movable`` and turn them back to the rim."""
+    placements = board.placements.copy()
     for cell in movable:
         other = int(rng.choice(movable))
         here, there = (_fitting(puzzle, placements[c] >> 2, d) for c, d in ((other, cell), (cell, other)))
@@ -85,29 +116,39 @@ def _block(rng: np.random.Generator, puzzle: Puzzle, count: int) -> list[int]:
 
 
 def best_score(window: Window) -> int | None:
-    """The oracle: the best score over all refills, by plain depth-first search; None where there is no refill."""
+    """The oracle: the best score over all refills, by plain depth-first search; None where there is no refill.
+
+    It sees colours alone: identical pieces have no names, and an empty clue cell keeps one of its kind.
+    """
     puzzle = window.puzzle
-    placements = window.board.placements.copy()
     clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
+    placements = window.board.placements.copy()
     region = sorted({*window.cells, *window.donors})
     free = [cell for cell in region if cell not in clues]
     for cell in region:
         placements[cell] = clues.get(cell, EMPTY)
-    reserved = {clue.piece for clue in puzzle.clues}
-    pieces = [piece for piece in range(puzzle.cells) if piece not in reserved and not (placements >> 2 == piece).any()]
-    fitting = {cell: [o for piece in pieces for o in _fitting(puzzle, piece, cell)] for cell in free}
-    quads = puzzle.oriented.tolist()
-    step = (-puzzle.width, 1, puzzle.width, -1)
+    quads = [tuple(quad) for quad in puzzle.oriented.tolist()]
+    lying = [quads[oriented] if oriented >= 0 else None for oriented in placements.tolist()]
+    left = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
+    left.subtract(canonical(quad) for quad in lying if quad is not None)
+    left.subtract(canonical(quads[clue]) for cell, clue in clues.items() if lying[cell] is None)
+    assert min(left.values()) >= 0
+    fitting = {
+        cell: [
+            (kind, quad)
+            for kind in left
+            for quad in sorted({rotate(kind, turn) for turn in range(4)})
+            if tuple(colour == 0 for colour in quad) == puzzle.grey_sides(cell)
+        ]
+        for cell in free
+    }
     base = verify(puzzle, Board(placements, puzzle.width, puzzle.height)).score
-    joints = 0  # of the free cells, inside the region and to filled cells
-    for i, cell in enumerate(free):
-        for side in range(4):
-            if not puzzle.grey_sides(cell)[side]:
-                other = cell + step[side]
-                joints += placements[other] >= 0 or other in free[i + 1 :]
+    joints = sum(  # of the free cells, inside the region and to filled cells
+        lying[other] is not None or other in free[i + 1 :]
+        for i, cell in enumerate(free)
+        for _, other in puzzle.neighbours(cell)
+    )
     best = joints + 1
-    lying = placements.tolist()
-    taken: set[int] = set()
 
     def fill(depth: int, missed: int) -> None:
         nonlocal best
@@ -117,24 +158,20 @@ def best_score(window: Window) -> int | None:
             best = missed
             return
         cell = free[depth]
-        grey = puzzle.grey_sides(cell)
-        options = []
-        for oriented in fitting[cell]:
-            if oriented >> 2 in taken:
-                continue
-            misses = sum(
-                not grey[side]
-                and lying[cell + step[side]] >= 0
-                and quads[oriented][side] != quads[lying[cell + step[side]]][(side + 2) % 4]
-                for side in range(4)
-            )
-            options.append((misses, oriented))
-        for misses, oriented in sorted(options):
-            lying[cell] = oriented
-            taken.add(oriented >> 2)
+        known = [
+            (side, quad[side ^ 2]) for side, other in puzzle.neighbours(cell) if (quad := lying[other]) is not None
+        ]
+        options = [
+            (sum(quad[side] != asked for side, asked in known), kind, quad)
+            for kind, quad in fitting[cell]
+            if left[kind]
+        ]
+        for misses, kind, quad in sorted(options):
+            lying[cell] = quad
+            left[kind] -= 1
             fill(depth + 1, missed + misses)
-            taken.remove(oriented >> 2)
-        lying[cell] = EMPTY
+            left[kind] += 1
+        lying[cell] = None
 
     fill(0, 0)
     return None if best > joints else base + joints - best
@@ -151,9 +188,10 @@ def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
         answer.improved == (answer.status == Status.IMPROVED_OPTIMAL) or not verify(window.puzzle, window.board).valid
     )
     region = {*window.cells, *window.donors}
+    shown, before = (board.colours(window.puzzle) for board in (answer.board, window.board))
     for cell in range(window.puzzle.cells):
         if cell not in region:
-            assert answer.board.placements[cell] == window.board.placements[cell], cell
+            assert (shown[cell] == before[cell]).all(), cell
         else:
             assert answer.board.placements[cell] >= 0, cell
     assert not judged.broken, judged.broken

@@ -18,6 +18,7 @@ from lns.params import Params, Windows
 from lns.rng import random_state
 from lns.search import Search
 from lns.tabu.search import Tabu
+from tuning.prices import prices
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns ladder`; if not there:
 SHIPPED = "like-e2-16x16"
@@ -30,6 +31,8 @@ def figures() -> Iterator[tuple[str, str]]:
     yield "row scan, placements/s", f"{placements_per_second(puzzle.with_clues(()), 1_000_000_000) / 1e6:.1f} M"
     yield from construction(puzzle)
     yield from tabu(puzzle)
+    for what, price, here in prices(puzzle):
+        yield what, f"{here:.3g} nodes of construction; priced at {price:.3g}"
     for name, arguments in COMMANDS.items():
         yield f"{name}, whole process", f"{seconds_of(arguments):.2f} s"
 

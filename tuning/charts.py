@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from instances.draw.page import chart
+
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 20, 12, 30
 
 
@@ -45,10 +47,7 @@ def scatter(
     def y(value: float) -> float:
         return high - _BOTTOM - (value - low) / (top - low) * (high - _TOP - _BOTTOM)
 
-    parts = [
-        f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'
-        f"<title>{escape(title)}</title>"
-    ]
+    parts = []
     for tick in ticks:
         parts.append(f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick):.1f}H{wide - _RIGHT}"/>')
         parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}">{tick:g}</text>')
@@ -64,23 +63,20 @@ def scatter(
             f'<circle class="{p.kind}" cx="{x(p.x):.1f}" cy="{y(p.y):.1f}" r="{5 if p.kind == "mark" else 3}">'
             f"<title>{escape(p.words)}</title></circle>"
         )
-    return "".join([*parts, "</svg>"])
+    return chart(title, wide, high, parts)
 
 
 def bars(title: str, values: dict[str, float]) -> str:
     """Named parts of a whole, as horizontal bars."""
     row, wide, begin = 22, 720, 210
     most = max(values.values(), default=0.0) or 1.0
-    parts = [
-        f'<svg class="chart" viewBox="0 0 {wide} {row * len(values) + 6}" role="img" '
-        f'xmlns="http://www.w3.org/2000/svg"><title>{escape(title)}</title>'
-    ]
+    parts = []
     for i, (name, value) in enumerate(values.items()):
         long = value / most * (wide - begin - 60)
         parts.append(f'<text class="right" x="{begin - 8}" y="{row * i + 15}">{escape(name)}</text>')
         parts.append(f'<rect x="{begin}" y="{row * i + 4}" width="{long:.1f}" height="{row - 8}"/>')
         parts.append(f'<text x="{begin + long + 6:.1f}" y="{row * i + 15}">{value:.0%}</text>')
-    return "".join([*parts, "</svg>"])
+    return chart(title, wide, row * len(values) + 6, parts)
 
 
 def _round_ticks(low: float, high: float) -> list[float]:

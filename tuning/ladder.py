@@ -1,7 +1,7 @@
 """The ladder: fixed instances, seeds and budgets; what a change of the engine has to show before and after.
 
 Each run is judged by its best score, the time to each score, and, where asked for, the boards at or above a score per
-core-hour that come from different prefixes (`lns.estimate.cells_apart`).
+core-hour that come from different prefixes (`lns.families`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
-
 from exact.process import peak_bytes
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.formats.files import read_text
 from instances.generate import family
 from instances.puzzle import IntArray, Puzzle
-from lns.estimate import cells_apart
+from lns.families import Families
 from lns.islands import Archipelago
 from lns.params import Params
 
@@ -105,7 +103,7 @@ def run(
     search.finds_from = boards_from or puzzle.max_score
     reached: dict[int, float] = {}
     peaks: dict[int, int] = {}  # of each worker
-    kept: list[tuple[IntArray, int]] = []
+    families, scores = Families(), list[int]()
 
     def on_report(search: Archipelago) -> None:
         if search.best_score > max(reached, default=-1):
@@ -113,24 +111,26 @@ def run(
         peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
         for _, find in search.drain():
             if find.score >= search.finds_from:  # new bests come too
-                _keep(kept, find.board.placements, find.score)
+                count(families, scores, find.board.placements, find.score)
 
     search.run(seconds, puzzle.max_score, on_report)
     elapsed = search.elapsed
-    boards = dict(Counter(score for _, score in kept))
+    boards = dict(Counter(scores))
     rate = search.statistics.work / max(elapsed, 1e-9)
     at_once = sorted(peaks.values())[-workers:]  # without those whose place a new one took
     memory = sum(at_once) + peak_bytes(os.getpid())
     return Run(seed, search.best_score, reached, boards, rate, elapsed, memory)
 
 
-def _keep(kept: list[tuple[IntArray, int]], placements: IntArray, score: int) -> None:
-    """Count a board once among those that differ from it in too few cells, by the best of them."""
-    for i, (other, best) in enumerate(kept):
-        if int((other != placements).sum()) < cells_apart(len(placements)):
-            kept[i] = (placements, score) if score > best else (other, best)
-            return
-    kept.append((placements.astype(np.int16), score))
+def count(families: Families, scores: list[int], placements: IntArray, score: int) -> None:
+    """Count a board for its family by the best of them; ``scores``: of each family."""
+    family = families.find(placements)
+    if family is None:
+        families.add(placements)
+        scores.append(score)
+    elif score > scores[family]:
+        families.replace(family, placements)
+        scores[family] = score
 
 
 def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers: int, note: str) -> dict[str, object]:
@@ -181,8 +181,14 @@ def check_table(path: Path) -> None:
     """Raises InputError where `append` could not add a row: said before the runs, not after them."""
     if not path.parent.is_dir():
         raise InputError("no such directory; expected one that exists, for the table", path.parent)
-    if path.exists() and read_text(path).splitlines()[:1] != [",".join(FIELDS)]:
+    if not path.exists():
+        return
+    if read_text(path).splitlines()[:1] != [",".join(FIELDS)]:
         raise InputError("no table of the ladder; expected one, or a new name", path)
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise InputError(f"nothing can be added to this table: {error.strerror}", path) from None
 
 
 def append(path: Path, row: dict[str, object]) -> None:

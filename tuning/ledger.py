@@ -136,7 +136,9 @@ class Journal(JournalFileBackend):
 def _append(path: Path, text: str, *, durable: bool) -> None:
     drop_torn_line(path)
     with path.open("ab", buffering=0) as file:
-        file.write(text.encode())
+        rest = memoryview(text.encode())
+        while rest:  # a disk that fills up takes a part first
+            rest = rest[file.write(rest) :]
         if durable:
             os.fsync(file.fileno())
 

@@ -27,7 +27,7 @@ SCHEMA = 1
 PAIRS, HELD_OUT_PAIRS, RUN_S, SEED = 10, 24, 10.0, 1  # where nobody says
 SHORT = 4  # a short run has this part of a long run's nodes
 TRAINING, HELD_OUT = 100_001, 200_001  # first seeds of instances and runs
-_OURS = {SETTINGS, BASE, JOURNAL, RUNS, GUARD, "journal.lock", "runs.lock"}
+_BEFORE_SETTINGS = {BASE, GUARD, "journal.lock", "runs.lock"}  # and the instances: what says nothing of a study
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def begin(path: Path, wish: Wish) -> None:
     Raises InputError when ``path`` holds something else, or the wish names nothing to tune for.
     """
     entries = sorted(path.iterdir()) if path.is_dir() else []
-    stranger = next((entry for entry in entries if not _is_ours(entry.name)), None)
-    if stranger is not None:
+    stranger = next((entry for entry in entries if not _is_early(entry.name)), None)
+    if stranger is not None and not (path / SETTINGS).exists():
         raise InputError(f"holds no study, but {stranger.name}; expected a study, or an empty or a new directory", path)
     if not wish.instances and not wish.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one", path)
@@ -126,8 +126,8 @@ def begin(path: Path, wish: Wish) -> None:
         atomic_write(path / SETTINGS, seal(asdict(plan)) + "\n")
 
 
-def _is_ours(name: str) -> bool:
-    return name in _OURS or name.startswith("instance-")
+def _is_early(name: str) -> bool:
+    return name in _BEFORE_SETTINGS or name.startswith("instance-")
 
 
 def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:

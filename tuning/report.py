@@ -12,6 +12,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 from scipy.stats import spearmanr
 
+from instances.draw import page as frame
 from lns import params as parameters
 from tuning import validate
 from tuning.charts import Point, bars, scatter
@@ -22,28 +23,6 @@ from tuning.study import FINISHED, Study, value_of
 from tuning.validate import Conclusion, Verdict
 
 LEAST = 20  # trials that importance is read off
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c2733; --soft: #5d6b7a; --paper: #fff; --rule: #d9e0e7; --mark: #1769aa;
-  --other: #c2410c }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e9ee; --soft: #9aa7b4; --paper: #14191f; --rule: #333d47; --mark: #6db6f2; --other: #fb923c } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
-  margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere }
-h2 { font-size: 1.05rem; margin: 2.2rem 0 .5rem; border-bottom: 1px solid var(--rule); padding-bottom: .2rem }
-p { margin: .3rem 0 } .soft, figcaption { color: var(--soft) }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--rule); font-weight: normal }
-th { color: var(--soft) } .wide, pre { overflow-x: auto }
-.slices { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1.2rem }
-figure { margin: 0 } .chart { width: 100%; height: auto; font: 12px system-ui, sans-serif }
-.chart text { fill: var(--soft) } .chart .middle { text-anchor: middle } .chart .right { text-anchor: end }
-.chart .grid { stroke: var(--rule) } .chart .axis { stroke: var(--soft) } .chart path { fill: none }
-.chart .line { stroke: var(--mark); stroke-width: 2 } .chart circle, .chart rect { fill: var(--mark) }
-.chart .faint { opacity: .35 } .chart .mark { fill: var(--other) }
-pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
-"""
 
 
 @dataclass(frozen=True)
@@ -145,20 +124,13 @@ def page(study: Study, found: Conclusion, made: str) -> str:
         ("Best trials", _best(study)),
         ("Commands", f"<pre>{escape(_commands(study, found))}</pre>"),
     ]
-    body = "\n".join(
-        f"<section><h2>{escape(title)}</h2>\n{content}</section>" for title, content in sections if content
-    )
     title = f"lns tune: {plan.subject}"
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
-        f'<p class="soft">{plan.engine} engine, {plan.nodes:,} nodes a long run, {plan.short:,} a short one, '
-        f"{plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; objective: "
-        f"{escape(FORMULA)} (version {COUNTING} of counting nodes)</p>\n{lines}\n{body}\n"
-        f'<p class="soft">{escape(made)}</p>\n</body>\n</html>\n'
+    head = (
+        f'<h1>{escape(title)}</h1>\n<p class="soft">{plan.engine} engine, {plan.nodes:,} nodes a long run, '
+        f"{plan.short:,} a short one, {plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; "
+        f"objective: {escape(FORMULA)} (version {COUNTING} of counting nodes)</p>\n{lines}"
     )
+    return frame.page(title, head, sections, made)
 
 
 def _whole(study: Study) -> list[FrozenTrial]:
@@ -237,7 +209,7 @@ def _agreement(study: Study) -> str:
 def _slices(study: Study) -> str:
     defaults = values_of(study.base, study.space)
     slices = "".join(_slice(study, variable, defaults.get(variable.name)) for variable in study.space)
-    return f'<div class="slices">{slices}</div>'
+    return f'<div class="tiles">{slices}</div>'
 
 
 def _slice(study: Study, variable: Variable, default: float | None) -> str:
@@ -254,15 +226,16 @@ def _slice(study: Study, variable: Variable, default: float | None) -> str:
 def _best(study: Study) -> str:
     best = sorted(_whole(study), key=value_of, reverse=True)[:8]
     defaults = values_of(study.base, study.space)
-    head = "<tr><th>trial</th>" + "".join(f"<th>{t.number}</th>" for t in best) + "<th>defaults</th></tr>"
+    if not best:
+        return ""
+    heads = ["trial", *(str(trial.number) for trial in best), "defaults"]
     rows = [["long", *(f"{value_of(t):+.2f}" for t in best), "0"]]
     rows.append(["short", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"])
     rows += [
         [v.name, *(_number(t.params.get(v.name, "-")) for t in best), _number(defaults.get(v.name, "-"))]
         for v in study.space
     ]
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide"><table>{head}{body}</table></div>' if best else ""
+    return frame.table(heads, rows, words=True)
 
 
 def _commands(study: Study, found: Conclusion) -> str:

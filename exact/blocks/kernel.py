@@ -17,13 +17,13 @@ Longs = npt.NDArray[np.int64]
 
 @flat_kernel
 def make_blocks(  # type: ignore[no-untyped-def]
-    quads, top_left, top_right, right_start, low_left, low_start, low_right, corner_start, colours, out, room
+    quads, top_left, top_right, right_start, low_left, low_start, low_right, corner_start, colours, out, limit
 ):
     """Fill ``out`` (room, 4) with the blocks of oriented pieces whose inner edges match; how many there are.
 
     Each list is sorted by the colours that its neighbours give it: ``top_right`` by its left colour, ``low_left`` by
-    its upper, ``low_right`` by upper*colours + left; the ``start`` tables say where each begins. More than ``room`` are
-    counted and not written.
+    its upper, ``low_right`` by upper*colours + left; the ``start`` tables say where each begins. More than there is
+    room for are counted and not written, more than ``limit`` not even counted: ``limit`` + 1 ends it.
     """
     found = 0
     for a in top_left:
@@ -41,9 +41,11 @@ def make_blocks(  # type: ignore[no-untyped-def]
                     d = low_right[at_d]
                     if d >> 2 == a >> 2 or d >> 2 == b >> 2 or d >> 2 == c >> 2:
                         continue
-                    if found < room:
+                    if found < len(out):
                         out[found, 0], out[found, 1], out[found, 2], out[found, 3] = a, b, c, d
                     found += 1
+                    if found > limit:
+                        return found
     return found
 
 

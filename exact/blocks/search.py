@@ -33,7 +33,7 @@ class Blocks(Counted):
 
     Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told
     apart (see `exact.twins`), and with ``all_four`` the equal rotations of symmetric pieces too.
-    Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks.
+    Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks in one place.
     """
 
     PLACES = NODES, SOLUTIONS, EXHAUSTED
@@ -154,9 +154,9 @@ def _two_by_two(puzzle: Puzzle, lists: list[IntArray]) -> IntArray:
     room = 0
     while True:
         out = np.zeros((room, 4), dtype=np.int32)
-        found = int(make_blocks(quads, top_left, b, b_start, c, c_start, d, d_start, colours, out, room))
+        found = int(make_blocks(quads, top_left, b, b_start, c, c_start, d, d_start, colours, out, MAX_BLOCKS))
         if found > MAX_BLOCKS:
-            raise InputError(f"{found} blocks of 2x2 pieces in one place; expected at most {MAX_BLOCKS}")
+            raise InputError(f"more than {MAX_BLOCKS:,} blocks of 2x2 pieces in one place; expected more colours")
         if found <= room:
             return out
         room = found

@@ -9,6 +9,7 @@ Every option covers its piece and its cell. An inner edge is written in one of t
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +17,11 @@ import numpy.typing as npt
 
 from exact.twins import choices
 from instances.board import Board
-from instances.puzzle import GREY, Puzzle
+from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
+_FIRST = (RIGHT, DOWN)  # the sides that show a joint's colour itself; the piece beyond shows the complement
 
 
 @dataclass(frozen=True)
@@ -48,43 +50,67 @@ class CoverModel:
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
+def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
+    """How many nodes `build` makes, without making them: options and their items by kind of cell."""
+    shades, per_edge = _shades(puzzle, code)
+    weight = np.zeros((4, int(puzzle.pieces.max()) + 1), dtype=np.int64)
+    for side in range(4):
+        for colour, shade in shades.items():
+            weight[side, colour] = 1 if code == "colours" else len(_covered(shade, side, code, per_edge))
+    clues = {clue.cell for clue in puzzle.clues}
+    alike: dict[tuple[tuple[bool, ...], int], list[int]] = {}
+    for cell in range(puzzle.cells):
+        alike.setdefault((puzzle.grey_sides(cell), cell if cell in clues else -1), []).append(cell)
+    nodes = 0
+    for cells in alike.values():
+        options = choices(puzzle, cells[0], all_four=all_four)
+        nodes += len(cells) * (2 * len(options) + int(weight[range(4), puzzle.oriented[options]].sum()))
+    return nodes
+
+
 def build(puzzle: Puzzle, code: str, *, all_four: bool = False) -> CoverModel:
     """The options of ``puzzle``. ``all_four``: also the rotations of symmetric pieces that look the same."""
-    palette = [colour for colour in np.unique(puzzle.pieces).tolist() if colour != GREY]
-    dense = {colour: number for number, colour in enumerate(palette)}
-    per_edge = {"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code]
+    shades, per_edge = _shades(puzzle, code)
     first_edge = 2 * puzzle.cells
     edge = _edge_numbers(puzzle)
-    item: list[int] = []
-    colour: list[int] = []
-    begin = [0]
-    cells: list[int] = []
-    laid: list[int] = []
+    item, colour, begin = array("i"), array("i"), array("i", [0])  # lists would take five times as much
+    cells, laid = array("i"), array("i")
     for cell in range(puzzle.cells):
         for oriented in choices(puzzle, cell, all_four=all_four):
-            item += [oriented >> 2, puzzle.cells + cell]
-            colour += [0, 0]
+            item.extend((oriented >> 2, puzzle.cells + cell))
+            colour.extend((0, 0))
             for side in range(4):
                 if (cell, side) not in edge:
                     continue
-                shade = dense[int(puzzle.oriented[oriented, side])]
+                shade = shades[int(puzzle.oriented[oriented, side])]
                 base = first_edge + edge[cell, side] * per_edge
                 if code == "colours":
                     item.append(base)
                     colour.append(1 + shade)
                     continue
-                upper_or_left = side in (1, 2)
-                bits = range(per_edge)
-                own = {shade} if code == "unary" else {bit for bit in bits if shade >> bit & 1}
-                covered = [bit for bit in bits if (bit in own) == upper_or_left]
-                item += [base + bit for bit in covered]
-                colour += [0] * len(covered)
+                covered = _covered(shade, side, code, per_edge)
+                item.extend(base + bit for bit in covered)
+                colour.extend(0 for _ in covered)
             begin.append(len(item))
             cells.append(cell)
             laid.append(oriented)
     items = first_edge + puzzle.max_score * per_edge
     arrays = [np.array(values, dtype=np.int32) for values in (begin, item, colour, cells, laid)]
     return CoverModel(puzzle, first_edge if code == "colours" else items, items, *arrays)
+
+
+def _shades(puzzle: Puzzle, code: str) -> tuple[dict[int, int], int]:
+    """Numbers from 0 for the colours that occur, and the items an edge has in ``code``."""
+    palette = [colour for colour in np.unique(puzzle.pieces).tolist() if colour != GREY]
+    per_edge = {"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code]
+    return {colour: number for number, colour in enumerate(palette)}, per_edge
+
+
+def _covered(shade: int, side: int, code: str, per_edge: int) -> list[int]:
+    """The items of an edge that a piece covers which shows ``shade`` there, in the codes without colours."""
+    bits = range(per_edge)
+    own = {shade} if code == "unary" else {bit for bit in bits if shade >> bit & 1}
+    return [bit for bit in bits if (bit in own) == (side in _FIRST)]
 
 
 def _edge_numbers(puzzle: Puzzle) -> dict[tuple[int, int], int]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from exact.cover.kernel import EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
-from exact.cover.model import build
+from exact.cover.model import build, matrix_nodes
 from exact.driver import Counted, explored_share
 from exact.extras import need
 from exact.listing import searched
@@ -30,10 +30,12 @@ class Cover(Counted):
     PLACES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False) -> None:
-        colours = len(np.unique(puzzle.pieces))
-        worst = 4 * puzzle.cells**2 * (2 + 4 * (colours if code == "unary" else 8))
-        if worst > 16 * MAX_NODES:
-            raise InputError(f"exact cover of {puzzle.cells} pieces and {colours} colours is too large; expected fewer")
+        nodes = matrix_nodes(puzzle, code, all_four=all_four)
+        if nodes > MAX_NODES:
+            raise InputError(
+                f"exact cover of {puzzle.cells} pieces and {puzzle.colours} colours takes a matrix of {nodes:,} nodes; "
+                f"expected at most {MAX_NODES:,}"
+            )
         self.model = build(puzzle, code, all_four=all_four)
         self.state = initial_state(self.model)
         self.counters = self.state.counters

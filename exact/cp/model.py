@@ -6,6 +6,7 @@ By cell: t (piece) and r (rotation); by inner edge: its colour. AllDifferent ove
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
     """
     need("cp", "the solver cp")
     listing = request.each is not None
-    return answer_of_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, listing)
+    answer = answer_of_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, listing)
+    return replace(answer, spent=int(answer.details.get("conflicts", 0)))
 
 
 def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, listing: bool = False) -> None:

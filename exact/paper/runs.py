@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from exact import records
-from exact.compare import Row, read_rows, row_of
+from exact.compare import Question, Row, read_rows, row_of
 from exact.solvers import solve
 from instances.errors import InputError
 from instances.puzzle import Puzzle
@@ -17,30 +18,36 @@ GAVE_UP = "budget spent"
 
 @dataclass(frozen=True)
 class Run:
-    """One run to make: the row's names, and what makes the row."""
+    """One run to make: the row's names and question, and what makes the row."""
 
     instance: str
     solver: str
+    question: str
     make: Callable[[], Row]
 
 
 def made(runs: Iterable[Run], output: Path | None) -> Iterator[Row]:
-    """The rows of ``runs``, those in the file ``output`` not made again, new ones added to it."""
+    """The rows of ``runs``; those in the file ``output``, with the same question, not made again, new ones added."""
     done = read_rows(output)
     for run in runs:
-        row = done.get((run.instance, run.solver))
+        row = done.get((run.instance, run.solver, run.question))
         if row is None:
-            row = run.make()
+            row = replace(run.make(), question=run.question)
             if output is not None:
                 records.append(output, row)
         yield row
 
 
-def by_solver(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> Row:
-    """The first solution by a solver of the single interface, as a row; ``seconds`` are of processor time.
+def by_solver(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> Run:
+    """The run for the first solution by a solver of the single interface; ``seconds`` are of processor time.
 
     Kernels are compiled, and libraries imported, off the clock.
     """
+    question = f"{Question(seconds=seconds, sat_solver=sat_solver).told(puzzle)}; processor time"
+    return Run(instance, solver, question, partial(_first, instance, puzzle, solver, seconds, sat_solver))
+
+
+def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None) -> Row:
     try:
         found = solve(puzzle, solver=solver, seconds=seconds, sat_solver=sat_solver, processor=True)
     except InputError as error:

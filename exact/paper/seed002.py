@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from exact.compare import Row
@@ -47,9 +46,7 @@ def runs(plan: Plan) -> Iterator[Run]:
         for index in range(plan.per_size):
             puzzle = balanced_torus(n, n, plan.seed + index).puzzle
             for solver in plan.solvers:
-                yield Run(
-                    puzzle.name, solver, partial(by_solver, puzzle.name, puzzle, solver, plan.seconds, plan.sat_solver)
-                )
+                yield by_solver(puzzle.name, puzzle, solver, plan.seconds, plan.sat_solver)
 
 
 def tables(rows: Sequence[Row], plan: Plan) -> str:

@@ -16,9 +16,10 @@ from pathlib import Path
 from statistics import stdev
 
 from exact.blocks.search import Blocks
-from exact.compare import Row
+from exact.compare import Row, short_hash
 from exact.cover.search import Cover
 from exact.driver import drive
+from exact.outcome import Status
 from exact.paper.runs import GAVE_UP, Run, columns, mean, rounded
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -98,13 +99,15 @@ def drawn(width: int, height: int, colours: int, seed: int) -> Puzzle:
 
 
 def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
-    """The whole tree of ``method``, or its first ``nodes`` nodes."""
+    """The whole tree of ``method``, or its first ``nodes`` nodes. Raises KeyboardInterrupt, as half a run is none."""
     search: Cover | Blocks
     if method in CODES:
         search = Cover(puzzle, CODES[method], all_four=True)
     else:
         search = Blocks(puzzle, 1 if method == "zig-zag" else 2, all_four=True)
-    drive(search, count_all=True, nodes=nodes, seconds=None)
+    status, _ = drive(search, count_all=True, nodes=nodes, seconds=None)
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     return search
 
 
@@ -115,8 +118,8 @@ def measure(instance: str, puzzle: Puzzle, method: str, nodes: int) -> Row:
     return Row(instance, method, status, search.solutions, search.nodes, -1.0)
 
 
-def runs(plan: Plan) -> Iterator[Run]:
-    """Each class of each table; a puzzle that two tables share is run once."""
+def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
+    """(width, height, colours, method) of each class of each table, once where two tables share it."""
     wanted: dict[tuple[int, int, int, str], None] = {}
     for side, colours in plan.table_1:
         for method in METHODS:
@@ -129,13 +132,17 @@ def runs(plan: Plan) -> Iterator[Run]:
                 wanted[width, height, colours, "dlx:binary"] = None
     for side, colours in plan.table_3:
         wanted[side, side, colours, "zig-zag"] = None
-    for width, height, colours, method in wanted:
-        if method not in plan.solvers:
-            continue
+    return [each for each in wanted if each[-1] in plan.solvers]
+
+
+def runs(plan: Plan) -> Iterator[Run]:
+    """Each puzzle of each class."""
+    for width, height, colours, method in classes(plan):
         for index in range(plan.per_size):
             puzzle = drawn(width, height, colours, plan.seed + index)
             name = f"{width}x{height}-c{colours}-s{plan.seed + index}"
-            yield Run(name, method, partial(measure, name, puzzle, method, plan.nodes))
+            question = f"all solutions; {plan.nodes} nodes; {short_hash(puzzle)}"
+            yield Run(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
 
 
 def _class(rows: Sequence[Row], width: int, height: int, colours: int, method: str) -> list[Row]:
@@ -154,7 +161,10 @@ def _difficulty(found: Sequence[Row]) -> list[float]:
 
 
 def tables(rows: Sequence[Row], plan: Plan) -> str:
-    """Tables 1, 2 and 3 with the seed's figures in brackets, and the nodes by level of three trees."""
+    """Tables 1, 2 and 3 with the seed's figures in brackets, and the nodes by level of three trees.
+
+    The trees are searched here, so only where all ``rows`` were made: after Ctrl-C nothing is begun.
+    """
     lines = [["mean nodes", *METHODS]]
     for side, colours in plan.table_1:
         line = [f"{side}x{side}, {colours} colours"]
@@ -188,7 +198,8 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
                 ]
             )
     text += "\n\ntable 3: the hardest of each class, and the mean\n" + columns(lines)
-    return text + "\n\n" + levels(plan)
+    complete = len(rows) == len(classes(plan)) * plan.per_size
+    return text + "\n\n" + (levels(plan) if complete else "figure 6 d: left out, as some runs are missing")
 
 
 def levels(plan: Plan) -> str:
@@ -196,6 +207,8 @@ def levels(plan: Plan) -> str:
     seeds = range(plan.seed, plan.seed + plan.per_size)
     trees = [tree(drawn(4, 4, colours, seed), "zig-zag", plan.nodes) for colours in (2, 4, 7) for seed in seeds]
     whole = [search for search in trees if search.exhausted]
+    if not whole:
+        return f"figure 6 d: no 4x4 tree ended within {plan.nodes:,} nodes"
     hard = max(whole, key=lambda search: search.nodes / search.solutions)
     small, large = min(whole, key=lambda search: search.nodes), max(whole, key=lambda search: search.nodes)
     shown = (hard, small, large)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from exact.compare import Row
@@ -80,7 +79,7 @@ def runs(plan: Plan) -> Iterator[Run]:
                 for solver, sat_solver, _ in METHODS.values():
                     if solver not in plan.solvers:
                         continue
-                    yield Run(name, solver, partial(by_solver, name, puzzle, solver, plan.seconds, sat_solver))
+                    yield by_solver(name, puzzle, solver, plan.seconds, sat_solver)
 
 
 def tables(rows: Sequence[Row], plan: Plan) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import sys
 import time
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from exact.region.windows import rows
 from instances.board import Board
 from instances.errors import InputError
 from instances.formats import load_board, load_puzzle
+from instances.formats.files import read_text
+from instances.formats.text import shown
 from instances.puzzle import Puzzle
 from instances.verify import verify
 
@@ -51,33 +54,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         without = {part for part in args.without.split(",") if part}
         if not without <= set(_PARTS):
             raise InputError(f"--without names {args.without}; expected some of {', '.join(_PARTS)}")
-        run(args, heights, without)
+        try:
+            run(args, heights, without)
+        finally:
+            if args.results.exists():
+                print(table(args.results))
     except (InputError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    finally:
-        if args.results.exists():
-            print(table(args.results))
     return 0
 
 
 def run(args: argparse.Namespace, heights: list[int], without: set[str]) -> None:
     """Re-solve every window that has no line yet, or one that was left open within a smaller limit."""
     puzzle = load_puzzle(args.puzzle)
-    with args.boards.open(newline="") as file:
-        published = [(int(line["score"]), line["board_edges"]) for line in csv.DictReader(file)]
-    board = board_of(puzzle, published[0][1])
+    published = read_boards(args.boards, puzzle)
+    done = {_key(line) for line in _lines(args.results) if _settled(line, args.seconds)}
+    board = published[0][1]
     row = worst_rows(puzzle, board, 1)
     resolve(puzzle, board, rows(puzzle, row, row + 1), prices=True)  # compiles before the first window is timed
     resolve(puzzle, board, rows(puzzle, row, row + 1), nodes=1, order=args.order)
-    done = {_key(line) for line in _lines(args.results) if _settled(line, args.seconds)}
     for height in heights:
-        for number, (score, edges) in enumerate(published):
+        for number, (score, board) in enumerate(published):
             if score < args.from_score:
                 continue
-            board = board_of(puzzle, edges)
             for first in range(puzzle.height - height + 1) if args.all_windows else [worst_rows(puzzle, board, height)]:
                 if (number, height, first) in done:
                     continue
@@ -142,10 +144,22 @@ def table(results: Path) -> str:
     return "\n".join(out)
 
 
-def board_of(puzzle: Puzzle, edges: str) -> Board:
-    """The board of a line of the collection: its colours as the viewer's letters."""
-    url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={edges}"
-    return load_board(url, puzzle)[1]
+def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
+    """(published score, board) of the lines of a collection, whose colours are the viewer's letters.
+
+    Raises InputError for a file without columns score and board_edges, without a line, or with one that is no board.
+    """
+    boards = []
+    for number, line in _read(path, ("score", "board_edges")):
+        url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={line['board_edges']}"
+        try:
+            boards.append((int(line["score"]), load_board(url, puzzle)[1]))
+        except ValueError as error:
+            why = error.message if isinstance(error, InputError) else f"score is {shown(line['score'])}, no number"
+            raise InputError(why, path, number) from None
+    if not boards:
+        raise InputError("the file has no line with a board; expected 1 or more", path)
+    return boards
 
 
 def _line(
@@ -185,10 +199,24 @@ def _settled(line: dict[str, str], limit: float) -> bool:
 
 
 def _lines(results: Path) -> list[dict[str, str]]:
-    if not results.exists():
-        return []
-    with results.open(newline="") as file:
-        return list(csv.DictReader(file))
+    return [line for _, line in _read(results, _FIELDS)] if results.exists() else []
+
+
+def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """The lines of a CSV file, numbered as in it. Raises InputError where one has not all of these columns."""
+    reader = csv.DictReader(io.StringIO(read_text(path)), strict=True)
+    lines: list[tuple[int, dict[str, str]]] = []
+    try:
+        absent = [column for column in columns if column not in (reader.fieldnames or ())]
+        if absent:
+            raise InputError(f"there is no column '{absent[0]}'; expected {', '.join(columns)}", path, 1)
+        for line in reader:
+            if None in line.values():
+                raise InputError(f"the line is too short; expected {', '.join(columns)}", path, reader.line_num)
+            lines.append((reader.line_num, line))
+    except csv.Error as error:
+        raise InputError(f"this is no CSV: {error}", path) from None
+    return lines
 
 
 def _append(results: Path, line: dict[str, object]) -> None:

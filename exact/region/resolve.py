@@ -13,7 +13,7 @@ import numpy as np
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
 from exact.region.plan import RegionPlan, RegionWork, checked_cells, make_work, plan_region
 from exact.region.priced import Priced
-from exact.region.rules import checked, checked_order, with_clues
+from exact.region.rules import check_pieces, checked, checked_order, with_clues
 from exact.region.schedule import Schedule, both_ways, schedules
 from exact.region.sweep import begin_sweep, sweep
 from exact.region.urgent import Urgent, is_compact
@@ -49,8 +49,8 @@ class Status(StrEnum):
 @dataclass(frozen=True)
 class RegionResult:
     """``score``, ``score_before``: matched inner edges of the whole board. ``bound``: the most that any refill
-    of the region can give, as far as proven. ``board`` is verified; a full one is never made worse, while filling
-    empty cells for a low ``target`` may lose matches.
+    of the region can give, as far as proven. ``board``: a refill, verified, or the board as it was given. A full board
+    is never made worse, while filling empty cells for a low ``target`` may lose matches.
     """
 
     status: Status
@@ -98,13 +98,14 @@ def resolve(
 
     ``cells``, ``donors``: cell numbers; the pieces on all of them may move among all of them. Empty cells of the region
     are filled (from the pieces that lie nowhere), empty cells elsewhere stay empty and count nothing. Clue cells keep
-    their clue. ``target``: a score to reach, instead of the best; ``nodes``: budget, same answer on every machine;
-    ``seconds``: a limit that only stops. ``balance``, ``look``, ``curves``: switches of the two bounds and of the spend
-    curves, for measuring; the optimum does not depend on them. ``prices``: True = set from the start, False = never,
-    None = when the search turns out long. ``order``: "static" = cell after cell along the region; "urgent" = the most
-    urgent cell first, with or without ``backjumping`` (no prices, and ``look`` is part of it); "auto" = urgent where
-    that is quicker, in compact regions, without jumps. ``keep`` is called with every better board as it is found,
-    verified, so that it can be saved long before the end.
+    their clue; an identical piece on the cell of a clue changes names with the clue's. ``target``: a score to reach,
+    instead of the best; ``nodes``: budget, same answer on every machine; ``seconds``: a limit that only stops.
+    ``balance``, ``look``, ``curves``: switches of the two bounds and of the spend curves, for measuring; the optimum
+    does not depend on them. ``prices``: True = set from the start, False = never, None = when the search turns out
+    long. ``order``: "static" = cell after cell along the region; "urgent" = the most urgent cell first, with or without
+    ``backjumping`` (no prices, and ``look`` is part of it); "auto" = urgent where that is quicker, in compact regions,
+    without jumps. ``keep`` is called with every better board as it is found, verified, so that it can be saved long
+    before the end.
     Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
     outside the region.
     """
@@ -169,6 +170,7 @@ class _Resolve:
         self.used = np.zeros(puzzle.cells, dtype=np.uint8)
         self.used[outside[outside >= 0] >> 2] = 1
         self.spare = max(0, int((self.used == 0).sum()) - len(free))
+        check_pieces(self.plan, self.used)
         self.work = make_work(self.plan, self.spare)
         self.priced: Priced | None = None
         self.urgent: Urgent | None = None
@@ -214,6 +216,8 @@ class _Resolve:
         """
         effort = _FIRST_TRY
         while self.incumbent > max(self.refuted + 1, enough) and not self.meter.spent:
+            if 0 <= enough <= self.refuted:
+                return
             if self.meter.nodes >= self.patience:
                 self._consider_prices(max(enough, -1))
                 continue
@@ -354,12 +358,12 @@ class _Resolve:
     def _result(self, enough: int, interrupted: bool) -> RegionResult:
         total = self.base + self.joints
         if self.refuted >= self.joints and self.incumbent > self.joints:
-            raise InputError("the region cannot be refilled: no free pieces keep to the rim")
+            raise AssertionError("every refill was refuted")
         bound = total - min(self.refuted + 1, self.incumbent)
         before = self.judged.score
         found = self.incumbent <= self.joints
         improved = found and (total - self.incumbent > before or not self.judged.valid)
-        board = self.best if improved or self.best.placed > self.given.placed else self.given
+        board = self.best if improved or (found and self.best.placed > self.given.placed) else self.given
         proven = found and self.refuted + 1 >= self.incumbent
         status = (
             (Status.IMPROVED_OPTIMAL if improved else Status.OPTIMAL) if proven
@@ -381,7 +385,7 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     after = with_clues(puzzle, board, cells)
     judged = verify(puzzle, after)
     checked(puzzle, after)
-    status = Status.OPTIMAL if judged.score == before.score else Status.IMPROVED_OPTIMAL
+    status = Status.IMPROVED_OPTIMAL if judged.score > before.score else Status.OPTIMAL
     return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
+from exact.region.plan import RegionPlan
 from instances.board import Board
 from instances.errors import BoardError, InputError
+from instances.identical import clues_at_home
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 
@@ -11,8 +16,11 @@ ORDERS = ("auto", "static", "urgent")  # in which a search decides the cells
 
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """``board`` with the clues of empty clue cells of the region laid down."""
-    placements = board.placements.copy()
+    """``board`` with the clues of the region laid down, over what lies there.
+
+    Identical pieces change names, so that no other cell holds the piece of a clue (see `clues_at_home`).
+    """
+    placements = clues_at_home(puzzle, board, cells).placements.copy()
     for clue in puzzle.clues:
         if clue.cell in cells:
             placements[clue.cell] = clue.piece * 4 + clue.rotation
@@ -25,6 +33,13 @@ def checked(puzzle: Puzzle, rest: Board) -> Verification:
     if judged.broken:
         raise BoardError(f"the board breaks a rule outside the region: {judged.broken[0]}")
     return judged
+
+
+def check_pieces(plan: RegionPlan, used: npt.NDArray[np.uint8]) -> None:
+    """AssertionError where the free pieces are too few: a search would refute everything, a proof of nothing."""
+    kinds = plan.kind_of_piece[(used == 0) & (plan.pinned_piece == 0) & (plan.kind_of_piece >= 0)]
+    if (np.bincount(kinds, minlength=len(plan.need)) < plan.need).any():
+        raise AssertionError("the free pieces are too few for the region")
 
 
 def checked_order(order: str) -> None:

@@ -7,7 +7,6 @@ and their neighbours (`lns improve --around-mismatches`); ``scatteredN``, N cell
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 import sys
 import time
@@ -16,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.region.published import board_of
-from exact.region.resolve import resolve
+from exact.region.published import read_boards
+from exact.region.resolve import Status, resolve
 from exact.region.windows import around_mismatches, window
 from instances.board import Board
 from instances.errors import InputError
@@ -45,8 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         puzzle = load_puzzle(args.puzzle)
-        with args.boards.open(newline="") as file:
-            boards = [board_of(puzzle, line["board_edges"]) for line in csv.DictReader(file)][:: args.every]
+        boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
         print(f"| shape | windows | {' | '.join(_WAYS)} |")
         print("|---" * (2 + len(_WAYS)) + "|")
         for shape in args.shapes.split(","):
@@ -71,6 +69,8 @@ def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> I
         for number, (board, cells) in enumerate(zip(boards, regions, strict=True)):
             cpu = time.process_time()
             result = resolve(puzzle, board, cells, seconds=limit, **options)  # type: ignore[arg-type]
+            if result.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
             seconds.append(time.process_time() - cpu)
             nodes.append(result.nodes)
             proven += result.proven

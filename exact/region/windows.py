@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,8 +34,13 @@ def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> li
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
     """The cells that touch a mismatch, with their neighbours where that makes at most 64 cells."""
     touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
-    halo = set(touched).union(*(_around(puzzle, cell) for cell in touched))
-    return sorted(halo) if len(halo) <= _AROUND_LIMIT else touched
+    wide = halo(puzzle, touched)
+    return sorted(wide) if len(wide) <= _AROUND_LIMIT else touched
+
+
+def halo(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
+    """``cells`` and their neighbours."""
+    return {around for cell in cells for around in (cell, *(other for _, other in puzzle.neighbours(cell)))}
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
@@ -59,20 +64,16 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
         if cell not in region and cell not in clues and board.placements[cell] >= 0
     }
     chosen: list[int] = []
-    blocked = region.union(*(_around(puzzle, cell) for cell in region))
+    blocked = halo(puzzle, region)
     for cell in sorted(worth, key=lambda cell: (-worth[cell], cell)):
         if len(chosen) == count:
             break
         if cell not in blocked:
             chosen.append(cell)
-            blocked |= {cell} | _around(puzzle, cell)
+            blocked |= halo(puzzle, [cell])
     if len(chosen) < count:
         raise InputError(f"{count} donors; only {len(chosen)} cells lie apart from the region and from each other")
     return chosen
-
-
-def _around(puzzle: Puzzle, cell: int) -> set[int]:
-    return {other for _, other in puzzle.neighbours(cell)}
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from exact.driver import drive
 from exact.sat.encodings import encode
 from exact.sls.rules import RSAPS, RULES, advance
 from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
-from exact.solvers import Answer, Request
-from exact.told import require_solution
+from exact.solvers import Answer, Request, require_solution
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 

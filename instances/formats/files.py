@@ -81,7 +81,7 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
     """
     target = Path(path)
     content = data.encode() if isinstance(data, str) else data
-    temporary = target.parent / f".{target.name[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    temporary = target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"  # a target may use all 255 bytes
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     try:

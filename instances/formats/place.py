@@ -12,14 +12,15 @@ from instances.puzzle import Puzzle, canonical, rotate
 
 
 class PieceIndex:
-    """The pieces of a puzzle by their colours: canonical quad -> piece numbers in file order."""
+    """The pieces of a puzzle by their colours: canonical quad -> piece numbers in file order, those of clues last."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle
         self.pieces: list[list[int]] = puzzle.pieces.tolist()
         self.by_colours: dict[Quad, list[int]] = defaultdict(list)
-        for piece, quad in enumerate(self.pieces):
-            self.by_colours[canonical(quad)].append(piece)
+        bound = {clue.piece for clue in puzzle.clues}
+        for piece in sorted(range(len(self.pieces)), key=lambda piece: piece in bound):
+            self.by_colours[canonical(self.pieces[piece])].append(piece)
 
     def strangers(self, quads: Sequence[Quad | None]) -> list[int]:
         """Cells whose quad is no piece of the puzzle."""
@@ -28,21 +29,30 @@ class PieceIndex:
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
         """The board that shows ``quads``, and how many of ``numbers`` (pieces, where stated) its colours contradict.
 
-        Of identical pieces the stated one is taken, else the k-th for the k-th cell that shows them. When all are
-        used one lies twice, which `instances.verify` then names. Raises InputError at a quad that is no piece.
+        Of identical pieces the stated one is taken, else the clue's on the cell of a clue, else the k-th for the k-th
+        cell that shows them. When all are used one lies twice, which `instances.verify` then names. Raises InputError
+        at a quad that is no piece.
         """
         chosen: list[int | None] = [None] * len(quads)
         used: set[int] = set()
         contradicted = 0
-        for cell, quad in enumerate(quads):
-            stated = None if numbers is None or quad is None else numbers[cell]
-            if quad is None or stated is None:
+
+        def shows(cell: int, piece: int) -> bool:
+            quad = quads[cell]
+            return quad is not None and piece in self.by_colours.get(canonical(quad), ())
+
+        for cell, stated in enumerate(numbers or ()):
+            if stated is None or quads[cell] is None:
                 continue
-            if stated not in self.by_colours.get(canonical(quad), ()):
+            if not shows(cell, stated):
                 contradicted += 1
             elif stated not in used:
                 chosen[cell] = stated
                 used.add(stated)
+        for clue in self.puzzle.clues:
+            if chosen[clue.cell] is None and clue.piece not in used and shows(clue.cell, clue.piece):
+                chosen[clue.cell] = clue.piece
+                used.add(clue.piece)
         taken: Counter[Quad] = Counter()
         pairs: list[tuple[int, int] | None] = []
         for cell, quad in enumerate(quads):

@@ -9,6 +9,7 @@ from instances.errors import InputError
 from instances.generate.defaults import check_kinds, default_like_e2, joints_by_class
 from instances.generate.draws import Draws
 from instances.generate.planted import Planted, check_shape, clue_cells, plant
+from instances.puzzle import canonical
 
 _EXCHANGES = 50_000  # tried before a fresh colouring is drawn
 _COLOURINGS = 4
@@ -113,8 +114,7 @@ class _Grid:
         """The piece on ``cell`` in its smallest rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else 0
         left = self.colour[2 * (cell - 1)] if cell > 0 else 0  # the last cell of the row before ends in grey
-        a, b, c, d = up, self.colour[2 * cell], self.colour[2 * cell + 1], left
-        return min((a, b, c, d), (b, c, d, a), (c, d, a, b), (d, a, b, c))
+        return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, draws: Draws) -> bool:
         """Exchange colours until nothing clashes; False if that does not end.

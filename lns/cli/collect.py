@@ -24,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: boards, an object each")
     parser.epilog = (
         "Prints a line a board: score and viewer URL, the best first. Boards that look the same (equal pieces "
-        "exchanged) count once. Exit status: 0, 1 when there is no such board, 2 when a DIR is no run directory."
+        "exchanged) count once. Exit status: 0, 1 when there is no such board, 2 when a DIR is no run directory "
+        "(the boards of the others are still shown)."
     )
 
 
@@ -39,13 +40,19 @@ class _Found:
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import url_if_any
-    from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+    from instances.formats.text import printable
+    from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
 
     unique: dict[tuple[str, bytes], _Found] = {}
+    status = DONE
     for path in args.directories:
-        for found in _boards(path, args.min):
-            key = found.puzzle.sha256, found.board.colours(found.puzzle).tobytes()
-            unique.setdefault(key, found)
+        try:
+            for found in _boards(path, args.min):
+                key = found.puzzle.sha256, found.board.colours(found.puzzle).tobytes()
+                unique.setdefault(key, found)
+        except InputError as error:
+            print(f"lns: {printable(str(error), 2000)}", file=sys.stderr)
+            status = BAD_INPUT
     boards = sorted(unique.values(), key=lambda found: -found.score)[: args.top]
     rows: list[dict[str, Any]] = []
     for found in boards:
@@ -69,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         if not rows:
             least = f" of at least {args.min}" if args.min else ""
             print(f"lns: no board{least} in {', '.join(map(str, args.directories))}", file=sys.stderr)
-    return DONE if rows else ANSWER_IS_NO
+    return status if rows or status == BAD_INPUT else ANSWER_IS_NO
 
 
 def _boards(path: Path, at_least: int) -> Iterator[_Found]:

@@ -75,7 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     paper.add_argument("--colours", type=positive, nargs="+", metavar="K", help="these numbers of them (003, 004)")
     paper.add_argument("--solvers", nargs="+", metavar="NAME", help="these methods")
     paper.add_argument("--seed", type=whole, default=1, metavar="N", help="seed of the instances (default 1)")
-    paper.add_argument("-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued")
+    paper.add_argument(
+        "-o", "--output", type=Path, metavar="CSV", help="one line a run; those already there are not made again"
+    )
 
 
 def _sentence(line: str) -> str:
@@ -89,7 +91,7 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
         "--solver", default="colorpairs", metavar="NAME", help="colorpairs (default); see `lns exact solvers`"
     )
     parser.add_argument(
-        "--fix-corner", action="store_true", help="leave out rotated copies: one corner piece is pinned"
+        "--fix-corner", action="store_true", help="leave out rotated copies, by pinning a corner piece without a twin"
     )
     parser.add_argument("--nodes", type=positive, metavar="N", help="stop after N placements")
     parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
@@ -108,7 +110,7 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
             metavar="FILE",
             help="write the board (.json, .url or .solution.txt); with --all a directory for a file each",
         )
-        parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
+        parser.add_argument("--force", action="store_true", help="write over FILE if it exists (not with --all)")
     parts = parser.add_argument_group("parts of ColorPairs")
     parts.add_argument(
         "--heuristic",
@@ -139,32 +141,40 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import Status
     from exact.solvers import solve
+    from instances.errors import InputError
     from instances.formats import load_puzzle, write
     from lns.cli.exact_boards import Boards
     from lns.cli.session import progress
 
     options = _options(args)
+    if args.all and args.force:
+        raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
     puzzle = load_puzzle(args.instance)
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
     if not args.quiet:
         tell_compiling(args.solver)
-    with progress(args.time, quiet=args.quiet) as line:
-        outcome = solve(
-            puzzle,
-            solver=args.solver,
-            count_all=args.job == "count",
-            nodes=args.nodes,
-            seconds=args.time,
-            fix_corner=args.fix_corner,
-            options=options,
-            report=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
-            memory=None if args.memory is None else args.memory * 1_000_000,
-            sat_solver=args.sat_solver,
-            seed=args.seed,
-            each=boards,
-        )
+    try:
+        with progress(args.time, quiet=args.quiet) as line:
+            outcome = solve(
+                puzzle,
+                solver=args.solver,
+                count_all=args.job == "count",
+                nodes=args.nodes,
+                seconds=args.time,
+                fix_corner=args.fix_corner,
+                options=options,
+                report=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
+                memory=None if args.memory is None else args.memory * 1_000_000,
+                sat_solver=args.sat_solver,
+                seed=args.seed,
+                each=boards,
+            )
+    except (InputError, KeyboardInterrupt):  # refused, or ended before there was anything to tell
+        if boards is not None:
+            boards.withdraw()
+        raise
     written = boards is None and args.output is not None and outcome.board is not None
     try:
         if written:
@@ -177,6 +187,8 @@ def _run_search(args: argparse.Namespace) -> int:
             print(*([] if boards is None else boards.lines()), sep="\n", end="\n" if boards is not None else "")
     if written and not args.json:
         print(f"written     {args.output}")
+    if boards is not None and boards.failure is not None:
+        raise boards.failure
     if outcome.status is Status.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if outcome.status is Status.INFEASIBLE else DONE

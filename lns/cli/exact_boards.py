@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from instances.board import Board
 from instances.errors import InputError
-from instances.formats import render, url_if_any
+from instances.formats import atomic_write, render, url_if_any
 from instances.puzzle import Puzzle
 from lns.cli.options import NO_URL
 
@@ -17,27 +18,42 @@ class Boards:
 
     ``instance``: how the files name the puzzle. The directory is made. Raises InputError when it exists and is not
     empty, or its parent is not there.
+    A file that cannot be written ends the search as Ctrl-C does, with what is known; ``failure`` says why.
     """
 
     def __init__(self, puzzle: Puzzle, instance: str, directory: Path | None) -> None:
         self._puzzle, self._instance, self._directory = puzzle, instance, directory
         self._kept: list[Board] = []
         self._written = 0
+        self.failure: OSError | None = None
         if directory is None:
             return
         if not directory.parent.is_dir():
             raise InputError("there is no such directory", directory.parent)
         if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
             raise InputError("it exists; with --all expected a new directory, or an empty one", directory)
+        self._made = not directory.exists()
         directory.mkdir(exist_ok=True)
 
     def __call__(self, board: Board) -> None:
         if self._directory is None:
             self._kept.append(board)
             return
-        self._written += 1
         text, _ = render("best", self._puzzle, board, instance=self._instance)
-        (self._directory / f"{self._written:06d}.json").write_text(text, encoding="utf-8")
+        try:
+            atomic_write(self._directory / f"{self._written + 1:06d}.json", text)
+        except OSError as error:
+            self.failure = error
+            raise KeyboardInterrupt from error
+        self._written += 1
+
+    def withdraw(self) -> None:
+        """The search came to nothing: a directory that was made for it goes again. Raises ``failure`` if it is why."""
+        if self._directory is not None and self._made:
+            with suppress(OSError):
+                self._directory.rmdir()
+        if self.failure is not None:
+            raise self.failure
 
     def as_json(self) -> dict[str, Any]:
         """``boards``: [piece, rotation] by cell of each; or the directory where they are."""

@@ -69,7 +69,9 @@ def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("instance", metavar="INSTANCE", help="the puzzle that the formula was made of")
     parser.add_argument("--encoding", required=True, metavar="NAME", help="the encoding of the formula")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .txt)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .solution.txt)"
+    )
     parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.epilog = "Exit status: 0 a perfect board, 1 the solver says there is none, or its board is not perfect."

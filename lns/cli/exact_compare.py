@@ -21,11 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", action="store_true", help="count all solutions (default: the first one)")
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="for each run (default 60 s)")
     parser.add_argument("--memory", type=positive, metavar="MB", help="limit on the address space of each process")
-    parser.add_argument("--fix-corner", action="store_true", help="leave out rotated copies")
+    parser.add_argument("--fix-corner", action="store_true", help="leave out rotated copies, by pinning a corner piece")
     parser.add_argument("--sat-solver", metavar="NAME", help="a solver of python-sat: kissat, cadical, glucose, ...")
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the local searches")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="CSV", help="one line a run; an existing file is continued"
+        "-o", "--output", type=Path, metavar="CSV", help="one line a run; those already there are not made again"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 

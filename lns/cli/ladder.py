@@ -6,11 +6,12 @@ import argparse
 import random
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
 from lns.cli.main import DONE, print_json
-from lns.cli.options import ENGINES, duration, positive, whole, workers
+from lns.cli.options import check_folder, duration, positive, whole, workers
+from lns.names import ENGINES
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
@@ -51,44 +52,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
-    from tuning import ablate, ladder
+    from tuning import ladder
 
     if args.ablate and args.engine != "auto":
         raise InputError(f"--ablate is about the parts of the main engine; expected no --engine {args.engine}")
     if args.table:
+        check_folder(args.table)
         ladder.check_table(args.table)
     params = parameters.load(args.params) if args.params else parameters.Params()
-    variants = ablate.variants(params) if args.ablate else {ablate.WHOLE: params}
     fresh = random.randint(*FRESH_SEEDS) if args.fresh is None else args.fresh
-    rows = []
-    for name, puzzle_of in ladder.select(args.rows, args.data, fresh):
-        if puzzle_of is None:
-            print(f"{name}: skipped, no public data at {args.data}", file=sys.stderr)
-            continue
-        puzzle = puzzle_of()
-        runs = _measure(name, puzzle, variants, args)
-        for variant, made in runs.items():
-            notes = (
-                f"engine {args.engine}" if args.engine != "auto" else "",
-                variant if variant != ablate.WHOLE else "",
-                f"fresh seed {fresh}" if name in ladder.FRESH else "",
-                args.note,
-            )
-            row = ladder.summary(name, puzzle, made, args.time, args.workers, "; ".join(filter(None, notes)))
-            rates = ladder.rates(made, args.workers)
-            rows.append({**row, "scores": [one.score for one in made], "boards_per_core_hour": rates})
-            if args.table:
-                ladder.append(args.table, row)
-            if not args.json:
-                print(_line(row))
-                hours = ladder.core_hours(made, args.workers)
-                for score, rate in rates.items():
-                    print(f"  boards of at least {score} per core-hour: {rate:,} (in {hours:.3g} core-hours)")
-        if args.ablate and not args.json:
-            print("\n".join(["", name, *ablate.table(runs, args.workers, args.boards_from), ""]))
-    if args.json:
-        print_json({"rows": rows})
+    rows: list[dict[str, Any]] = []
+    selected = ladder.select(args.rows, args.data, fresh)
+    try:
+        for name, puzzle_of in selected:
+            if puzzle_of is None:
+                print(f"{name}: skipped, no public data at {args.data}", file=sys.stderr)
+            else:
+                note = f"fresh seed {fresh}" if name in ladder.FRESH else ""
+                rows += _rows(name, puzzle_of(), params, note, args)
+    finally:  # a later row that fails, or Ctrl-C, takes nothing from those that are done
+        if args.json:
+            print_json({"rows": rows})
     return DONE
+
+
+def _rows(name: str, puzzle: Puzzle, params: Params, note: str, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """A row for each variant, told and in the table."""
+    from tuning import ablate, ladder
+
+    rows = []
+    runs = _measure(name, puzzle, ablate.variants(params) if args.ablate else {ablate.WHOLE: params}, args)
+    for variant, made in runs.items():
+        notes = (
+            f"engine {args.engine}" if args.engine != "auto" else "",
+            variant if variant != ablate.WHOLE else "",
+            note,
+            args.note,
+        )
+        row = ladder.summary(name, puzzle, made, args.time, args.workers, "; ".join(filter(None, notes)))
+        rates = ladder.rates(made, args.workers)
+        rows.append({**row, "scores": [one.score for one in made], "boards_per_core_hour": rates})
+        if not args.json:
+            print(_line(row))
+            hours = ladder.core_hours(made, args.workers)
+            for score, rate in rates.items():
+                print(f"  boards of at least {score} per core-hour: {rate:,} (in {hours:.3g} core-hours)")
+        if args.table:
+            ladder.append(args.table, row)
+    if args.ablate and not args.json:
+        print("\n".join(["", name, *ablate.table(runs, args.workers, args.boards_from), ""]))
+    return rows
 
 
 def _measure(name: str, puzzle: Puzzle, variants: dict[str, Params], args: argparse.Namespace) -> dict[str, list[Run]]:

@@ -14,7 +14,6 @@ from instances.errors import InputError
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
-ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 NO_URL = "- (more colours than a viewer URL has letters)"
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instances.errors import InputError
+from instances.identical import clues_at_home
 from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.options import Span, cells_of
@@ -36,16 +37,5 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, spans: list[Span]) -> tupl
                 f"--pin names {puzzle.place(one)} and {puzzle.place(other)}, which do not match; "
                 "expected at most one of them"
             )
-    return tuple(_pin(puzzle, full, cell) for cell in sorted(cells - clues.keys()))
-
-
-def _pin(puzzle: Puzzle, board: Board, cell: int) -> Clue:
-    lies = int(board.placements[cell])
-    at = {clue.piece: clue.cell for clue in puzzle.clues}
-    piece, rotation = divmod(lies, 4)
-    while piece in at:  # its clue is held by a twin, whose place this piece has taken: they change names
-        piece = int(board.placements[at[piece]]) // 4
-    colours = puzzle.oriented[lies].tolist()
-    while puzzle.oriented[piece * 4 + rotation].tolist() != colours:
-        rotation = (rotation + 1) % 4
-    return Clue(cell, piece, rotation)
+    named = clues_at_home(puzzle, full)
+    return tuple(Clue(cell, *divmod(int(named.placements[cell]), 4)) for cell in sorted(cells - clues.keys()))

@@ -6,7 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from instances.errors import InputError
-from lns.cli.options import ENGINES, cell_list, duration, named, positive, whole, workers
+from lns.cli.options import cell_list, duration, named, positive, whole, workers
+from lns.names import ENGINES
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -80,6 +81,7 @@ def _solve(args: argparse.Namespace) -> int:
     from lns.cli.session import logged
     from lns.runs.account import Account
     from lns.runs.directory import RunDirectory
+    from lns.runs.settings import LEAST_CHECKPOINT_S
 
     puzzle = load_puzzle(args.instance)
     params = parameters.load(args.params) if args.params else parameters.Params()
@@ -89,6 +91,11 @@ def _solve(args: argparse.Namespace) -> int:
         return show(puzzle, params, args)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
+    if args.checkpoint < LEAST_CHECKPOINT_S:
+        raise InputError(
+            f"--checkpoint {args.checkpoint:g} is too often; expected {LEAST_CHECKPOINT_S:g} seconds or more"
+        )
+    log_from = (params.engine.boards_from or -1) if args.log_from is None else args.log_from
     start, start_score = None, -1
     pins: tuple[Clue, ...] = ()
     if args.start is not None:
@@ -105,7 +112,7 @@ def _solve(args: argparse.Namespace) -> int:
         seed=args.seed,
         engine=args.engine,
         target=-1 if args.target is None else args.target,
-        log_from=(params.engine.boards_from or -1) if args.log_from is None else min(args.log_from, puzzle.max_score),
+        log_from=min(log_from, puzzle.max_score),
         checkpoint_s=args.checkpoint,
         pins=pins,
     )
@@ -128,12 +135,14 @@ def _solve(args: argparse.Namespace) -> int:
 
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:
     """The start board, filled where it has holes, and its score; InputError when it breaks a rule."""
+    from instances.identical import clues_at_home
     from instances.verify import verify
     from lns.assignment import fill
 
     judged = verify(puzzle, board)
     if judged.broken:
         raise InputError(f"the start board is not legal for {puzzle.name}: {judged.broken[0]}", source)
+    board = clues_at_home(puzzle, board)
     at = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
     for clue in puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in at:

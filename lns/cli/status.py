@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import sys
 
+    from instances.formats.text import printable
     from lns.cli.main import BAD_INPUT, DONE, print_json
     from lns.runs.overview import look
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             found.append(look(path))
         except InputError as error:
-            print(f"lns: {error}", file=sys.stderr)
+            print(f"lns: {printable(str(error), 2000)}", file=sys.stderr)
             status = BAD_INPUT
     if args.json:
         print_json({"runs": [facts(one, args.at) for one in found]})

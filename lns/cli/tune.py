@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
 from lns.cli.main import ANSWER_IS_NO, DONE, print_json
-from lns.cli.options import ENGINES, duration, positive, whole, workers
+from lns.cli.options import duration, positive, whole, workers
+from lns.names import ENGINES
 
 if TYPE_CHECKING:
     from tuning.plan import Wish

@@ -47,7 +47,7 @@ class Constructor:
         self.params = params
         self.random = random
         self.schedule = schedule
-        self.tail, self._work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
+        self.tail, self.tail_work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         self.outcomes = np.zeros(kernel.MOST_MISSES, dtype=np.int64)
@@ -102,7 +102,7 @@ class Constructor:
             self.end,
             self.end_work,
             self.tail,
-            self._work,
+            self.tail_work,
             self._finds,
             self.counters,
             self.puzzle.max_score - target,

@@ -6,11 +6,12 @@ chance. Where no refill is better, another one as good is often taken: the next 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 
 from exact.region.resolve import resolve
+from exact.region.windows import halo, window
 from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
 from lns.neighbourhoods.move import Move, Operator, damage
@@ -114,16 +115,6 @@ def donors(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[in
     return sorted(cells | set(chance.choice(showing, count, replace=False).tolist() if count else []))
 
 
-def halo(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
-    """``cells`` and their neighbours."""
-    wide = set(cells)
-    for cell in tuple(wide):
-        for rim, step in zip(puzzle.grey_sides(cell), (-puzzle.width, 1, puzzle.width, -1), strict=True):
-            if not rim:
-                wide.add(cell + step)
-    return wide
-
-
 def _mismatch(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> tuple[int, int]:
     pairs = damage(puzzle, board)
     first, second = pairs[chance.integers(len(pairs))].tolist()
@@ -133,15 +124,11 @@ def _mismatch(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> tupl
 def _around(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int, chance: np.random.Generator) -> list[int]:
     """A rectangle of this size, cut to the board's, with one cell of ``pair`` in it."""
     row, column = divmod(pair[int(chance.integers(2))], puzzle.width)
-    return _rectangle(puzzle, _window(row, height, puzzle.height, chance), _window(column, width, puzzle.width, chance))
+    height, width = min(height, puzzle.height), min(width, puzzle.width)
+    top, left = _first(row, height, puzzle.height, chance), _first(column, width, puzzle.width, chance)
+    return window(puzzle, height, width, top, left)
 
 
-def _window(at: int, length: int, whole: int, chance: np.random.Generator) -> range:
-    """``length`` lines of ``whole``, or all, with line ``at`` among them."""
-    length = min(length, whole)
-    first = int(chance.integers(max(0, at - length + 1), min(at, whole - length) + 1))
-    return range(first, first + length)
-
-
-def _rectangle(puzzle: Puzzle, rows: range, columns: range) -> list[int]:
-    return [row * puzzle.width + column for row in rows for column in columns]
+def _first(at: int, length: int, whole: int, chance: np.random.Generator) -> int:
+    """The first of ``length`` lines of ``whole`` with line ``at`` among them."""
+    return int(chance.integers(max(0, at - length + 1), min(at, whole - length) + 1))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from exact.region.windows import halo
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fit, reassign
-from lns.neighbourhoods.freed import halo
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.tabu.search import Tabu
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from exact.region.windows import rows, window
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -34,8 +35,7 @@ def regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:
         for row in damaged:
             top = min(row, puzzle.height - thick)
             if top >= 0:
-                first = top * puzzle.width
-                found.setdefault(tuple(range(first, first + thick * puzzle.width)))
+                found.setdefault(tuple(rows(puzzle, top, top + thick)))
     return [cells for cells in found if len(cells) <= MOST_CELLS]
 
 
@@ -44,18 +44,16 @@ def _block(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int) -> tu
     row, column = divmod(pair[0], puzzle.width)
     top = min(max(0, row - (height - 1) // 2), puzzle.height - height)
     left = min(max(0, column - (width - 1) // 2), puzzle.width - width)
-    return tuple(r * puzzle.width + c for r in range(top, top + height) for c in range(left, left + width))
+    return tuple(window(puzzle, height, width, top, left))
 
 
 def _clusters(puzzle: Puzzle, mismatches: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, ...]]:
     """Two mismatches near each other, the cells between them, and a halo around."""
     for i, first in enumerate(mismatches):
         for second in mismatches[i + 1 :]:
-            rows, columns = np.divmod([*first, *second], puzzle.width)
-            height, width = int(np.ptp(rows)) + 1 + 2 * HALO, int(np.ptp(columns)) + 1 + 2 * HALO
-            if height * width <= MOST_OF_CLUSTER:
-                yield tuple(
-                    row * puzzle.width + column
-                    for row in range(max(0, rows.min() - HALO), min(puzzle.height, rows.max() + HALO + 1))
-                    for column in range(max(0, columns.min() - HALO), min(puzzle.width, columns.max() + HALO + 1))
-                )
+            down, across = (lines.tolist() for lines in np.divmod([*first, *second], puzzle.width))
+            if (max(down) - min(down) + 1 + 2 * HALO) * (max(across) - min(across) + 1 + 2 * HALO) <= MOST_OF_CLUSTER:
+                top, left = max(0, min(down) - HALO), max(0, min(across) - HALO)
+                height = min(puzzle.height, max(down) + HALO + 1) - top
+                width = min(puzzle.width, max(across) + HALO + 1) - left
+                yield tuple(window(puzzle, height, width, top, left))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from instances.draw.page import chart
 from lns.runs.account import Improvement
 from lns.runs.files import clock
 
@@ -30,7 +31,7 @@ def score_over_time(improvements: Sequence[Improvement], elapsed_s: float) -> st
     def y(score: float) -> float:
         return _HIGH - _BOTTOM - (score - low) / (high - low) * (_HIGH - _TOP - _BOTTOM)
 
-    parts = [_open("score over time")]
+    parts = []
     for score in _round_marks(low, high):
         parts.append(f'<path class="grid" d="M{_LEFT} {y(score):.1f}H{_WIDE - _RIGHT}"/>')
         parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(score) + 4:.1f}">{score}</text>')
@@ -47,7 +48,7 @@ def score_over_time(improvements: Sequence[Improvement], elapsed_s: float) -> st
         parts.append(
             f'<circle cx="{x(entry.elapsed_s):.1f}" cy="{y(entry.score):.1f}" r="4"><title>{words}</title></circle>'
         )
-    return "".join([*parts, "</svg>"])
+    return chart("score over time", _WIDE, _HIGH, parts)
 
 
 def histogram(counts: dict[int, int]) -> str:
@@ -57,7 +58,7 @@ def histogram(counts: dict[int, int]) -> str:
     scores = list(range(min(counts), max(counts) + 1))[-40:]
     most = math.log1p(max(counts.values()))
     pitch = min(64.0, (_WIDE - _LEFT - _RIGHT) / len(scores))
-    parts = [_open("boards by score")]
+    parts = []
     for index, score in enumerate(scores):
         count = counts.get(score, 0)
         tall = math.log1p(count) / most * (_HIGH - 2 * _TOP - _BOTTOM)
@@ -73,14 +74,7 @@ def histogram(counts: dict[int, int]) -> str:
         if pitch >= 24 or index % 5 == 0:
             parts.append(f'<text class="middle" x="{middle:.1f}" y="{_HIGH - 12}">{score}</text>')
     parts.append(f'<path class="axis" d="M{_LEFT} {_HIGH - _BOTTOM}H{_WIDE - _RIGHT}"/>')
-    return "".join([*parts, "</svg>"])
-
-
-def _open(title: str) -> str:
-    return (
-        f'<svg class="chart" viewBox="0 0 {_WIDE} {_HIGH}" role="img" xmlns="http://www.w3.org/2000/svg">'
-        f"<title>{escape(title)}</title>"
-    )
+    return chart("boards by score", _WIDE, _HIGH, parts)
 
 
 def _round_marks(low: int, high: int) -> list[int]:

@@ -185,7 +185,10 @@ def _array(
     data = BytesIO(archive.read(member))
     if np.lib.format.read_magic(data) != (1, 0):
         raise InputError(f"'{name}' is no array of version 1.0")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(data, max_header_size=1000)
+    try:
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(data, max_header_size=1000)
+    except Exception:  # numpy reads the header as Python: its tokens, keys and types raise whatever they like
+        raise InputError(f"the header of '{name}' is that of no array") from None
     expected = shape[:1] + like.shape[1:] if like.size == 0 and shape else like.shape
     if dtype != like.dtype or shape != expected or fortran:
         raise InputError(

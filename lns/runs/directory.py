@@ -8,9 +8,9 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -86,27 +86,30 @@ class RunDirectory:
             if path.is_dir() and any(path.iterdir()):
                 hint = "go on there with `lns resume`, or name" if (path / SETTINGS).exists() else "name"
                 raise InputError(f"is not empty; {hint} a new directory", path)
-            undo = partial(_unmake, path, not path.is_dir())
-            path.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(path).free
-            if free < FREE_BYTES:
-                raise InputError(f"only {free // 1024} KiB are free on this disk; expected {FREE_BYTES // 1024}", path)
-            lock = Lock(path)
-            try:
+            missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
+            with contextlib.ExitStack() as undo:
+                undo.callback(_unmake, path, missing)
+                path.mkdir(parents=True, exist_ok=True)
+                free = shutil.disk_usage(path).free
+                if free < FREE_BYTES:
+                    few, expected = free // 1024, FREE_BYTES // 1024
+                    raise InputError(f"only {few} KiB are free on this disk; expected {expected}", path)
+                try:
+                    lock = Lock(path)
+                except InputError:  # somebody was faster: what is there is not ours to remove
+                    undo.pop_all()
+                    raise
                 write(path / INSTANCE, "json", puzzle, None)
                 atomic_write(path / PARAMETERS, text)
                 settings.write(path)
-            except BaseException:
-                undo()
-                raise
+                directory = cls(path, settings, puzzle, params, lock)
+                directory._undo = undo.pop_all().close
+                return directory
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             why = error.strerror if isinstance(error, OSError) else str(error)
             raise InputError(f"cannot write a run directory here: {why}", printable(str(path))) from None
-        directory = cls(path, settings, puzzle, params, lock)
-        directory._undo = undo
-        return directory
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
@@ -134,6 +137,10 @@ class RunDirectory:
         if kind is not None and self._undo is not None:
             self._undo()
         self.close()
+
+    def begin(self) -> None:
+        """A session begins: what counts from now on is how this one ends, no longer how the last one did."""
+        self._lock.stale = None
 
     def close(self) -> None:
         self.clear_stop()
@@ -190,11 +197,14 @@ class Best:
 
 def read_run(path: Path) -> tuple[Settings, Puzzle]:
     """What was asked for, and the copy of the puzzle. Raises InputError when one is damaged or they do not match."""
-    if not path.is_dir():
-        raise InputError("no such directory; expected one that `lns solve` made", printable(str(path)))
-    settings = Settings.read(path)
-    _there(path / INSTANCE, "the copy of the puzzle that was made at its start")
-    puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
+    try:
+        if not path.is_dir():
+            raise InputError("no such directory; expected one that `lns solve` made", printable(str(path)))
+        settings = Settings.read(path)
+        _there(path / INSTANCE, "the copy of the puzzle that was made at its start")
+        puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
+    except OSError as error:  # a name that is too long, somebody else's folder
+        raise InputError(f"cannot be read: {error.strerror}", printable(str(path))) from None
     if puzzle.sha256 != settings.instance_sha256:
         raise InputError("another puzzle than the run's; expected the copy that was made at its start", path / INSTANCE)
     return settings, puzzle
@@ -218,15 +228,15 @@ def _there(path: Path, what: str) -> Path:
     return path
 
 
-def _unmake(path: Path, whole: bool) -> None:
-    """Remove the first files of a run, with ``whole`` also the directory, unless it has found or saved something."""
+def _unmake(path: Path, folders: Sequence[Path]) -> None:
+    """Remove the first files of a run and the ``folders`` made for it, unless it has found or saved something."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
         if all(file.name in _FIRST or (file.name == BOARDS and not file.stat().st_size) for file in files):
             for file in files:
                 file.unlink()
-            if whole:
-                path.rmdir()
+            for folder in folders:
+                folder.rmdir()
 
 
 def _safe(name: str) -> str:

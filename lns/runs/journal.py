@@ -123,10 +123,17 @@ class Reader:
         self.path, self.puzzle, self.offset = directory / BOARDS, puzzle, offset
 
     def read(self, at_least: int = 0) -> Iterator[Entry | InputError]:
-        """The boards whose lines say at least this score, from ``offset`` on; an InputError for a damaged line."""
-        if not self.path.is_file():
-            return
-        with self.path.open("rb") as file:
+        """The boards whose lines say at least this score, from ``offset`` on; an InputError for a damaged line.
+
+        Raises InputError for a log that cannot be opened.
+        """
+        try:
+            if not self.path.is_file():
+                return
+            opened = self.path.open("rb")
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", self.path) from None
+        with opened as file:
             file.seek(self.offset)
             for line in iter(lambda: file.readline(MAX_LINE), b""):
                 whole = line.endswith(b"\n")

@@ -52,6 +52,7 @@ class Keeper:
     def begin(self, workers: int, version: str) -> None:
         """A session begins."""
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        self.directory.begin()
         self.account.begin(Session(now(), socket.gethostname(), machine, version, workers))
 
     def adopt(self, board: Board, score: int, origin: str) -> None:

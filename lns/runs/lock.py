@@ -75,7 +75,7 @@ class Lock:
         if holder is not None and holder.host != socket.gethostname() and _shows_life(directory):
             self._file.close()
             raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
-        self.stale = holder  # of a run that did not end in order
+        self.stale = holder  # of a session that did not end in order; None once another has begun
         self._write(json.dumps(Holder.me().__dict__))
 
     def __enter__(self) -> Lock:
@@ -85,10 +85,13 @@ class Lock:
         self.release()
 
     def release(self) -> None:
-        """The file stays, empty: removing it would let two processes hold locks on two files of that name."""
+        """The file stays, empty: removing it would let two processes hold locks on two files of that name.
+
+        A holder that died is named there again, for whoever comes next.
+        """
         if not self._file.closed:
             try:
-                self._write("")
+                self._write("" if self.stale is None else json.dumps(self.stale.__dict__))
             finally:
                 self._file.close()
 

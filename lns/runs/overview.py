@@ -115,11 +115,11 @@ def _account(path: Path, settings: Settings, puzzle: Puzzle, notes: list[str]) -
     try:
         fields = read_sealed(path / STATUS)
         if fields.text("run", 64) != settings.run:
-            raise InputError("of another run", path / STATUS)
+            raise InputError("of another run")
         account = from_json(checkpoints.inner(fields, "account"), puzzle)
         return account, _beat(fields, puzzle)
     except InputError as error:
-        notes.append(str(error))
+        notes.append(str(error.at(path / STATUS)))
     for name in (CHECKPOINT, PREVIOUS):
         try:
             return checkpoints.peek(path / name, settings.run, puzzle), Beat()

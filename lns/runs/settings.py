@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from instances.errors import InputError
 from instances.formats.files import atomic_write
-from instances.formats.json_values import row
+from instances.formats.json_values import Fields, row
 from instances.puzzle import MAX_CELLS, Clue
+from lns.names import ENGINES
 from lns.runs.files import SETTINGS, read_sealed, seal
 
 SCHEMA = 1
-ENGINES = ("auto", "construct", "beam", "tabu", "lns")
+LEAST_CHECKPOINT_S = 0.1
 _HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
 
 
@@ -25,6 +26,7 @@ class Settings:
     ``target``: the score that was asked for; -1: none, so that any end but a failure is a success.
     ``log_from``: boards of at least this score are kept in boards.jsonl; -1: of the best score so far less one.
     ``params_sha256``: of params.toml. ``pins``: what `--pin` keeps where it lies, beside the puzzle's own clues.
+    Raises InputError for values out of bounds, so that nothing is written that could not be read again.
     """
 
     run: str
@@ -40,6 +42,20 @@ class Settings:
     pins: tuple[Clue, ...] = ()
     schema: int = SCHEMA
 
+    def __post_init__(self) -> None:
+        values, most = Fields(self.__dict__), 2 * MAX_CELLS
+        values.text("instance", 2**20)
+        values.integer("seed", 0, 2**64)
+        values.integer("target", -1, most)
+        values.integer("log_from", -1, most)
+        values.number("checkpoint_s", LEAST_CHECKPOINT_S, 1e9)
+        values.text("created_at", 40)
+        if values.text("engine", 20) not in ENGINES:
+            raise InputError(f"'engine' is none of {', '.join(ENGINES)}")
+        for name, digits in (("run", 32), ("instance_sha256", 64), ("params_sha256", 64)):
+            if not _HEX.fullmatch(values.text(name, digits)):
+                raise InputError("expected hexadecimal digits as 'run', 'instance_sha256' and 'params_sha256'")
+
     def write(self, directory: Path) -> None:
         atomic_write(
             directory / SETTINGS,
@@ -52,35 +68,18 @@ class Settings:
         path = directory / SETTINGS
         if not path.is_file():
             raise InputError(f"no run directory; expected one that `lns solve` made, with {SETTINGS} in it", directory)
-        fields = read_sealed(path)
+        found = read_sealed(path)
         try:
-            schema = fields.integer("schema", 0, 10**6)
+            schema = found.integer("schema", 0, 10**6)
             if schema != SCHEMA:
                 raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
-            most = 2 * MAX_CELLS
-            pins = fields.array("pins", default=[])[:MAX_CELLS]
+            pins = found.array("pins", default=[])[:MAX_CELLS]
             bounds = [(0, MAX_CELLS - 1), (0, MAX_CELLS - 1), (0, 3)]
-            settings = cls(
-                fields.text("run", 32),
-                fields.text("instance", 2**20),
-                fields.text("instance_sha256", 64),
-                fields.integer("seed", 0, 2**64),
-                fields.text("engine", 20),
-                fields.integer("target", -1, most),
-                fields.integer("log_from", -1, most),
-                fields.number("checkpoint_s", 0.1, 1e9),
-                fields.text("params_sha256", 64),
-                fields.text("created_at", 40),
-                tuple(Clue(*row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins),
-            )
-            if settings.engine not in ENGINES:
-                raise InputError(f"'engine' is none of {', '.join(ENGINES)}")
-            for text in (settings.run, settings.instance_sha256, settings.params_sha256):
-                if not _HEX.fullmatch(text):
-                    raise InputError("expected hexadecimal digits as 'run', 'instance_sha256' and 'params_sha256'")
+            clues = tuple(Clue(*row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins)
+            others = {spec.name for spec in fields(cls)} - {"pins", "schema"}
+            return cls(pins=clues, **{name: found.get(name) for name in others})
         except InputError as error:
             raise error.at(path) from None
-        return settings
 
 
 def digest(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 from instances.board import Board
 from instances.formats import load_board, write
+from instances.formats.files import atomic_write
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -101,6 +103,74 @@ def test_all_solutions_are_listed_or_written(capsys: pytest.CaptureFixture[str])
     assert [load_board(str(path), PUZZLE)[1].pairs() for path in written] == boards
     assert main(["exact", "solve", "p.json", "--all", "-o", "boards"]) == 2
     assert "expected a new directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "xcc"])
+def test_a_directory_that_fills_up_ends_the_search_with_what_was_found(
+    solver: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if solver == "xcc":
+        pytest.importorskip("xcover")
+    room = iter(range(3))
+
+    def full_after_three(path: Path, data: str | bytes) -> None:
+        if next(room, None) is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        atomic_write(path, data)
+
+    monkeypatch.setattr("lns.cli.exact_boards.atomic_write", full_after_three)
+    assert main(["exact", "solve", "p.json", "--all", "--solver", solver, "--quiet", "-o", "boards"]) == 2
+    told = capsys.readouterr()
+    assert "status      interrupted" in told.out and "solutions   at least " in told.out
+    assert "written     3 boards in boards" in told.out
+    assert told.err == f"lns: boards/000004.json: {os.strerror(errno.ENOSPC)}\n"
+    assert sorted(path.name for path in Path("boards").iterdir()) == ["000001.json", "000002.json", "000003.json"]
+    assert main(["exact", "solve", "p.json", "--all", "--solver", solver, "--quiet", "--json", "-o", "more"]) == 2
+    answer = said(capsys)
+    assert answer["status"] == "interrupted" and answer["solutions"] and answer["output"] == "more"
+
+
+def test_a_listed_board_is_written_whole_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write("clues.json", None, uniform(2, 2, 2, 1).with_clues(range(4)).puzzle, None)
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["exact", "solve", "p.json", "--all", "--quiet", "--json", "-o", "boards"]) == 2
+    assert said(capsys)["solutions"] == 1
+    assert not list(Path("boards").iterdir())
+    assert main(["exact", "solve", "clues.json", "--all", "--quiet", "-o", "boards"]) == 2  # found before any node
+    assert os.strerror(errno.ENOSPC) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--solver", "colorpair"], "did you mean 'colorpairs'"),
+        (["--solver", "sls:rsaps"], "cannot"),
+        (["--force"], "--force is for a single board"),
+    ],
+)
+def test_a_refused_question_leaves_no_directory(
+    more: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["exact", "solve", "p.json", "--all", "--quiet", "-o", "boards", *more]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not Path("boards").exists()
+
+
+def test_a_table_is_continued_by_the_same_question_only(capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["exact", "compare", "p.json", "--solvers", "rowscan", "--json", "-o", "c.csv"]
+    counts = []
+    for more in ([], ["--count"], []):
+        assert main([*ask, *more]) == 0
+        rows = said(capsys)["rows"]
+        assert isinstance(rows, list)
+        counts.append(rows[0]["solutions"])
+    assert counts[0] == counts[2] == 1 < counts[1]
+    assert len(Path("c.csv").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize("solver", ["colorpairs", "rowscan"])

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from exact.outcome import Outcome, Status
 from instances import verify
 from instances.formats import load_board, load_puzzle
+from instances.generate.draws import Draws
+from instances.generate.planted import plant
 from lns.cli.main import main
 
 
@@ -54,6 +57,35 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "solution": None,
         "text": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("right", "status"),
+    [
+        ([1, 2, 3, 1], 0),  # both ends equal, so that the board and its rotated copy are both counted
+        ([1, 2, 2, 1], 0),  # its own rotated copy
+        ([1, 1, 2, 2, 1, 1], 2),  # the piece 1-1 may lie elsewhere
+    ],
+)
+def test_a_single_solution_is_told_where_every_corner_piece_has_a_twin(
+    right: list[int], status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = len(right) + 1
+    row = plant([*right, 0], [0] * cells, cells, 1, Draws(1), "row")
+    monkeypatch.setattr("instances.generate.unique", lambda *arguments: row)
+    assert main(["generate", "--unique", "max", "--width", "9", "-o", str(tmp_path / "row.json")]) == status
+
+
+def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def interrupted(puzzle: object, **options: object) -> Outcome:
+        asked.append(puzzle)
+        return Outcome(Status.INTERRUPTED, 0, 0, 0.0, "")
+
+    monkeypatch.setattr("exact.solvers.solve", interrupted)
+    assert main(["generate", "--unique", "max", "--width", "5", "-o", str(tmp_path / "p.txt")]) == 130
+    assert len(asked) == 1 and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from exact.region import resolve, warmup
 from instances.board import Board
 from instances.draw.heatmap import svg_map, terminal_map
 from instances.formats import load_board, viewer_url, write
-from instances.puzzle import Puzzle
+from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from tests.cli.run_program import ROOT, program, wait_for
@@ -328,6 +328,24 @@ def test_an_answer_outlives_a_file_that_cannot_be_written(
         capsys, files[1], "--puzzle", files[0], "--rows", "1:3", "-o", str(tmp_path / "o.url")
     )
     assert status == 2 and answer["score"] == PUZZLE.max_score
+
+
+def test_a_twin_on_the_cell_of_a_clue_proves_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row of seven with a clue for a piece whose twin lies on its cell; two others are exchanged."""
+    chain = [(0, 1), (1, 1), (1, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
+    puzzle = Puzzle(np.array([(0, right, 0, left) for left, right in chain], dtype=np.int32), 7, 1, (Clue(1, 1, 0),))
+    write(tmp_path / "p.json", None, puzzle, None)
+    for name, pieces in (("own", [0, 1, 2, 4, 3, 5, 6]), ("twin", [0, 2, 1, 4, 3, 5, 6])):
+        board, out = tmp_path / f"{name}.json", tmp_path / f"{name}-better.json"
+        write(board, None, puzzle, Board(np.array(pieces) * 4, 7, 1), instance="p.json")
+        for region in (["--cells", "2-5"], ["--cells", "1,3,4"], ["--window", "1x3", "--everywhere"]):
+            for order in ("static", "urgent"):
+                arguments = [str(board), "--puzzle", str(tmp_path / "p.json"), *region, "--order", order]
+                status, answer = improve_json(capsys, *arguments, "-o", str(out), "--force")
+                assert (status, answer["score"], answer["score_before"], answer["status"]) == (0, 6, 3, "optimal")
+                assert verify(puzzle, load_board(str(out), puzzle)[1]).complete
+        status, answer = improve_json(capsys, *arguments[:3], "--cells", "2-3")
+        assert (status, answer["score"], answer["status"], answer["improved"]) == (0, 3, "optimal", False)
 
 
 def test_kernels_are_compiled_before_the_clock_starts(

@@ -13,10 +13,10 @@ from instances.formats import load_board, write
 from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
-from lns.cli.options import ENGINES, Span, cell_list, cells_of
+from lns.cli.options import Span, cell_list, cells_of
 from lns.cli.pins import pinned
+from lns.names import ENGINES
 from lns.params import to_toml
-from lns.runs import settings
 from lns.runs.directory import read_run
 from lns.runs.journal import Entry, Reader
 from tests.instances.small_puzzles import planted
@@ -158,7 +158,3 @@ def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
 
 def test_lists_of_cells() -> None:
     assert cells_of(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
-
-
-def test_the_engines_of_the_command_line_are_those_a_run_may_name() -> None:
-    assert set(ENGINES) == set(settings.ENGINES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -60,6 +61,24 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
     assert facts["left_s"] == pytest.approx(60 - facts["elapsed_s"])
 
 
+@pytest.mark.parametrize("command", ["status", "collect"])
+def test_what_is_no_run_does_not_hide_the_runs(
+    command: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ladder.csv").write_text("instance,score\n")
+    (tmp_path / "study").mkdir()
+    others = [str(tmp_path / name) for name in ("ladder.csv", "study", "x" * 300)]
+    assert main([command, str(run)]) == 0
+    alone = capsys.readouterr()
+    assert main([command, *others, str(run)]) == 2
+    among = capsys.readouterr()
+    assert among.out == alone.out != ""
+    for other, line in zip(others, among.err.splitlines(), strict=True):
+        assert line.startswith(f"lns: {other[:200]}")
+    assert "cannot be read: File name too long" in among.err
+    assert main([command, *others]) == 2
+
+
 def test_looking_at_a_run_needs_no_engine(run: Path) -> None:
     program = f"import sys; from lns.cli.main import main; main(['status', {str(run)!r}]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
@@ -89,6 +108,24 @@ def test_collect_finds_each_board_once(run: Path, tmp_path: Path, capsys: pytest
     assert main(["collect", str(run), "--min", "113"]) == 1
     said = capsys.readouterr()
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
+
+
+def test_collect_goes_on_past_a_log_that_cannot_be_read(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = shutil.copytree(run, tmp_path / "copy")
+    real = Path.open
+
+    def refused(self: Path, *args: Any, **kwargs: Any) -> Any:
+        if self == copy / "boards.jsonl":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", refused)
+    assert main(["collect", str(copy), str(run)]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == f"lns: {copy / 'boards.jsonl'}: cannot be read: Permission denied\n"
+    assert captured.out.count("\n") == len(log_of(run))
 
 
 def test_collect_believes_no_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,7 +293,8 @@ def test_numbers_of_a_foreign_status_are_bounded(
     status["account"][field] = value
     (copy / STATUS).write_text(seal(status))
     assert main(["status", str(copy)]) == 0  # by the checkpoint's account
-    assert f"{best_of(run)} of 112" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert f"{best_of(run)} of 112" in output and f"    {copy / STATUS}: " in output
 
 
 def test_a_week_of_boards_is_looked_at_without_reading_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

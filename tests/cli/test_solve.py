@@ -11,14 +11,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from instances.formats import load_board, load_puzzle, viewer_url
+from instances.board import Board
+from instances.formats import load_board, load_puzzle, viewer_url, write
+from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.runs import keeper
 from lns.runs.files import now
-from lns.runs.lock import Lock
+from lns.runs.lock import Holder, Lock
 from lns.runs.overview import look
 from tests.cli.run_program import ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
@@ -91,6 +94,21 @@ def test_a_start_board_is_never_made_worse(tmp_path: Path, params: str, capsys: 
     assert log_of(tmp_path / "run") == [(puzzle.max_score, board.placements.tobytes())]
 
 
+@pytest.mark.parametrize("pieces", [[0, 2, 1, 4, 3, 5, 6], [0, -1, 1, 4, 3, 5, 6], [0, 2, -1, 3, 4, 5, 6]])
+def test_a_start_board_may_have_a_twin_on_the_cell_of_a_clue(
+    pieces: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row of seven with a clue for a piece that looks like the next one."""
+    chain = [(0, 1), (1, 1), (1, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
+    puzzle = Puzzle(np.array([(0, right, 0, left) for left, right in chain], dtype=np.int32), 7, 1, (Clue(1, 1, 0),))
+    write(tmp_path / "p.json", None, puzzle, None)
+    board = Board(np.array([4 * piece if piece >= 0 else -1 for piece in pieces]), 7, 1)
+    write(tmp_path / "b.json", None, puzzle, board, instance="p.json")
+    arguments = ["solve", str(tmp_path / "p.json"), "--start", str(tmp_path / "b.json"), "--json", "--quiet"]
+    assert main([*arguments, "--run-dir", str(tmp_path / "run"), "--steps", "20"]) == 0
+    assert json.loads(capsys.readouterr().out)["score"] == 6
+
+
 def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
     arguments = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", "--steps", "1"]
     assert main([*arguments, "--target", "112", "--run-dir", str(tmp_path / "no")]) == 1
@@ -112,6 +130,7 @@ def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
         (["--seed", "x"], "'x' is no whole number"),
         (["--steps", "0"], "0 is too few"),
         (["--engine", "magic"], "invalid choice"),
+        (["--checkpoint", "0.05"], "--checkpoint 0.05 is too often; expected 0.1 seconds or more"),
         (["--params", "/does/not/exist.toml"], "/does/not/exist.toml: no such file; expected parameters"),
         (["--params", "/tmp"], "/tmp: this is a directory"),
         (["--params", ""], "argument --params: the name is empty"),
@@ -126,6 +145,16 @@ def test_bad_options_are_one_sentence_and_leave_nothing(
     captured = capsys.readouterr()
     assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("boards_from", [300, 9000])
+def test_a_threshold_above_every_score_keeps_a_run_readable(boards_from: int, tmp_path: Path) -> None:
+    params, run = tmp_path / "high.toml", tmp_path / "run"
+    params.write_text(f"{QUICK}boards_from = {boards_from}\n")
+    files = ["--params", str(params), "--run-dir", str(run)]
+    assert main(["solve", "like-e2-4x4", *files, "--steps", "1", "--quiet"]) == 0
+    one = look(run)
+    assert not one.notes and one.settings.log_from == one.beat.threshold == one.puzzle.max_score
 
 
 def test_directories_that_cannot_be_used(
@@ -148,7 +177,41 @@ def test_directories_that_cannot_be_used(
     assert "cannot write a run directory here" in refused(Path("/proc/run"))
     assert "cannot write a run directory here" in refused(tmp_path / ("x" * 300))
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 20_000))
-    assert "only 19 KiB are free on this disk" in refused(tmp_path / "small")
+    assert "only 19 KiB are free on this disk" in refused(tmp_path / "new" / "deep" / "small")
+    assert not (tmp_path / "new").exists()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    assert "only 19 KiB are free on this disk" in refused(kept)
+    assert not list(kept.iterdir())
+
+
+def test_a_lock_that_the_disk_refuses_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(Lock, "_write", refuse)
+    assert main(["solve", "like-e2-4x4", "--run-dir", str(tmp_path / "new" / "run")]) == 2
+    assert "cannot write a run directory here: Disk quota exceeded" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_of_two_that_make_the_same_directory_the_later_takes_nothing_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, usage = tmp_path / "run", shutil.disk_usage
+    faster: list[Lock] = []
+
+    def too_late(path: Path) -> Any:
+        faster.append(Lock(path))
+        return usage(path)
+
+    monkeypatch.setattr(shutil, "disk_usage", too_late)
+    assert main(["solve", "like-e2-4x4", "--run-dir", str(run)]) == 2
+    assert f"a run is under way here (process {os.getpid()} on" in capsys.readouterr().err
+    assert (run / "lock").exists()
+    faster[0].release()
 
 
 @pytest.mark.parametrize(
@@ -222,6 +285,24 @@ def test_a_second_run_is_refused_and_a_stale_lock_is_not(
     assert look(path).state == "ended"
 
 
+def test_a_refused_resume_leaves_a_died_run_a_died_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = finished_run(tmp_path / "run")
+    (path / "lock").write_text(json.dumps(Holder.me().__dict__ | {"started": "1"}))
+    saved = (path / "checkpoint.npz").read_bytes()
+    for name in ("checkpoint.npz", "checkpoint.previous.npz"):
+        (path / name).write_bytes(b"PK")
+    for _ in range(2):
+        caplog.clear()
+        assert main(["resume", str(path), "--quiet"]) == 2
+        assert "did not end in order" in caplog.text and look(path).state == "died"
+    (path / "checkpoint.npz").write_bytes(saved)
+    for _ in range(2):
+        caplog.clear()
+        assert main(["resume", str(path), "--time", "1h", "--steps", "1", "--quiet"]) == 0
+        assert look(path).state == "ended"
+    assert "did not end in order" not in caplog.text
+
+
 def test_time_that_is_used_up_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
     assert main(["resume", str(path), "--time", "0.3", "--quiet"]) == 0
@@ -234,7 +315,7 @@ def test_a_full_disk_does_not_end_a_run(
     tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The disk is full while the first boards are found, and has room again at the end."""
-    fsync, write, run = os.fsync, os.write, tmp_path / "run"
+    fsync, run = os.fsync, tmp_path / "run"
     began: list[float] = []
 
     def refuse(*_: Any) -> Any:
@@ -255,7 +336,7 @@ def test_a_full_disk_does_not_end_a_run(
     monkeypatch.setattr(keeper.Keeper, "begin", begin_full)
     monkeypatch.setattr(keeper.Keeper, "end", end_with_room)
     assert main(["solve", "like-e2-6x6", "--params", params, "--steps", "3", "--quiet", "--run-dir", str(run)]) == 0
-    assert began and os.write is write
+    assert began
     for name in ("boards.jsonl", "best.json", "the checkpoint"):
         assert f"{name} could not be written (No space left on device)" in caplog.text
         assert f"{name} is written again" in caplog.text

@@ -132,6 +132,7 @@ def test_profiles_are_listed_shown_and_accepted(tmp_path, capsys, monkeypatch):
 
 
 def test_every_shipped_profile_can_be_loaded_and_says_how_it_was_made():
-    for name, params in profiles.load_all().items():
+    assert profiles.names()
+    for name in profiles.load_all():
         assert profiles.command_of(name).startswith("lns tune"), name
-        assert load(profiles.path_of(name)) == params
+        assert "\n# evidence: " in profiles.path_of(name).read_text(), name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from exact.blocks.kernel import make_blocks
 from exact.blocks.search import Blocks
 from exact.twins import by_colours
 from instances.errors import InputError
@@ -60,6 +61,21 @@ def test_clues_narrow_the_blocks() -> None:
 def test_odd_sides_are_refused() -> None:
     with pytest.raises(InputError, match="even width and height"):
         Blocks(uniform(5, 4, 4).puzzle)
+
+
+def test_too_many_blocks_are_not_counted_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uniform(16, 16, 2) has 1.1e10 in one inner place, all in one call that no Ctrl-C reaches."""
+    counted: list[int] = []
+
+    def watched(*arguments: object) -> int:
+        counted.append(make_blocks(*arguments))
+        return counted[-1]
+
+    monkeypatch.setattr("exact.blocks.search.make_blocks", watched)
+    monkeypatch.setattr("exact.blocks.search.MAX_BLOCKS", 1500)
+    with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
+        Blocks(uniform(6, 6, 2, 1).puzzle)
+    assert counted[-1] == 1501
 
 
 def test_blocks_of_eternity_2() -> None:

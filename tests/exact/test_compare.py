@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from exact.compare import Question, compare, read_rows, table
+from exact.blocks.search import Blocks
+from exact.compare import Question, Row, compare, read_rows, table
 from exact.paper import runs, seed002, seed003, seed004
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import three_partition, triples_of, uniform
+from instances.puzzle import Puzzle
 from lns.cli.main import main
 
 pytest.importorskip("pysat")
@@ -57,6 +61,39 @@ def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
             read_rows(csv)
 
 
+def test_rows_answer_only_the_question_that_they_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, Question]] = []
+
+    def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> Row:
+        asked.append((puzzle.sha256, question))
+        return Row(instance, solver, "solved", len(asked))
+
+    monkeypatch.setattr("exact.compare.one", one)
+    puzzle, csv = uniform(3, 3, 3, seed=1).puzzle, tmp_path / "rows.csv"
+    plain = Question()
+    others = [
+        replace(plain, count_all=True),
+        replace(plain, seconds=600.0),
+        replace(plain, seconds=None),
+        replace(plain, memory=500_000_000),
+        replace(plain, fix_corner=True),
+        replace(plain, sat_solver="minisat"),
+        replace(plain, seed=1),
+    ]
+    questions = [(puzzle, question) for question in [plain, *others]] + [(uniform(3, 3, 3, seed=2).puzzle, plain)]
+    first = [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)]
+    assert asked == [(puzzle.sha256, question) for puzzle, question in questions]
+    assert [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)] == first
+    assert len(asked) == len(questions) == len(csv.read_text().splitlines()) - 1
+
+
+def test_a_table_of_an_older_version_is_refused(tmp_path: Path) -> None:
+    csv = tmp_path / "rows.csv"
+    csv.write_text("instance,solver,status,solutions,nodes,seconds,megabytes,size,note\np,dlx,solved,1,1,1.0,1.0,,\n")
+    with pytest.raises(InputError, match=r"rows\.csv:1: other columns .*question.* older version; expected a new file"):
+        next(compare([("p", uniform(3, 3, 3, seed=1).puzzle)], ["dlx"], Question(), csv))
+
+
 def test_a_table_that_has_no_place_is_refused_before_the_runs(tmp_path: Path) -> None:
     puzzle = uniform(5, 3, 3, seed=1).puzzle
     with pytest.raises(InputError, match="no such directory"):
@@ -96,6 +133,18 @@ def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], enco
     assert told(capsys)["status"] == "infeasible"
     answer.write_bytes(b"\xff\xfe")
     assert main(decode) == 2
+
+
+def test_decode_names_only_endings_that_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = tmp_path / "answer.txt"
+    answer.write_text("s UNSATISFIABLE\n")
+    with pytest.raises(SystemExit):
+        main(["exact", "decode", "--help"])
+    named = re.search(r"write the board \((.*?)\)", re.sub(r"\s+", " ", capsys.readouterr().out))
+    assert named is not None
+    for ending in re.split(", | or ", named[1]):
+        board = str(tmp_path / f"board{ending}")
+        assert main(["exact", "decode", str(answer), "like-e2-4x4", "--encoding", "half-3", "-o", board]) == 1, ending
 
 
 def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,3 +216,46 @@ def test_papers_in_small(tmp_path: Path) -> None:
         pytest.importorskip("matplotlib")
         seed.plot(rows, tmp_path / "plot.png")  # type: ignore[attr-defined]
         assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+def test_an_interrupted_tree_makes_no_row_and_begins_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a tree in the file would count as measured, and never be searched again."""
+    ended: list[int] = []
+
+    def interrupted_in_the_third(search: Blocks, budget: int, stop_at_first: bool) -> None:
+        if budget and len(ended) == 2:
+            raise KeyboardInterrupt
+        if budget:
+            ended.append(budget)
+        advance(search, budget, stop_at_first)
+
+    advance = Blocks.advance
+    monkeypatch.setattr(Blocks, "advance", interrupted_in_the_third)
+    csv, plan = tmp_path / "rows.csv", seed003.Plan(per_size=1, nodes=100, sizes=(4,), solvers=("zig-zag",))
+    with pytest.raises(KeyboardInterrupt):
+        list(runs.made(seed003.runs(plan), csv))
+    assert len(read_rows(csv)) == len(ended) == 2
+    assert seed003.tables(list(read_rows(csv).values()), plan).endswith("left out, as some runs are missing")
+
+
+def test_without_a_tree_that_ended_there_are_no_levels() -> None:
+    plan = seed003.Plan(per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
+    text = seed003.tables([run.make() for run in seed003.runs(plan)], plan)
+    assert "table 1" in text and text.endswith("figure 6 d: no 4x4 tree ended within 10 nodes")
+
+
+@pytest.mark.parametrize(
+    ("seed", "plan", "longer"),
+    [
+        (seed002, seed002.Plan(sizes=(3,), per_size=1, seconds=20.0, solvers=("rowscan",)), {"seconds": 21.0}),
+        (seed003, seed003.Plan(per_size=1, nodes=20, sizes=(4,), solvers=("zig-zag",)), {"nodes": 20_000}),
+        (seed004, seed004.Plan(sizes=(2,), colours=(2,), per_size=1, solvers=("sls:rsaps",)), {"seconds": 6.0}),
+    ],
+)
+def test_another_budget_makes_rows_of_its_own(seed: Any, plan: Any, longer: dict[str, float], tmp_path: Path) -> None:
+    csv = tmp_path / "rows.csv"
+    first = list(runs.made(seed.runs(plan), csv))
+    other = list(runs.made(seed.runs(replace(plan, **longer)), csv))
+    assert len(csv.read_text().splitlines()) == len(first) + len(other) + 1
+    assert list(runs.made(seed.runs(plan), csv)) == first
+    assert len({row.question for row in first + other}) == len(first + other)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.cover.model import CODES
+from exact.cover.model import CODES, build, matrix_nodes
 from exact.cover.search import Cover, cover_by_library
 from exact.told import Told
 from exact.twins import by_colours, copies
+from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -34,6 +35,21 @@ def test_counts_of_brute_force(code: str) -> None:
         if board is not None:
             assert verify(puzzle, board).valid
             assert verify(puzzle, board).score == puzzle.max_score
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("all_four", [False, True])
+def test_nodes_are_known_before_the_matrix_is_built(code: str, all_four: bool) -> None:
+    """Clues, thin boards, twins and symmetric pieces among them."""
+    for seed in range(60):
+        puzzle = small_puzzle(seed, largest=12)
+        built = build(puzzle, code, all_four=all_four)
+        assert matrix_nodes(puzzle, code, all_four=all_four) == len(built.item) == built.begin[-1], seed
+
+
+def test_a_matrix_too_large_for_the_memory_is_refused() -> None:
+    with pytest.raises(InputError, match=r"1600 pieces and 20 colours takes a matrix of 35\d,\d{3},\d{3} nodes"):
+        Cover(uniform(40, 40, 20, 1).puzzle)
 
 
 def test_a_single_cell() -> None:

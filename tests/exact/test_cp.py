@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from exact.outcome import Status
+from exact.solvers import solve
 from exact.told import Told
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -31,6 +33,12 @@ def test_counts_of_brute_force() -> None:
 
 def test_a_single_cell() -> None:
     assert last(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), True).solutions == 1
+
+
+def test_branches_are_not_taken_off_a_budget_of_conflicts() -> None:
+    outcome = solve(uniform(5, 4, 4, 0).puzzle, solver="cp", count_all=True, fix_corner=True, nodes=100)
+    assert outcome.nodes > 100 > outcome.details["conflicts"]
+    assert (outcome.status, outcome.solutions) == (Status.SOLVED, 5)  # one corner, then the other
 
 
 def test_spent_conflicts_prove_nothing() -> None:

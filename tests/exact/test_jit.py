@@ -85,15 +85,15 @@ def demo(tmp_path: Path) -> Path:
     return folder
 
 
-def answer(demo: Path) -> tuple[int, str]:
-    """What a new process answers, and the key of its machine code."""
+def answer(demo: Path, before: str = "") -> tuple[int, str]:
+    """What a new process answers, and the key of its machine code. ``before``: what it does first."""
     root = demo.parent.parent
     environment = os.environ | {"NUMBA_CACHE_DIR": str(root / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH"):
         environment.pop(name, None)
     program = "from exact import jit; from exact.demo import kernel as k; k.report(); print(jit.source_key(k.__name__))"
     told = subprocess.run(
-        [sys.executable, "-c", program], cwd=root, env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-c", before + program], cwd=root, env=environment, check=True, capture_output=True, text=True
     ).stdout.split()
     return int(told[0]), told[1]
 
@@ -114,6 +114,31 @@ def test_an_edit_never_runs_stale_code(module: str, old: str, new: str, expected
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     assert answer(demo)[0] == expected
+
+
+@pytest.mark.parametrize("content", [b"", b"torn", b"\x80\x04."])
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_garbled_machine_code_is_compiled_again(suffix: str, content: bytes, demo: Path) -> None:
+    """Once: then it is on disk again."""
+    before = answer(demo)
+    files = [path for path in (demo.parent.parent / "cache").rglob(f"*.{suffix}") if "kernel" in path.name]
+    assert files
+    for path in files:
+        path.write_bytes(content)
+    assert answer(demo) == before
+    assert all(path.read_bytes() != content for path in files)
+    written = [path.stat().st_mtime_ns for path in files]
+    assert answer(demo) == before
+    assert [path.stat().st_mtime_ns for path in files] == written
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs limits of a process")
+def test_machine_code_that_cannot_be_written_is_done_without(demo: Path) -> None:
+    """As on a full disk: files of this process have no room beyond some bytes."""
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)); "
+    assert answer(demo, before=full + "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); ")[0] == 26
+    assert not list((demo.parent.parent / "cache").rglob("*.nbc"))
+    assert answer(demo)[0] == 26
 
 
 def test_an_edit_of_ordinary_python_compiles_nothing_again(demo: Path) -> None:

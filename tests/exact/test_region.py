@@ -17,8 +17,9 @@ from exact.region.priced import Priced
 from exact.region.resolve import Status, _Resolve, resolve
 from exact.region.schedule import both_ways, schedules
 from exact.region.windows import around_mismatches, choose_donors, everywhere, rows
-from instances.board import Board
+from instances.board import EMPTY, Board
 from instances.errors import InputError
+from instances.identical import clues_at_home
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from tests.fuzz_region import best_score, check, random_window
@@ -44,6 +45,8 @@ def test_the_windows_cover_what_they_should() -> None:
     assert sum(bool(w.donors) for w in windows) > 50
     assert sum(bool(w.puzzle.clues) for w in windows) > 100
     assert sum(w.board.placed < w.puzzle.cells for w in windows) > 50
+    assert sum(clues_at_home(w.puzzle, w.board) != w.board for w in windows) > 50
+    assert sum(bool(verify(w.puzzle, w.board).broken) for w in windows) > 10
     assert sum(w.puzzle.width != w.puzzle.height for w in windows) > 300
     assert (
         sum(
@@ -92,9 +95,9 @@ def _refill(
 def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
     for seed in range(60):
         window = random_window(1000 + seed)
-        puzzle, board = window.puzzle, window.board
+        puzzle, board = window.puzzle, clues_at_home(window.puzzle, window.board)
         clues = {clue.cell for clue in puzzle.clues}
-        if board.placed < puzzle.cells or set(window.cells) <= clues:
+        if not verify(puzzle, board).complete or set(window.cells) <= clues:
             continue
         plan, work, used, placements = _prepared(puzzle, board, window.cells)
         joints = {
@@ -168,6 +171,46 @@ def test_a_target_that_is_reached_already_is_no_budget_spent() -> None:
     placements[[9, 30]] = -1
     filled = resolve(puzzle, Board(placements, 8, 8), [9, 30], target=1)
     assert filled.board.placed == 64 and filled.status in (Status.TARGET_REACHED, Status.IMPROVED_OPTIMAL)
+
+
+def test_without_a_refill_the_board_is_the_one_given() -> None:
+    """Not the start of the search, whose clue lies on a board that holds its piece on another cell as well."""
+    puzzle, board = planted(11, 6, 6, 5, clues=3)
+    clue = next(clue for clue in puzzle.clues if not any(puzzle.grey_sides(clue.cell)))
+    other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.grey_sides(cell)))
+    placements = board.placements.copy()
+    placements[other], placements[clue.cell] = placements[clue.cell], EMPTY
+    for options in ({"nodes": 0}, {"nodes": 0, "target": 1}, {"seconds": 0.0}, {"nodes": 0, "order": "urgent"}):
+        given = Board(placements, 6, 6)
+        result = resolve(puzzle, given, [clue.cell, other, 14], **options)  # type: ignore[arg-type]
+        assert result.status == Status.BUDGET_SPENT and result.board == given
+        assert result.score == result.score_before == verify(puzzle, given).score <= result.bound
+    found = resolve(puzzle, Board(placements, 6, 6), [clue.cell, other])
+    assert found.proven and found.score == verify(puzzle, found.board).score and not verify(puzzle, found.board).broken
+
+
+def test_a_clue_that_is_laid_may_cost_matches() -> None:
+    puzzle, board = planted(11, 6, 6, 5, clues=3)
+    clue = next(clue for clue in puzzle.clues if not any(puzzle.grey_sides(clue.cell)))
+    right = clue.piece * 4 + clue.rotation
+    puzzle = puzzle.with_clues([dataclasses.replace(clue, rotation=clue.rotation ^ 2)])
+    result = resolve(puzzle, board, [clue.cell])
+    assert result.board.placements[clue.cell] == right ^ 2 and result.score < result.score_before
+    assert result.status == Status.OPTIMAL and result.proven and not result.improved
+
+
+def test_a_target_that_the_prices_refute_is_not_searched_for() -> None:
+    puzzle, board = planted(3, 8, 8, 6)
+    rng = np.random.default_rng(0)
+    placements = board.placements.copy()
+    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
+    placements[inner] = rng.permutation(placements[inner])
+    jumbled = Board(placements, 8, 8)
+    priced = resolve(puzzle, jumbled, rows(puzzle, 2, 4), prices=True, nodes=1).bound
+    assert verify(puzzle, jumbled).score < priced < puzzle.max_score
+    refuted = resolve(puzzle, jumbled, rows(puzzle, 2, 4), prices=True, target=priced + 1)
+    assert (refuted.status, refuted.nodes, refuted.bound) == (Status.TARGET_REFUTED, 0, priced)
+    assert refuted.board == jumbled
 
 
 def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:

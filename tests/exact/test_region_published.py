@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from exact.region.published import main, worst_rows
+from exact.region import urgent_compare
+from exact.region.published import main, read_boards, worst_rows
 from instances.board import Board
 from instances.formats import viewer_url, write
 from tests.instances.small_puzzles import planted
@@ -26,6 +27,7 @@ def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.Cap
         for score, board in ((470, solution), (468, jumbled)):
             edges = viewer_url(puzzle, board).split("board_edges=")[1].split("&")[0]
             writer.writerow([score, edges])
+    assert [score for score, _ in read_boards(tmp_path / "boards.csv", puzzle)] == [470, 468]
     results = tmp_path / "results.csv"
     arguments = [str(tmp_path / "boards.csv"), "--puzzle", str(tmp_path / "p.json"), "--results", str(results)]
     assert main([*arguments, "--rows", "2,3"]) == 0
@@ -51,3 +53,47 @@ def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.Cap
     others = [*arguments[:-1], str(tmp_path / "others.csv"), "--rows", "2", "--without", "prices,look,balance,curves"]
     assert main(others) == 0
     assert "| 2 | all | 2 | 2 | 1 | 0 |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, "boards.csv: no such file"),
+        ("", "boards.csv:1: there is no column 'score'; expected score, board_edges"),
+        ("score,edges\n470,abc\n", "boards.csv:1: there is no column 'board_edges'; expected score, board_edges"),
+        ("score,board_edges\n", "boards.csv: the file has no line with a board; expected 1 or more"),
+        ("score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many', no number"),
+        ("score,board_edges\n470\n", "boards.csv:2: the line is too short; expected score, board_edges"),
+        ("score,board_edges\n470,{edges}\n470,abc\n", "boards.csv:3: board_edges has 3 letters"),
+        ('score,board_edges\n470,"{edges}', "boards.csv: this is no CSV: unexpected end of data"),
+    ],
+)
+def test_a_table_of_boards_that_is_none_is_one_sentence(
+    text: str | None,
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where the results would lie
+    puzzle, solution = planted(6, 4, 4, 4)
+    write(tmp_path / "p.json", None, puzzle, None)
+    edges = viewer_url(puzzle, solution).split("board_edges=")[1].split("&")[0]
+    if text is not None:
+        (tmp_path / "boards.csv").write_text(text.format(edges=edges))
+    arguments = [str(tmp_path / "boards.csv"), "--puzzle", str(tmp_path / "p.json")]
+    for command in (urgent_compare.main, main):
+        assert command([*arguments, "--seconds", "1"]) == 2
+        captured = capsys.readouterr()
+        assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
+
+
+def test_results_that_are_none_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle, solution = planted(6, 4, 4, 4)
+    write(tmp_path / "p.json", None, puzzle, None)
+    edges = viewer_url(puzzle, solution).split("board_edges=")[1].split("&")[0]
+    (tmp_path / "boards.csv").write_text(f"score,board_edges\n470,{edges}\n")
+    (tmp_path / "results.csv").write_text("board,rows\n")
+    arguments = [str(tmp_path / "boards.csv"), "--puzzle", str(tmp_path / "p.json")]
+    assert main([*arguments, "--results", str(tmp_path / "results.csv")]) == 2
+    assert "results.csv:1: there is no column 'published'" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -150,6 +151,11 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert len(cells_of(puzzle, board, "scattered6", 0)) == 6
     assert main([*arguments, "--shapes", "8x2"]) == 2
     assert "'8x2' is no shape here" in capsys.readouterr().err
+    window = resolve(puzzle, board, [0, 1], seconds=1.0)
+    interrupted = mock.Mock(return_value=replace(window, status=Status.INTERRUPTED))
+    with mock.patch("exact.region.urgent_compare.resolve", interrupted):
+        assert main([*arguments, "--shapes", "2x4", "--every", "1"]) == 130
+    assert interrupted.call_count == 2  # the one that compiles, and the first of the table
 
 
 def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:

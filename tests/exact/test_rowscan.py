@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,15 +12,17 @@ from hypothesis import strategies as st
 from exact.outcome import Status
 from exact.rowscan.bench import placements_per_second
 from exact.rowscan.search import RowScan
-from exact.solvers import corner_fixed, solve
+from exact.solvers import copies_counted, corner_fixed, solve
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import uniform
-from instances.puzzle import Puzzle
+from instances.puzzle import Puzzle, canonical, rotate
 from instances.verify import verify
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared
+
+Laid = tuple[tuple[int, int, int, int], ...]
 
 
 @given(st.integers(0, 1 << 30))
@@ -82,16 +86,37 @@ def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, col
         variants, convention = corner_fixed(puzzle)
         outcome = solve(puzzle, solver="rowscan", count_all=True, fix_corner=True)
         assert outcome.convention == convention
-        if not variants[0].clues:  # two corners to choose from, and a twin that may lie in the other one
-            assert width != height and "twin" in convention and outcome.solutions == len(boards)
-            continue
-        piece = variants[0].clues[0].piece
-        looks = [sorted(quad) for quad in puzzle.pieces.tolist()]
-        assert f"piece {piece + 1} fixed" in convention
-        if looks.count(looks[piece]) == 1:  # no twin: each solution has 4 (square) or 2 rotated copies
+        looks = list(map(canonical, puzzle.pieces.tolist()))
+        corners = [piece for piece, quad in enumerate(looks) if quad.count(0) == max(q.count(0) for q in looks)]
+        alone = [piece for piece in corners if looks.count(looks[piece]) == 1]
+        if alone:
+            assert f"piece {alone[0] + 1} fixed" in convention and variants[0].clues[0].piece == alone[0]
+            assert outcome.solutions == len({min(rotated_copies(board, width, height)) for board in boards})
             assert outcome.solutions * (4 if width == height else 2) == len(boards)
         else:
-            assert 0 < outcome.solutions <= len(boards)
+            assert "all rotations" in convention and "twin" in convention and outcome.solutions == len(boards)
+        assert outcome.board is not None
+        laid = tuple(map(tuple, puzzle.oriented[outcome.board.placements].tolist()))
+        same = 1 if alone else len(rotated_copies(laid, width, height))
+        assert copies_counted(puzzle, outcome.board) == same
+
+
+def rotated_copies(board: Laid, width: int, height: int) -> set[Laid]:
+    """The different boards, as colours by cell, among the two or four rotations."""
+    if width != height:
+        return {board, tuple(rotate(quad, 2) for quad in reversed(board))}
+    found = [board]
+    for _ in range(3):
+        rows = [found[-1][row * width : (row + 1) * width] for row in reversed(range(height))]
+        found.append(tuple(rotate(row[column], 1) for column in range(width) for row in rows))
+    return set(found)
+
+
+def test_no_corner_is_fixed_where_all_have_twins() -> None:
+    ends, middle = [[0, 1, 0, 0]] * 2, [[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]
+    outcome = solve(Puzzle(ends + middle, 5, 1), solver="rowscan", count_all=True, fix_corner=True)
+    assert (outcome.solutions, outcome.convention) == (2, "all rotations counted (no corner piece without a twin)")
+    assert outcome.board is not None and copies_counted(Puzzle(ends + middle, 5, 1), outcome.board) == 2
 
 
 def test_clues_leave_no_rotated_copies() -> None:
@@ -109,8 +134,11 @@ def test_one_cell_and_too_many_colours() -> None:
         RowScan(clued)
 
 
-def test_the_benchmark_counts_placements() -> None:
-    assert placements_per_second(uniform(4, 4, 4, 1).puzzle, 10_000) > 0
+def test_the_benchmark_counts_placements(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle = uniform(4, 4, 4, 1).puzzle
+    clock = SimpleNamespace(perf_counter=iter([10.0, 12.5]).__next__)
+    monkeypatch.setattr("exact.rowscan.bench.time", clock)
+    assert placements_per_second(puzzle, 500) == 500 / 2.5
 
 
 def test_an_unknown_solver_is_refused() -> None:

@@ -69,6 +69,15 @@ def test_time_and_memory_limits() -> None:
     assert "hungry" in heard
 
 
+def test_a_limit_may_be_years_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="no such thing"):
+        run(refuse, receive=print, seconds=1e9)
+    monkeypatch.setattr("exact.process._POLL_SECONDS", 0.05)
+    began = time.perf_counter()
+    assert run(sleep, receive=[].append, seconds=1.5).how is Ending.TIME
+    assert time.perf_counter() - began > 1.5
+
+
 @pytest.mark.parametrize("solver", ["sat:half-3", "cp", "xcc"])
 def test_a_library_call_stops_in_time(solver: str) -> None:
     for module in ("pysat", "ortools", "xcover"):

@@ -300,6 +300,12 @@ def test_atomic_write_replaces_whole_and_leaves_nothing_behind(tmp_path: Path) -
     assert path.read_text() == "new" and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("name", ["盤" * 80 + ".json", "b" * 255], ids=["wide", "long"])
+def test_atomic_write_takes_every_name_that_a_file_may_have(name: str, tmp_path: Path) -> None:
+    atomic_write(tmp_path / name, "new")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_atomic_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.json"
     atomic_write(path, "old")

@@ -15,7 +15,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.formats import load_board, read, viewer_url
 from instances.formats.viewer import MOTIFS_ORDERS
-from instances.puzzle import Puzzle
+from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from tests.instances.small_puzzles import boards, planted
 
@@ -137,6 +137,21 @@ def test_twins_are_taken_in_turn_and_a_piece_too_many_lies_twice() -> None:
     ):
         problems = verify(PUZZLE, load_board(url, PUZZLE)[1]).problems
         assert [problem for problem in problems if "lies twice" in problem]
+
+
+def test_the_piece_of_a_clue_is_taken_on_its_cell_and_elsewhere_last() -> None:
+    bare, board = planted(3, 5, 5, 1)
+    cells = [7, 18]
+    puzzle = bare.with_clues(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in cells)
+    url = viewer_url(puzzle, board).partition("&board_pieces")[0]
+    again = load_board(url, puzzle)[1]
+    assert verify(puzzle, again).complete and (again.placements[cells] // 4 == board.placements[cells] // 4).all()
+    empty = Board(np.where(np.isin(np.arange(25), cells), -1, board.placements), 5, 5)
+    partial = load_board(viewer_url(puzzle, empty).partition("&board_pieces")[0], puzzle)[1]
+    assert not {clue.piece for clue in puzzle.clues} & set((partial.placements // 4).tolist())
+    small, lone = planted(3, 2, 2, 1)
+    with pytest.raises(InputError, match="expected 5 x 5 as in planted-3"):
+        load_board(viewer_url(small, lone), puzzle)
 
 
 def test_board_pieces_choose_between_twins_and_lose_against_the_edges() -> None:

@@ -18,8 +18,9 @@ from lns.engine import State
 from lns.engines import make_engine
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import RunDirectory, read_best, read_run
-from lns.runs.files import BOARDS, CHECKPOINT, PREVIOUS
+from lns.runs.files import BOARDS, CHECKPOINT, PREVIOUS, STATUS
 from lns.runs.journal import Entry, Reader
+from lns.runs.overview import look
 from tests.lns.run_parts import (
     QUICK,
     best_of,
@@ -191,7 +192,17 @@ class Bomb:
         return os.mkdir, ("executed",)
 
 
+HEADERS = {
+    "empty type": b"{'descr': (), 'fortran_order': False, 'shape': (1,)}",
+    "open bracket": b"{'descr': (",
+    "list as a key": b"{[]: 1}",
+}
+
+
 def hostile(kind: str, name: str, data: bytes) -> bytes:
+    if kind in HEADERS:
+        header = HEADERS[kind].ljust(117) + b"\n"
+        return np.lib.format.magic(1, 0) + len(header).to_bytes(2, "little") + header
     if name == "meta.npy":
         meta = bytes(np.lib.format.read_array(BytesIO(data)))
         changed = {
@@ -215,7 +226,7 @@ def hostile(kind: str, name: str, data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "kind", ["schema", "steps", "nested", "digits", "pickle", "huge", "negative", "pieces", "cursor"]
+    "kind", ["schema", "steps", "nested", "digits", "pickle", "huge", "negative", "pieces", "cursor", *HEADERS]
 )
 def test_a_hostile_checkpoint_executes_nothing(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = finished_run(tmp_path / "run")
@@ -225,6 +236,8 @@ def test_a_hostile_checkpoint_executes_nothing(kind: str, tmp_path: Path, monkey
     with pytest.raises(InputError) as error:
         resumed(path, 1)
     assert "\n" not in str(error.value) and len(str(error.value)) < 1500
+    (path / STATUS).unlink()
+    assert look(path).score == best_of(path)  # the account is that of a checkpoint, or none
     assert not (tmp_path / "executed").exists()
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from numpy.random import default_rng
@@ -179,6 +180,16 @@ def test_parameters_changed_by_hand_are_said(tmp_path: Path) -> None:
     (path / PARAMETERS).write_text((path / PARAMETERS).read_text().replace("tail = 8", "tail = 9"))
     with pytest.raises(InputError, match="changed since the run began"):
         RunDirectory.open(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("checkpoint_s", 0.05), ("log_from", 9000), ("target", -2), ("engine", "magic")]
+)
+def test_settings_that_could_not_be_read_again_are_not_written(name: str, value: object, tmp_path: Path) -> None:
+    options: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=f"^'{name}'"):
+        new_directory(tmp_path / "run", small_puzzle(), **options)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_log_cut_at_any_byte_keeps_every_whole_line(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,19 +15,39 @@ from instances import InputError
 from instances.formats import load_puzzle
 from lns.cli.main import main
 from lns.engine import Statistics
+from lns.families import Families
 from lns.params import from_dict
 from tuning import bench, ladder
 
 
 def test_boards_that_differ_in_few_cells_count_once_by_the_best():
-    kept: list = []
+    families, scores = Families(), []
     board = np.arange(100)
     near, far = board.copy(), board.copy()
     near[:19] += 1
     far[50:70] += 1
     for placements, score in ((board, 5), (near, 7), (far, 6), (board, 3)):
-        ladder._keep(kept, placements, score)
-    assert sorted(score for _, score in kept) == [6, 7]
+        ladder.count(families, scores, placements, score)
+    assert scores == [7, 6]
+
+
+def test_families_are_those_of_a_plain_comparison():
+    """Of boards that are changed a little, again and again, and of others among them; more than are compared first."""
+    chance = np.random.default_rng(1)
+    families, plain = Families(), []
+    board = np.arange(100)
+    for number in range(1500):
+        if number % 5 == 4:
+            board = chance.permutation(100) if number % 2 else plain[chance.integers(len(plain))].copy()
+        board = board.copy()
+        board[chance.integers(100, size=9)] = chance.integers(400, size=9)
+        alike = [at for at, other in enumerate(plain) if (other != board).sum() < 20]
+        found = families.find(board)
+        assert found in alike if alike else found is None
+        if found is None:
+            assert families.add(board) == len(plain)
+            plain.append(board)
+    assert families.count == len(plain) > 200
 
 
 def test_rates_count_boards_at_or_above_a_score():
@@ -100,6 +121,24 @@ def test_a_table_that_cannot_be_written_is_refused_before_the_runs(tmp_path, cap
     for table, sentence in ((tmp_path / "other.csv", "no table of the ladder"), (tmp_path / "no" / "t.csv", "no such")):
         assert main(["ladder", "--rows", "like-e2-16x16", "--table", str(table)]) == 2
         assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder where nobody can make files")
+def test_a_table_where_no_file_can_be_made_is_refused_before_the_runs(capsys):
+    assert main(["ladder", "--rows", "like-e2-16x16", "--table", "/proc/self/t.csv"]) == 2
+    assert "no file can be made" in capsys.readouterr().err
+
+
+def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsys):
+    def run(puzzle, params, seed, *_):
+        if puzzle.name.startswith("like-e2-12x20"):
+            raise KeyboardInterrupt
+        return ladder.Run(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
+
+    monkeypatch.setattr(ladder, "run", run)
+    assert main(["ladder", "--rows", "like-e2-20x20", "like-e2-12x20", "--seeds", "2", "--json"]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert [(row["instance"], row["scores"]) for row in told["rows"]] == [("like-e2-20x20", [9, 9])]
 
 
 def test_fresh_rows_depend_on_the_seed():

@@ -9,6 +9,11 @@ from instances import InputError
 from tuning.ledger import Journal, Ledger
 from tuning.objective import Trace
 
+try:
+    import resource
+except ImportError:
+    resource = None
+
 KEY = ("params", "puzzle", 7)
 TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5)
 
@@ -47,6 +52,23 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path, caplog):
     path.write_bytes(whole + b"half a li")  # while another process lives on
     ledger.add(("other", "puzzle", 7), TRACE)
     assert len(Ledger(path)._runs) == 2
+
+
+@pytest.mark.skipif(resource is None, reason="needs limits of a process")
+def test_a_full_disk_is_not_taken_for_a_kept_run(tmp_path):
+    """A disk that fills up takes a part of a line first."""
+    path = tmp_path / "runs.jsonl"
+    ledger = Ledger(path)
+    ledger.add(KEY, TRACE)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
+    try:
+        with pytest.raises(OSError):
+            ledger.add(("other", "puzzle", 7), TRACE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    ledger.add(("other", "puzzle", 7), TRACE)
+    assert Ledger(path).get(("other", "puzzle", 7)) == Ledger(path).get(KEY) == TRACE
 
 
 def test_any_other_damage_is_refused_with_its_line(tmp_path):

@@ -386,6 +386,17 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
         open_study(tmp_path / "new", Wish())
 
 
+@pytest.mark.parametrize("left", ["journal.log", "runs.jsonl"])
+def test_what_is_left_of_another_study_is_not_taken_over(tmp_path, left):
+    """Its journal and its runs may be of another engine or another objective; only study.json would say so."""
+    open_study(tmp_path, WISH)
+    for name in ("journal.log", "runs.jsonl", "study.json"):
+        (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / left).touch()
+    with pytest.raises(InputError, match=f"holds no study, but {left}"):
+        open_study(tmp_path, WISH)
+
+
 @pytest.mark.parametrize(
     "name,old,new,sentence",
     [

@@ -1,0 +1,64 @@
+"""The frame of every report: one HTML file without scripts and without anything from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2733; --soft: #5d6b7a; --paper: #fff; --rule: #d9e0e7; --mark: #1769aa;
+  --other: #c2410c }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e9ee; --soft: #9aa7b4; --paper: #14191f; --rule: #333d47; --mark: #6db6f2; --other: #fb923c } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
+  margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere }
+h2 { font-size: 1.05rem; margin: 2.2rem 0 .5rem; border-bottom: 1px solid var(--rule); padding-bottom: .2rem }
+p { margin: .3rem 0 } .soft, figcaption { color: var(--soft) }
+.big { font-size: 2.6rem; font-weight: 600; line-height: 1.1; margin: 1rem 0 0 }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { text-align: right; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--rule); font-weight: normal }
+th { color: var(--soft) }
+th:first-child, td:first-child, .words td, .words th { text-align: left }
+.wide, pre { overflow-x: auto }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1.2rem }
+.tiles svg { width: 100%; height: auto; display: block; margin-bottom: .3rem }
+figure { margin: 0 } a { color: var(--mark) }
+.chart { width: 100%; height: auto; font: 12px system-ui, sans-serif }
+.chart text { fill: var(--soft) } .chart .middle { text-anchor: middle } .chart .right { text-anchor: end }
+.chart .grid { stroke: var(--rule) } .chart .axis { stroke: var(--soft) } .chart path { fill: none }
+.chart .line { stroke: var(--mark); stroke-width: 2 } .chart circle, .chart rect { fill: var(--mark) }
+.chart .faint { opacity: .35 } .chart .mark { fill: var(--other) }
+pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
+"""
+
+
+def page(title: str, head: str, sections: Iterable[tuple[str, str]], made: str) -> str:
+    """``head``: HTML above the sections; ``sections``: (title, HTML), left out where there is none; ``made``: by what
+    and when."""
+    body = "\n".join(f"<section><h2>{escape(name)}</h2>\n{content}</section>" for name, content in sections if content)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
+        f'<p class="soft">{escape(made)}</p>\n</body>\n</html>\n'
+    )
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = False) -> str:
+    """Numbers to the right, names in the first column; ``words``: everything to the left. Nothing without rows."""
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    top = f"<tr>{head}</tr>" if any(heads) else ""
+    return f'<div class="wide"><table class="{"words" if words else ""}">{top}{body}</table></div>'
+
+
+def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
+    """``parts``: SVG text, drawn as the style of the page says."""
+    return (
+        f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'
+        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
+    )

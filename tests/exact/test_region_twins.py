@@ -1,0 +1,79 @@
+"""Identical pieces and clues: whichever of them lies on the cell of a clue, the answer about a region is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exact.region.resolve import Status, resolve
+from instances.board import EMPTY, Board
+from instances.errors import BoardError
+from instances.puzzle import Clue, Puzzle
+from instances.verify import verify
+from tests.fuzz_region import Window, best_score, check, random_window, renamed
+
+WAYS: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "urgent"}, {"order": "urgent", "backjumping": False}]
+# a row whose cells match in this order: end, a piece with its twin (which is stored turned), three others, end
+CHAIN = [(0, 1, 0, 0), (0, 1, 0, 1), (1, 0, 1, 0), (0, 2, 0, 1), (0, 3, 0, 2), (0, 4, 0, 3), (0, 0, 0, 4)]
+
+
+def row(clue: int = 1) -> Puzzle:
+    """The row with a clue for the first of the twins."""
+    return Puzzle(np.array(CHAIN, dtype=np.int32), 7, 1, (Clue(clue, 1, 0),))
+
+
+def laid(*pieces: int) -> Board:
+    """Pieces by cell, upright along the row."""
+    return Board(np.array([EMPTY if piece < 0 else 4 * piece + (piece == 2) for piece in pieces]), 7, 1)
+
+
+@pytest.mark.parametrize("options", WAYS)
+@pytest.mark.parametrize("cells", [[2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 3, 4], [3, 4]])
+def test_a_twin_on_the_cell_of_a_clue_changes_no_answer(cells: list[int], options: dict[str, Any]) -> None:
+    own, twin = laid(0, 1, 2, 4, 3, 5, 6), laid(0, 2, 1, 4, 3, 5, 6)
+    for board in (own, twin):
+        assert verify(row(), board).valid
+        result = resolve(row(), board, cells, **options)
+        assert result.status == Status.IMPROVED_OPTIMAL and result.score == 6, board
+        assert verify(row(), result.board).complete
+    for board in (own, twin):
+        result = resolve(row(), board, [2, 3], **options)
+        assert result.status == Status.OPTIMAL and result.score == 3 and result.board == board
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_partial_boards_with_a_twin_on_the_cell_of_a_clue(options: dict[str, Any]) -> None:
+    for board in (laid(0, 2, -1, 4, 3, 5, 6), laid(0, 2, 1, -1, -1, 5, 6), laid(0, -1, 1, 4, 3, 5, 6)):
+        result = resolve(row(), board, [1, 2, 3, 4], **options)
+        assert result.proven and result.score == 6 and verify(row(), result.board).complete
+    result = resolve(row(), laid(0, -1, 1, 4, 3, 5, 6), [1, 3, 4], **options)  # what lies on cell 2 is a twin's as well
+    assert result.proven and result.score == 6 and verify(row(), result.board).complete
+
+
+def test_the_clue_alone_is_laid_though_its_piece_seems_to_lie_elsewhere() -> None:
+    for board, gain in ((laid(0, 2, 1, 3, 4, 5, 6), 0), (laid(0, -1, 1, 3, 4, 5, 6), 2)):
+        result = resolve(row(), board, [1])
+        assert result.proven and result.score - result.score_before == gain and verify(row(), result.board).complete
+    twice = Puzzle(row().pieces, 7, 1, (Clue(1, 1, 0), Clue(2, 2, 1)))
+    with pytest.raises(BoardError, match="piece 2 lies twice"):  # here it does: the other twin has a clue of its own
+        resolve(twice, laid(0, -1, -1, 1, 4, 5, 6), [1])
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_names_of_identical_pieces_play_no_part(block: int) -> None:
+    """Several clues and several twins, full boards and partial ones, regions with and without the cells of clues."""
+    held = 0
+    for seed in range(5000 + 60 * block, 5060 + 60 * block):
+        window = random_window(seed)
+        clues = window.puzzle.clues
+        if not clues:
+            continue
+        rng = np.random.default_rng(seed)
+        expected = best_score(window)
+        for options in WAYS:
+            board = renamed(rng, window.puzzle, window.board)
+            held += any(board.placements[clue.cell] >> 2 not in (EMPTY, clue.piece) for clue in clues)
+            check(Window(window.puzzle, board, window.cells, window.donors), expected, **options)
+    assert held > 30

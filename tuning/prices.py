@@ -1,0 +1,97 @@
+"""What the prices in ``lns.costs`` are on this machine: parts timed one by one, in nodes of the constructor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from exact.jit import flat_kernel
+from exact.region.resolve import resolve
+from instances.puzzle import Puzzle
+from lns import costs
+from lns.construct import derive, kernel
+from lns.construct.beam_engine import BeamEngine
+from lns.construct.constructor import Constructor
+from lns.construct.endgame import REACHED, EndPlan, EndWork
+from lns.construct.kernel import Plan, Prefix
+from lns.construct.tail import TailPlan, TailWork, solve_tail
+from lns.neighbourhoods import windows
+from lns.params import Params, Windows
+from lns.rng import random_state
+from lns.search import Search
+
+TIGHT, LOOSE = 0, 4  # mismatches that a tail is allowed: it is hardly begun, or searched
+
+
+def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterator[tuple[str, float, float]]:
+    """(what, its price, what it takes here), both in nodes. ``nodes``: of construction; ``again``: times each tail."""
+    params = replace(Params(), windows=Windows(nodes=0))
+    search = Search(puzzle, params, 1, 0)
+    while search.constructor is None or search.constructor.barren:
+        search.step(puzzle.max_score)
+    built = search.constructor
+    _finish(built, 1, TIGHT, 1)  # compiles
+    alone, tight, loose = (_finish(built, nodes, *how) for how in ((TIGHT, 0), (TIGHT, again), (LOOSE, again)))
+    node = alone[0] / alone[1]
+    tails, placements = again * max(1, tight[2]), max(1, loose[3] - tight[3])
+    yield "an exact tail's set-up", costs.TAIL_SET_UP, (tight[0] - alone[0]) / tails / node
+    yield "a placement of one", costs.TAIL_NODE, (loose[0] - tight[0]) / placements / node
+
+    beam = BeamEngine(puzzle, params, random_state(1))
+    seconds = _seconds(beam.complete)
+    yield "a child of a beam", costs.CHILD, seconds / beam.nodes / node
+
+    assert search.best is not None
+    largest = sorted(windows.regions(puzzle, search.best), key=len, reverse=True)
+    resolve(puzzle, search.best, largest[0], nodes=1)  # compiles
+    began, placed = time.process_time(), 0
+    for cells in largest:
+        placed += resolve(puzzle, search.best, cells, nodes=Params().windows.nodes).nodes
+        if placed > nodes // 2:
+            break
+    seconds = time.process_time() - began
+    yield "a placement of a region", costs.REGION_NODE, seconds / max(1, placed) / node
+
+    quota = search.courses.quotas[0]
+    seconds = _seconds(lambda: derive.measure(puzzle, params.construct, quota, random_state(2)))
+    yield "measuring a course", costs.measuring(params.construct.population, puzzle.cells), seconds / node
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    began = time.process_time()
+    run()
+    return time.process_time() - began
+
+
+def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[float, int, int, int]:
+    """(seconds, nodes, prefixes, placements of tails); ``built`` stands where it stood before."""
+    state, before = built.state(), built.nodes
+    began = time.process_time()
+    prefixes, placements = _finish_prefixes(
+        built.plan, built.prefix, built.end, built.end_work, built.tail, built.tail_work, before + nodes, room, again
+    )
+    seconds, made = time.process_time() - began, built.nodes - before
+    built.restore(state)
+    return seconds, made, prefixes, placements
+
+
+@flat_kernel
+def _finish_prefixes(
+    plan: Plan,
+    prefix: Prefix,
+    end: EndPlan,
+    end_work: EndWork,
+    tail: TailPlan,
+    work: TailWork,
+    node_limit: int,
+    room: int,
+    again: int,
+) -> tuple[int, int]:
+    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``again`` times."""
+    prefixes = placements = 0
+    while kernel.next_prefix(plan, prefix, end, end_work, node_limit) == REACHED:
+        prefixes += 1
+        for _ in range(again):
+            placements += solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, 1_000_000)[1]
+    return prefixes, placements
