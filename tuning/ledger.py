@@ -17,7 +17,7 @@ from typing import Any
 from optuna.storages.journal import JournalFileBackend
 
 from instances.errors import InputError
-from lns.runs.files import open_regular, seal, unseal, whole_lines
+from lns.runs.files import open_regular, seal, unseal, whole_lines, write_all
 from tuning.objective import Trace
 
 log = logging.getLogger("lns")
@@ -136,9 +136,7 @@ class Journal(JournalFileBackend):
 def _append(path: Path, text: str, *, durable: bool) -> None:
     drop_torn_line(path)
     with path.open("ab", buffering=0) as file:
-        rest = memoryview(text.encode())
-        while rest:  # a disk that fills up takes a part first
-            rest = rest[file.write(rest) :]
+        write_all(file.fileno(), text.encode())
         if durable:
             os.fsync(file.fileno())
 

@@ -88,7 +88,6 @@ class EndWork(NamedTuple):
 
     piece_at: Longs  # (MOST_PIECES,) by bit, -1 = none; kept from prefix to prefix: most have most pieces in common
     bit_of: Longs  # (pieces,) -1 = none
-
     left: Words  # (4 colours1 + 4,) pieces that show this colour on the left
     up: Words
     fits: Words  # (8 kinds,) pieces for this kind of cell; then those that mismatch a clue beside it

@@ -56,6 +56,13 @@ def whole_lines(descriptor: int) -> int:
     return 0
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte, or raise OSError: a disk that fills up takes a part first."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
 def seal(values: dict[str, Any]) -> str:
     """One line of JSON whose last field is a checksum (CRC-32) over the text of the others."""
     text = json.dumps(values)

@@ -14,7 +14,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.formats.json_values import Fields, json_object
 from instances.puzzle import MAX_CELLS, Puzzle
-from lns.runs.files import BOARDS, is_sealed, open_regular, seal, whole_lines
+from lns.runs.files import BOARDS, is_sealed, open_regular, seal, whole_lines, write_all
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes
 MAX_PENDING = 10_000  # boards kept in memory while the disk is full; the best of them
@@ -102,9 +102,7 @@ class Journal:
         data = "".join(f"{entry.line()}\n" for entry in self._pending).encode()
         descriptor = self._file.fileno()
         try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            write_all(descriptor, data)
             os.fsync(descriptor)
         except OSError:
             os.ftruncate(descriptor, self.size)
