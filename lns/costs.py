@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+REFUSED = 0.5  # a candidate of the constructor that is refused at once
 TAIL_NODE = 1.6  # a placement of the exact tail
 TAIL_SET_UP = 20.0  # an exact tail before its first placement: 310 to 370 ns
 TAIL = 250.0  # the whole exact tail of a prefix, set-up included, where the aim is loose

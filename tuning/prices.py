@@ -13,7 +13,8 @@ from lns import costs
 from lns.construct import derive, kernel
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED, EndPlan, EndWork
+from lns.construct.endgame import REACHED
+from lns.construct.endplan import EndPlan, EndWork
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.tail import TailPlan, TailWork, solve_tail
 from lns.neighbourhoods import windows

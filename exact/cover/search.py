@@ -23,6 +23,9 @@ from instances.puzzle import Puzzle
 MAX_NODES = 60_000_000
 """Nodes of the matrix that a model may have: about 1.5 GB."""
 
+MAX_NODES_XCOVER = 4_000_000
+"""The same for xcover, which takes its options as lists of strings: about 400 bytes a node."""
+
 
 class Cover(Counted):
     """A paused exact cover search. Identical pieces are told apart (see `exact.twins`)."""
@@ -30,12 +33,7 @@ class Cover(Counted):
     PLACES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False) -> None:
-        nodes = matrix_nodes(puzzle, code, all_four=all_four)
-        if nodes > MAX_NODES:
-            raise InputError(
-                f"exact cover of {puzzle.cells} pieces and {puzzle.colours} colours takes a matrix of {nodes:,} nodes; "
-                f"expected at most {MAX_NODES:,}"
-            )
+        _check_size(puzzle, matrix_nodes(puzzle, code, all_four=all_four), MAX_NODES)
         self.model = build(puzzle, code, all_four=all_four)
         self.state = initial_state(self.model)
         self.counters = self.state.counters
@@ -59,6 +57,14 @@ class Cover(Counted):
         return self.model.board(self.state.first) if self.solutions else None
 
 
+def _check_size(puzzle: Puzzle, nodes: int, most: int) -> None:
+    if nodes > most:
+        raise InputError(
+            f"exact cover of {puzzle.cells} pieces and {puzzle.colours} colours takes a matrix of {nodes:,} nodes; "
+            f"expected at most {most:,}"
+        )
+
+
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
     """Dancing cells of our own, nodes counted as seed 003 counts them (the root is one)."""
     search = Cover(puzzle, code)
@@ -76,11 +82,13 @@ def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
 def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
     """Exact cover with colours by xcover, in a child process. It does not tell its nodes.
 
-    Raises InputError without xcover or with a node budget, ChildProcessError when the library crashes.
+    Raises InputError without xcover, with a node budget or for a matrix that is too large, ChildProcessError when the
+    library crashes.
     """
     need("cover", "the solver xcc")
     if request.nodes is not None:
         raise InputError("xcover counts no nodes; expected a time limit, or the solver xcc:counted")
+    _check_size(puzzle, matrix_nodes(puzzle, "colours"), MAX_NODES_XCOVER)
     return answer_of_child(cover_by_library, puzzle, request, request.count_all, request.each is not None)
 
 

@@ -4,8 +4,9 @@ Candidates come from sets of oriented pieces, one bit each: those with exactly 0
 joints by bit-sliced counting. Bounds: colour balance (`exact.region.balance`), cells ahead that no free piece can match
 (`_starved`), and, when the search is priced, what the rest costs with reusable pieces (`exact.region.relax`).
 
-`load_region`, `start_search`, then `search_region` until all is searched. The caller may tighten ``work.cap``
-(mismatches that may have been spent once a depth is filled): the answer is then about the refills that keep to it.
+`load_region`, `start_search`, then `search_region` until a refill is found or all is searched. The caller may tighten
+``work.cap`` (mismatches that may have been spent once a depth is filled): the answer is then about the refills that
+keep to it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from exact.region.relax import UNIT, look_up
 OPEN, NONE, FOUND = range(3)
 
 # places in work.state
-DEPTH, NODES, BEST, ALLOWED, SPARE, BASE, FINISHED, BALANCE, PAUSE, START, RUNNING, LOOK, PRICED, ROOM = range(14)
+DEPTH, NODES, BEST, ALLOWED, SPARE, FINISHED, BALANCE, START, RUNNING, LOOK, PRICED, ROOM = range(12)
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)
@@ -53,7 +54,7 @@ def load_region(plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8],
     work.last_twin[:] = -1
     for piece in range(len(used)):
         kind = plan.kind_of_piece[piece]
-        if used[piece] or plan.pinned_piece[piece] or kind < 0:
+        if used[piece] or plan.of_clue[piece] or kind < 0:
             continue
         turns = plan.turns[kind]
         start = work.pieces[kind] * turns
@@ -95,14 +96,8 @@ def load_region(plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8],
         colour = plan.quads[board[plan.outside[i, 1]], plan.outside[i, 2]]
         work.joint_colour[plan.outside[i, 0]] = colour
         work.balance[colour] -= 1
-    base = 0
-    for i in range(len(plan.pinned)):
-        oriented, side, cell = plan.pinned[i, 0], plan.pinned[i, 1], plan.pinned[i, 2]
-        base += plan.quads[oriented, side] != plan.quads[board[cell], (side + 2) & 3]
     work.state[SPARE] = total - n
-    work.state[BASE] = base
     work.state[BALANCE] = 1
-    work.state[PAUSE] = 0
     work.state[LOOK] = 1
     work.state[PRICED] = 0
     work.balance[0] = 1 << 40
@@ -125,14 +120,14 @@ def start_search(plan: RegionPlan, work: RegionWork, r_max: int) -> None:
     state[NODES] = 0
     state[BEST] = -1
     state[ALLOWED] = r_max
-    work.spent[0] = state[BASE]
+    work.spent[0] = 0
     work.bound[0] = bound(plan, work, 0, state[SPARE])
     state[FINISHED] = 0
     if len(plan.cells) == 0:
         state[FINISHED] = 1
-        if state[BASE] <= r_max:
-            state[BEST] = state[BASE]
-    elif work.spent[0] + work.bound[0] * state[BALANCE] > r_max:
+        if r_max >= 0:
+            state[BEST] = 0
+    elif work.bound[0] * state[BALANCE] > r_max:
         state[FINISHED] = 1
     else:
         _enter(plan, work, np.uint64(0))
@@ -140,7 +135,10 @@ def start_search(plan: RegionPlan, work: RegionWork, r_max: int) -> None:
 
 @flat_kernel
 def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
-    """Go on searching until all is searched (state FINISHED) or the state's NODES reach ``node_budget``."""
+    """Go on until a refill is found, all is searched (state FINISHED) or the state's NODES reach ``node_budget``.
+
+    BEST: mismatches of the last refill found, -1 = none; the next call looks for fewer.
+    """
     state = work.state
     if state[FINISHED]:
         return
@@ -241,10 +239,7 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
             _take_back(plan, work, depth, bits_of)
             if allowed < 0:
                 state[FINISHED] = 1
-                break
-            if state[PAUSE]:
-                break
-            continue
+            break
         kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[depth])])
         turns = plan.turns[kind]
         work.free[kind * words + (bit >> np.uint64(6))] &= ~group(np.int64(bit), turns)

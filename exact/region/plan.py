@@ -40,8 +40,7 @@ class RegionPlan(NamedTuple):
     and how many.
     ``kind_of`` (p,): kind of a pattern, that is the pattern up to rotation; ``turns`` (k,): oriented pieces that a
     piece of this kind has per pattern; ``need`` (k,) cells of this kind.
-    ``outside`` (o, 3): joint, cell beyond it, that cell's side; ``pinned`` (q, 3): oriented clue piece in the region,
-    its side, cell outside that it meets. ``pinned_piece`` uint8 (pieces,): bound to a clue.
+    ``outside`` (o, 3): joint, cell beyond it, that cell's side; ``of_clue`` uint8 (pieces,): bound to a clue.
     ``quads`` (4*pieces, 4); ``pattern_of`` (4*pieces,) and ``kind_of_piece`` (pieces,), -1 = fits no cell here;
     ``first`` uint8 (4*pieces,): 0 for a rotation that looks like an earlier one; ``twin`` (pieces,): number of a set of
     equal pieces, -1 = alone. ``part`` (colours1,): colours of different parts never meet on a joint of this region.
@@ -65,8 +64,7 @@ class RegionPlan(NamedTuple):
     turns: Ints
     need: Ints
     outside: Ints
-    pinned: Ints
-    pinned_piece: npt.NDArray[np.uint8]
+    of_clue: npt.NDArray[np.uint8]
     quads: Ints
     pattern_of: Ints
     kind_of_piece: Ints
@@ -112,14 +110,12 @@ class RegionWork(NamedTuple):
 def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
     """Plan the region of ``cells``, to be filled in this order; `set_order` changes the order later.
 
-    ``filled``: bool (cells of the board,), which cells outside the region hold a piece when the region is solved; all
-    of them by default. Clue cells of the region keep their clue and are no part of the search.
+    ``cells``: none of a clue, whose piece lies. ``filled``: bool (cells of the board,), which cells outside the region
+    hold a piece when the region is solved; all of them by default.
     Raises InputError for an empty region, a cell off the board or named twice, or more than MAX_REGION free cells.
     """
-    chosen = checked_cells(puzzle, cells)
-    clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
-    pinned = {cell for cell in chosen if cell in clues}
-    free = [cell for cell in chosen if cell not in pinned]
+    free = checked_cells(puzzle, cells)
+    assert not set(free) & {clue.cell for clue in puzzle.clues}
     if len(free) > MAX_REGION:
         raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
     full = np.ones(puzzle.cells, dtype=bool) if filled is None else np.asarray(filled, dtype=bool)
@@ -139,17 +135,11 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
             joint_at[i, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
             if other in number:
                 around[i, side] = number[other]
-            elif other in pinned or full[other]:
+            elif full[other]:
                 around[i, side] = OUTSIDE
                 outside.append((int(joint_at[i, side]), other, (side + 2) % 4))
             else:
                 around[i, side] = WILD
-    meets = [
-        (clues[cell], side, other)
-        for cell in sorted(pinned)
-        for side, other in enumerate(tables.neighbour[cell])
-        if other >= 0 and other not in number and other not in pinned and full[other]
-    ]
     pattern_of = np.full(16, -1, dtype=np.int64)
     pattern_of[patterns] = np.arange(len(patterns))
     kind_of = np.full(16, -1, dtype=np.int64)
@@ -175,8 +165,7 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         turns=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
         need=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),
         outside=np.array(outside, dtype=np.int64).reshape(-1, 3),
-        pinned=np.array(meets, dtype=np.int64).reshape(-1, 3),
-        pinned_piece=tables.pinned_piece,
+        of_clue=tables.of_clue,
         quads=tables.quads,
         pattern_of=pattern_of[tables.grey],
         kind_of_piece=kind_of[[_kind(grey) for grey in tables.grey[::4].tolist()]],
@@ -210,7 +199,7 @@ def make_work(plan: RegionPlan, spare: int = 0) -> RegionWork:
         next_twin=ints(kinds * bits),
         last_twin=ints(len(plan.twin)),
         pieces=ints(kinds),
-        joint_colour=ints(2 * len(plan.pinned_piece)),
+        joint_colour=ints(2 * len(plan.of_clue)),
         balance=ints(colours1),
         lacking=ints(PARTS),
         odd=ints(PARTS),
@@ -250,7 +239,7 @@ class _Tables:
     grey: Ints
     first: npt.NDArray[np.uint8]
     twin: Ints
-    pinned_piece: npt.NDArray[np.uint8]
+    of_clue: npt.NDArray[np.uint8]
     pattern_at: list[int]
     neighbour: list[list[int]]
     shown: dict[int, list[list[int]]]

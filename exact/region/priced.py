@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.kernel import BALANCE, BASE, LOOK, PAUSE, PRICED, ROOM, load_region, start_search
+from exact.region.kernel import BALANCE, LOOK, PRICED, ROOM, load_region, start_search
 from exact.region.order import set_order
 from exact.region.plan import RegionPlan, RegionWork, make_work
 from exact.region.relax import UNIT, fill, make_rest, trace, track
@@ -57,7 +57,7 @@ class Priced:
     ) -> None:
         self.used, self.board, self.spare = used, board, spare
         self.twin = plan.twin
-        self.free = (used == 0) & (plan.pinned_piece == 0) & (plan.kind_of_piece >= 0)
+        self.free = (used == 0) & (plan.of_clue == 0) & (plan.kind_of_piece >= 0)
         self.ends = []
         steps = []
         for order in orders:
@@ -136,7 +136,7 @@ class Priced:
         self._load(end, prices)
         fill(end.plan, end.work, len(end.order))
         self.sum = int(prices[self.free].sum())
-        return float((int(end.work.rest.need[end.work.rest.at[0]]) - self.sum) / UNIT + end.work.state[BASE])
+        return (int(end.work.rest.need[end.work.rest.at[0]]) - self.sum) / UNIT
 
     def _load(self, end: _End, prices: Ints) -> None:
         load_region(end.plan, end.work, self.used, self.board)
@@ -148,14 +148,14 @@ class Priced:
         """Start the search for at most ``r`` mismatches from one end, for `search_region` to go on with."""
         plan, work, cut = self.ends[end].plan, self.ends[end].work, self.ends[end].cut
         load_region(plan, work, self.used, self.board)
-        room = (r - int(work.state[BASE])) * UNIT + self.sum
+        room = r * UNIT + self.sum
         if len(self.ends) == 2:
             before, after = self._needs(end)
             waste = room - before - after
             share = waste // 2 if end == 0 else waste - waste // 2 - 1
             _table(self.ends[end])[...] = np.maximum(after, room - before - share)
             fill(plan, work, cut)
-        work.state[[BALANCE, LOOK, PAUSE, PRICED, ROOM]] = balance, look, 1, 1, room
+        work.state[[BALANCE, LOOK, PRICED, ROOM]] = balance, look, 1, room
         start_search(plan, work, r)
         return plan, work
 

@@ -79,7 +79,7 @@ def make_rest(plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8], l
 
     ``limit``: colourings per depth at most; ENTRIES in all.
     """
-    free = np.flatnonzero((used == 0) & (plan.pinned_piece == 0) & (plan.kind_of_piece >= 0))
+    free = np.flatnonzero((used == 0) & (plan.of_clue == 0) & (plan.kind_of_piece >= 0))
     oriented = (free[:, None] * 4 + np.arange(4)).ravel()
     digit = np.zeros(len(plan.part), dtype=np.int64)
     sizes = np.zeros(int(plan.part.max()) + 1, dtype=np.int64)
@@ -87,7 +87,7 @@ def make_rest(plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8], l
         if colour:
             digit[colour] = sizes[plan.part[colour]]
             sizes[plan.part[colour]] += 1
-    radix = np.ones(2 * len(plan.pinned_piece), dtype=np.int64)
+    radix = np.ones(2 * len(plan.of_clue), dtype=np.int64)
     for pattern in range(len(plan.kind_of)):
         shown = plan.quads[oriented[plan.pattern_of[oriented] == pattern][0]]
         here = plan.pattern_at == pattern

@@ -37,7 +37,7 @@ def checked(puzzle: Puzzle, rest: Board) -> Verification:
 
 def check_pieces(plan: RegionPlan, used: npt.NDArray[np.uint8]) -> None:
     """AssertionError where the free pieces are too few: a search would refute everything, a proof of nothing."""
-    kinds = plan.kind_of_piece[(used == 0) & (plan.pinned_piece == 0) & (plan.kind_of_piece >= 0)]
+    kinds = plan.kind_of_piece[(used == 0) & (plan.of_clue == 0) & (plan.kind_of_piece >= 0)]
     if (np.bincount(kinds, minlength=len(plan.need)) < plan.need).any():
         raise AssertionError("the free pieces are too few for the region")
 

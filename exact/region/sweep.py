@@ -15,7 +15,6 @@ from exact.region.kernel import (
     NODES,
     NONE,
     OPEN,
-    PAUSE,
     RUNNING,
     START,
     load_region,
@@ -63,7 +62,6 @@ def sweep(
                 return NONE, made
             state[BALANCE] = balance
             state[LOOK] = look
-            state[PAUSE] = 1
             for depth in range(len(order)):
                 work.cap[depth] = min(r, r * curve[start, depth] // total)
             start_search(plan, work, r)

@@ -42,6 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", metavar="K", type=int, default=6, help="each K-th board (default 6)")
     parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search")
     args = parser.parse_args(argv)
+    if args.every < 1:
+        parser.error(f"--every is {args.every}; expected 1 or more")
+    if not args.seconds > 0:
+        parser.error(f"--seconds is {args.seconds:g}; expected more than 0")
     try:
         puzzle = load_puzzle(args.puzzle)
         boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]

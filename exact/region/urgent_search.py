@@ -26,7 +26,7 @@ from exact.region.plan import RegionPlan, RegionWork
 from exact.region.urgent_explain import NO_LINE, UNBALANCED, deepest, explain, full
 from exact.region.urgent_moves import Urgency, lay, take_back
 
-LINES, BACKJUMPING = 14, 15  # places in work.state, after those of exact.region.kernel
+LINES, BACKJUMPING = 12, 13  # places in work.state, after those of exact.region.kernel
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)

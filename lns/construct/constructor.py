@@ -11,7 +11,8 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns import costs
 from lns.construct import endgame, kernel, tables, word
-from lns.construct.endgame import EXHAUSTED, REACHED, plan_end
+from lns.construct.endgame import EXHAUSTED, REACHED
+from lns.construct.endplan import plan_end
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
 from lns.construct.schedule import Schedule
@@ -62,7 +63,7 @@ class Constructor:
             used=np.zeros(cells + 1, dtype=np.uint8),
             right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
-            scalars=np.zeros(2, dtype=np.int64),
+            scalars=np.zeros(3, dtype=np.int64),
             census=np.zeros(cells * endgame.CENSUS, dtype=np.int64),
         )
         self.begin(schedule)
@@ -147,6 +148,11 @@ class Constructor:
         return int(self.prefix.scalars[1])
 
     @property
+    def refused(self) -> int:
+        """Candidates refused at once, which are no nodes."""
+        return int(self.prefix.scalars[2])
+
+    @property
     def prefixes(self) -> int:
         """Prefixes that reached the exact tail."""
         return int(self.counters[kernel.PREFIXES])
@@ -193,15 +199,14 @@ class Constructor:
         self._make_plan()
         if not endgame.number_again(self.end, self.end_work, np.asarray(state["bits"], dtype=np.int64)):
             raise _foreign()
-        depth, nodes = map(int, state["scalars"])
-        self._replay(np.asarray(state["cursor"]).tolist(), depth, nodes)
+        self.prefix.scalars[:] = state["scalars"]
+        self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
 
-    def _replay(self, cursors: list[int], depth: int, nodes: int) -> None:
+    def _replay(self, cursors: list[int], depth: int) -> None:
         """Lay the prefix again by its cursors, each checked against its list: the kernel's memory depends on it."""
         prefix, made = self.prefix, self.plan.tables
         if not kernel.BEGIN <= depth <= self.plan.cut:
             raise _foreign()
-        prefix.scalars[:] = depth, nodes
         prefix.used[:] = 0
         prefix.gain[0] = 0
         prefix.cursor[0] = made.start[made.base[0]]

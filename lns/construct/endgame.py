@@ -5,187 +5,25 @@ it on their left side, and four which show it on top: what two known colours hav
 a cell, what only one of them has are those with a slip. In the candidate lists of ``lns.construct.kernel`` most pieces
 are used by now, and must be passed over.
 
-A piece is refused at once where the neighbour that it leaves for later has no candidate any more: see ``Ahead``.
+A piece is refused at once where the neighbour that it leaves for later has no candidate any more: see
+`lns.construct.endplan.Ahead`.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from exact.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
-from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
-from lns.construct import tables
-from lns.construct.order import padded
-from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs, pack
+from instances.puzzle import DOWN, LEFT, RIGHT, UP
+from lns.construct.endplan import MOST_PIECES, EndPlan, EndWork, Words
+from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs
 
-MOST_PIECES = 64
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
 CENSUS = 2 * SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
 _TURNS, _WORDS = np.uint64(4), np.uint64(8)  # words of a set of oriented pieces; the exact ones and the slipping ones
-
-Words = npt.NDArray[np.uint64]
-
-
-class Ahead(NamedTuple):
-    """Of whom a level asks whether candidates are left: a neighbour filled later, though not next, both of whose
-    colours are known by then, or which shares a joint of the rim, where no slip is allowed. One neighbour a level,
-    where there are two the lower. All (levels,).
-
-    ``level``: int64, -1 = nobody; ``left``, ``up``: int64 where its known colours stand; ``strict``: uint8, whether it
-    needs a candidate even while slips are left.
-    """
-
-    level: Longs
-    left: Longs
-    up: Longs
-    strict: npt.NDArray[np.uint8]
-
-
-class EndPlan(NamedTuple):
-    """What stays while a schedule runs; levels 0..n-1 are the depths ``begin`` to ``cut - 1``.
-
-    Colours are told by their place in ``EndWork.left`` and ``up``: times 4; one behind the last is "not known".
-    A level finds the colour on its left in ``EndWork.shown_right[left_at]``: that of another level, or n + its own
-    number for a cell laid before, or for a grey side (0). ``outside``: int64 (n, 2) padded positions of cells laid
-    before, -1 = none; ``position``: int64 (n,) its own. ``allowed``: int64 (n,) slips. ``left_slips``, ``up_slips``:
-    uint64 (n,) all ones where that side may mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is
-    laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``sides``: int64 (4 pieces, 4) colours;
-    ``word``: int64 (4 pieces,) as in ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets
-    in ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which free
-    ones get a bit. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
-    """
-
-    kind: Longs
-    left_at: Longs
-    up_at: Longs
-    outside: Longs
-    position: Longs
-    allowed: Longs
-    left_slips: Words
-    up_slips: Words
-    always: Words
-    ahead: Ahead
-    sides: Longs
-    word: Longs
-    first_member: Longs
-    member: Longs
-    pieces: Longs
-    colours1: int
-    begin: int
-
-
-class EndWork(NamedTuple):
-    """Where the search stands, beside `kernel.Prefix`: `enter` and `lay_again` make it again from the cursors there and
-    from ``piece_at``.
-
-    Arrays of four words a set: one a rotation. Sets hold all pieces that have a bit, the free ones are among them.
-    """
-
-    piece_at: Longs  # (MOST_PIECES,) by bit, -1 = none; kept from prefix to prefix: most have most pieces in common
-    bit_of: Longs  # (pieces,) -1 = none
-    left: Words  # (4 colours1 + 4,) pieces that show this colour on the left
-    up: Words
-    fits: Words  # (8 kinds,) pieces for this kind of cell; then those that mismatch a clue beside it
-    oriented: Longs  # (256,) by bit * 4 + rotation
-    right: Longs  # (256,) the colour it shows to the right
-    down: Longs
-    shown_right: Longs  # (2n+1,) by level, then by n + level of the cell that it shows it to, then "not known"
-    shown_down: Longs
-    free: Words  # (n+1,)
-    spent: Longs  # (n+1,) slips
-    sets: Words  # (8n,) candidates still to try: exact ones, slipping ones
-    some: Words  # (2n,) pieces among them in any rotation: exact ones, slipping ones
-    chosen: Longs  # (n,) slip * 256 + bit * 4 + rotation
-
-
-def plan_end(
-    puzzle: Puzzle, order: IntArray, begin: int, cut: int, allowed: IntArray, chance: np.random.Generator
-) -> tuple[EndPlan, EndWork]:
-    """For the depths from ``begin``, at most MOST_PIECES before the end, to ``cut``; ``allowed``: slips by depth.
-
-    ``chance`` says in which order pieces are tried.
-    """
-    assert puzzle.cells - begin <= MOST_PIECES or begin == cut
-    cells = order[begin:cut].tolist()
-    count, width = len(cells), puzzle.width
-    level = {cell: i for i, cell in enumerate(cells)}
-    clues = tables.clues_before(puzzle, order, cut)
-    kinds: dict[tables.Kind, int] = {}
-    kind, left_at, up_at = (np.zeros(count, dtype=np.int64) for _ in range(3))
-    outside = np.full((count, 2), -1, dtype=np.int64)
-    left_slips, up_slips, always = (np.zeros(count, dtype=np.uint64) for _ in range(3))
-    position = padded(order[begin:cut], width)
-    for i, cell in enumerate(cells):
-        one = tables.kind_of(puzzle, cell, True, clues)
-        kind[i] = 8 * kinds.setdefault(one, len(kinds))
-        grey = puzzle.grey_sides(cell)
-        for which, (side, other, at, slips) in enumerate(
-            ((LEFT, cell - 1, left_at, left_slips), (UP, cell - width, up_at, up_slips))
-        ):
-            at[i] = count + i
-            if not grey[side] and other in level:
-                at[i] = level[other]
-            elif not grey[side]:
-                outside[i, which] = position[i] - (1 if side == LEFT else width + 1)
-            slips[i] = _ALL if side in one.slips else _NONE
-        always[i] = _ALL if one.clue >= 0 else _NONE
-    free = tables.not_of_clues(puzzle)
-    members: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
-    for one, number in kinds.items():
-        for oriented, missed in zip(*(found.tolist() for found in tables.fitting(puzzle, one, free)), strict=True):
-            members[oriented].append(8 * number + 4 * missed + oriented % 4)
-    colours1 = puzzle.colours + 1
-    oriented = np.arange(4 * puzzle.cells)
-    plan = EndPlan(
-        kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_slips, up_slips, always,
-        _ahead(puzzle, level, left_at, up_at),
-        4 * puzzle.oriented.astype(np.int64),
-        pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
-        np.cumsum([0] + [len(sets) for sets in members]),
-        np.array([one for sets in members for one in sets], dtype=np.int64),
-        chance.permutation(puzzle.cells), colours1, begin,
-    )  # fmt: skip
-
-    def words(size: int) -> Words:
-        return np.zeros(size, dtype=np.uint64)
-
-    def numbers(size: int) -> Longs:
-        return np.zeros(size, dtype=np.int64)
-
-    colours, turned, shown = 4 * colours1 + 4, 4 * MOST_PIECES, 2 * count + 1
-    work = EndWork(
-        np.full(MOST_PIECES, -1, dtype=np.int64), np.full(puzzle.cells, -1, dtype=np.int64),
-        words(colours), words(colours), words(8 * len(kinds)), numbers(turned), numbers(turned), numbers(turned),
-        numbers(shown), numbers(shown), words(count + 1), numbers(count + 1), words(8 * count), words(2 * count),
-        numbers(count),
-    )  # fmt: skip
-    work.left[-4:] = work.up[-4:] = _ALL
-    work.shown_right[-1] = work.shown_down[-1] = 4 * colours1
-    return plan, work
-
-
-def _ahead(puzzle: Puzzle, level: dict[int, int], left_at: Longs, up_at: Longs) -> Ahead:
-    count = len(level)
-    unknown = 2 * count
-    asked, left, up = (np.full(count, -1, dtype=np.int64) for _ in range(3))
-    strict = np.zeros(count, dtype=np.uint8)
-    for cell, i in level.items():
-        for side, other in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
-            later = level.get(other, -1)
-            if puzzle.grey_sides(cell)[side] or later <= i + 1:
-                continue
-            known = [at if at <= i or at >= count else unknown for at in (int(left_at[later]), int(up_at[later]))]
-            rim = not tables.may_slip(puzzle, cell, side)
-            if rim:  # a slip may be left for the other side
-                known[side == RIGHT] = unknown
-            if rim or unknown not in known:
-                asked[i], (left[i], up[i]), strict[i] = later, known, rim
-    return Ahead(asked, left, up, strict)
 
 
 @inline_flat_kernel
@@ -327,12 +165,12 @@ def search_end(
 ) -> int:
     """Search on until all levels are filled, or ``node_limit`` nodes in all were made.
 
-    ``scalars``: int64 [depth, nodes]; ``census``: see `kernel.Prefix`. Returns REACHED (the next call goes on behind),
-    BUDGET or EXHAUSTED (depth ``begin``).
+    ``scalars``: int64 [depth, nodes, candidates refused]; ``census``: see `kernel.Prefix`. Returns REACHED (the
+    next call goes on behind), BUDGET or EXHAUSTED (depth ``begin``).
     """
     levels = np.uint64(len(plan.kind))
     level = np.uint64(scalars[0] - plan.begin)
-    nodes = scalars[1]
+    nodes, refused = scalars[1], scalars[2]
     sets, some, chosen = work.sets, work.some, work.chosen
     free, spent, shown_right, shown_down = work.free, work.spent, work.shown_right, work.shown_down
     counted = np.uint64(plan.begin * CENSUS)
@@ -363,6 +201,7 @@ def search_end(
             shown_right[level] = work.right[turned]
             shown_down[level] = work.down[turned]
             if plan.ahead.level[level] >= 0 and _unanswered(plan, work, level, left, after):
+                refused += 1
                 continue
             chosen[level] = np.int64((slip << np.uint64(8)) + turned)
             census[counted + level * np.uint64(CENSUS) + slip * np.uint64(SLIPS) + np.uint64(after)] += 1
@@ -382,6 +221,7 @@ def search_end(
             break
     scalars[0] = plan.begin + np.int64(level)
     scalars[1] = nodes
+    scalars[2] = refused
     return status
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
-from lns.construct.endgame import MOST_PIECES
+from lns.construct.endplan import MOST_PIECES
 from lns.construct.word import SLIP
 
 # (share of the cells filled, share of the favoured half-edges used by then); nothing is asked behind the last point

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from exact.cover.model import CODES, build, matrix_nodes
-from exact.cover.search import Cover, cover_by_library
+from exact.cover.search import Cover, cover_by_library, run_xcover
+from exact.solvers import Request
 from exact.told import Told
 from exact.twins import by_colours, copies
 from instances.errors import InputError
@@ -50,6 +51,9 @@ def test_nodes_are_known_before_the_matrix_is_built(code: str, all_four: bool) -
 def test_a_matrix_too_large_for_the_memory_is_refused() -> None:
     with pytest.raises(InputError, match=r"1600 pieces and 20 colours takes a matrix of 35\d,\d{3},\d{3} nodes"):
         Cover(uniform(40, 40, 20, 1).puzzle)
+    pytest.importorskip("xcover")
+    with pytest.raises(InputError, match=r"takes a matrix of \d,\d{3},\d{3} nodes; expected at most 4,000,000"):
+        run_xcover(uniform(24, 24, 5, 1).puzzle, Request())
 
 
 def test_a_single_cell() -> None:

@@ -151,6 +151,10 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert len(cells_of(puzzle, board, "scattered6", 0)) == 6
     assert main([*arguments, "--shapes", "8x2"]) == 2
     assert "'8x2' is no shape here" in capsys.readouterr().err
+    for wrong in (["--every", "0"], ["--seconds", "0"]):
+        with pytest.raises(SystemExit, match="2"):
+            main([*arguments, *wrong])
+        assert f"{wrong[0]} is 0; expected" in capsys.readouterr().err
     window = resolve(puzzle, board, [0, 1], seconds=1.0)
     interrupted = mock.Mock(return_value=replace(window, status=Status.INTERRUPTED))
     with mock.patch("exact.region.urgent_compare.resolve", interrupted):
@@ -166,7 +170,7 @@ def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:
     quads = plan.quads.tolist()
     free = [
         [piece * 4 + turn for turn in range(4)]
-        for piece in np.flatnonzero((search.used == 0) & (plan.pinned_piece == 0)).tolist()
+        for piece in np.flatnonzero((search.used == 0) & (plan.of_clue == 0)).tolist()
         if piece not in {oriented >> 2 for oriented in decided.values()}
     ]
     lying: dict[int, int] = {}

@@ -13,7 +13,8 @@ from instances.formats import load_puzzle
 from instances.puzzle import Clue
 from lns.construct import kernel
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import BUDGET, EXHAUSTED, MOST_PIECES, REACHED
+from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
+from lns.construct.endplan import MOST_PIECES
 from lns.construct.order import comb
 from lns.construct.schedule import Quota, Schedule, favoured_colours
 from lns.params import Construct
@@ -80,6 +81,7 @@ def test_looking_ahead_saves_nodes():
         nodes: list[int] = []
         assert prefixes_of(search)[1] and set(_prefixes(search, nodes))
         assert search.nodes < 0.9 * len(nodes), by_lists
+        assert 0 < search.refused <= len(nodes) - search.nodes, "each is the root of what is saved"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -116,7 +118,8 @@ def test_a_search_that_is_saved_at_every_stop_meets_the_same_prefixes(by_lists, 
         stops.add((depth > part.plan.begin) - (depth < part.plan.begin))
     assert status == ended == EXHAUSTED
     assert again == met and len(met) > 10
-    assert part.nodes == whole.nodes and np.array_equal(part.prefix.census, whole.prefix.census)
+    assert (part.nodes, part.refused) == (whole.nodes, whole.refused)
+    assert np.array_equal(part.prefix.census, whole.prefix.census)
     assert step > 1 or stops >= {0: {0, 1}, 10: {-1}}.get(by_lists, {-1, 1})
 
 
