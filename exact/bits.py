@@ -14,13 +14,18 @@ def bit(index: int) -> np.uint64:
 
 
 @inline_flat_kernel
+def ones(word: np.uint64) -> int:
+    """How many bits are set."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))  # LLVM knows this sum as popcount
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int(np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56)))
+
+
+@inline_flat_kernel
 def lowest(word: np.uint64) -> int:
     """Index of the lowest set bit of a word that is not 0."""
-    below = (word & (~word + np.uint64(1))) - np.uint64(1)  # LLVM knows this sum of bits as popcount
-    below = below - ((below >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    below = (below & np.uint64(0x3333333333333333)) + ((below >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    below = (below + (below >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int(np.int64((below * np.uint64(0x0101010101010101)) >> np.uint64(56)))
+    return ones((word & (~word + np.uint64(1))) - np.uint64(1))
 
 
 @inline_flat_kernel

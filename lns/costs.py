@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-REFUSED = 0.5  # a candidate of the constructor that is refused at once
-TAIL_NODE = 1.6  # a placement of the exact tail
+TAIL_NODE = 2.0  # a placement of the exact tail
 TAIL_SET_UP = 20.0  # an exact tail before its first placement: 310 to 370 ns
 TAIL = 250.0  # the whole exact tail of a prefix, set-up included, where the aim is loose
-CHILD = 1.4  # a child that a beam looks at: 3.05 M took 0.069 s beside nodes of 16.3 ns
-REGION_NODE = 2.5  # a placement of a region re-solve: 131 M took 5.8 s; and what operators count as one
+CHILD = 2.0  # a child that a beam looks at
+REGION_NODE = 5.0  # a placement of a region re-solve; and what operators count as one
 
 
 def tails(prefixes: int, placements: int) -> float:

@@ -46,7 +46,6 @@ class Statistics:
     """What was done, counted in the kernels; sums over islands are meaningful."""
 
     nodes: int = 0  # placements of the constructor
-    refused: int = 0  # candidates that it refused at once
     prefixes: int = 0  # prefixes of the constructor that reached the exact tail
     tail_nodes: int = 0  # placements of those tails
     window_nodes: int = 0  # placements of the region re-solves
@@ -91,7 +90,7 @@ class Statistics:
         Moves evaluated for a tabu search of its own.
         """
         efforts = {
-            "construct": self.nodes + self.refused * costs.REFUSED + costs.tails(self.prefixes, self.tail_nodes),
+            "construct": self.nodes + costs.tails(self.prefixes, self.tail_nodes),
             "beam": self.beam_nodes * costs.CHILD + costs.tails(self.beam_prefixes, 0),
             "windows": self.window_nodes * costs.REGION_NODE,
             **{name: nodes * costs.REGION_NODE for name, nodes in self.operators.items()},

@@ -52,9 +52,7 @@ class Search:
             beam_prefixes=self.beam_prefixes,
         )
         if built := self.constructor:
-            made += Statistics(
-                nodes=built.nodes, refused=built.refused, prefixes=built.prefixes, tail_nodes=built.tail_nodes
-            )
+            made += Statistics(nodes=built.nodes, prefixes=built.prefixes, tail_nodes=built.tail_nodes)
         return made
 
     def step(self, target: int) -> None:

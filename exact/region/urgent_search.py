@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.bits import bit, lowest
+from exact.bits import bit, lowest, ones
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.region.candidates import candidates
 from exact.region.kernel import ALLOWED, BALANCE, BEST, DEPTH, FINISHED, NODES
@@ -199,11 +199,7 @@ def _count(plan: RegionPlan, work: RegionWork, cell: Any, level: int, words: Any
     """How many free oriented pieces have exactly ``level`` mismatches against the known joints of a cell."""
     count = np.int64(0)
     for word in range(words):
-        bits = candidates(plan, work, cell, level, word, words)
-        bits = bits - ((bits >> _ONE) & np.uint64(0x5555555555555555))  # LLVM knows this sum of bits as popcount
-        bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
-        bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-        count += np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
+        count += ones(candidates(plan, work, cell, level, word, words))
     return count
 
 

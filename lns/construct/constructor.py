@@ -63,7 +63,7 @@ class Constructor:
             used=np.zeros(cells + 1, dtype=np.uint8),
             right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
-            scalars=np.zeros(3, dtype=np.int64),
+            scalars=np.zeros(2, dtype=np.int64),
             census=np.zeros(cells * endgame.CENSUS, dtype=np.int64),
         )
         self.begin(schedule)
@@ -144,13 +144,8 @@ class Constructor:
 
     @property
     def nodes(self) -> int:
-        """Placements made so far, those of the exact tails not counted."""
+        """Placements so far, with those that were seen to fail before they were made; without those of exact tails."""
         return int(self.prefix.scalars[1])
-
-    @property
-    def refused(self) -> int:
-        """Candidates refused at once, which are no nodes."""
-        return int(self.prefix.scalars[2])
 
     @property
     def prefixes(self) -> int:

@@ -5,8 +5,9 @@ it on their left side, and four which show it on top: what two known colours hav
 a cell, what only one of them has are those with a slip. In the candidate lists of ``lns.construct.kernel`` most pieces
 are used by now, and must be passed over.
 
-A piece is refused at once where the neighbour that it leaves for later has no candidate any more: see
-`lns.construct.endplan.Ahead`.
+A piece is refused at once where the neighbour that it leaves for later has no candidate any more. Where the next cell
+may not slip, those that leave it without a candidate are passed over, most of them together (`_narrow`); they count as
+nodes all the same, as they would be for a search that lays them first.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.bits import lowest
+from exact.bits import lowest, ones
 from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, LEFT, RIGHT, UP
-from lns.construct.endplan import MOST_PIECES, EndPlan, EndWork, Words
+from lns.construct.endplan import MOST_PIECES, Ahead, EndPlan, EndWork, Words
 from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
@@ -29,14 +30,26 @@ _TURNS, _WORDS = np.uint64(4), np.uint64(8)  # words of a set of oriented pieces
 @inline_flat_kernel
 def _turn_over(plan: EndPlan, work: EndWork, piece: int, one: np.uint64) -> None:
     """Put a piece into the sets that it belongs to, or take it out of them; ``one``: its bit."""
+    within = work.bit_of[piece] >= 0
+    unknown = plan.colours1
+    places = len(work.below) >> 2
     for turn in range(4):
         oriented = piece * 4 + turn
         if plan.first_member[oriented] == plan.first_member[oriented + 1]:
             continue
         work.left[plan.sides[oriented, LEFT] + turn] ^= one
         work.up[plan.sides[oriented, UP] + turn] ^= one
+        work.below[turn * places + (plan.sides[oriented, DOWN] >> 2)] ^= one
         for i in range(plan.first_member[oriented], plan.first_member[oriented + 1]):
-            work.fits[plan.member[i]] ^= one
+            member = plan.member[i]
+            work.fits[member] ^= one
+            if member & 4:
+                continue
+            at = (member >> 3) * places * places
+            for left in (plan.sides[oriented, LEFT] >> 2, unknown):
+                for up in (plan.sides[oriented, UP] >> 2, unknown):
+                    pair = at + left * places + up
+                    work.pairs[pair] = (work.pairs[pair] | one) ^ (one if within else _NONE)
 
 
 @flat_kernel
@@ -124,6 +137,59 @@ def _open(plan: EndPlan, work: EndWork, level: np.uint64) -> None:
 
 
 @inline_flat_kernel
+def _narrow(plan: EndPlan, work: EndWork, level: np.uint64) -> tuple[int, int]:
+    """Take off the candidates those that leave the next cell without an exact one, where it may not slip.
+
+    All at once, as most of them do: a piece that slips, above a cell that may not. Returns how many: exact ones,
+    slipping ones.
+    """
+    following, spent = level + _ONE, work.spent[level]
+    if plan.next.level[level] < 0 or plan.left_at[following] == np.int64(level):
+        return 0, 0
+    limit = plan.allowed[following]
+    candidates = work.some[level * _TWO + _ONE] if spent + 1 >= limit else _NONE
+    if spent >= limit:
+        candidates |= work.some[level * _TWO]
+    if candidates == _NONE:
+        return 0, 0
+    free, pairs, below = work.free[level], work.pairs, work.below
+    places = np.uint64(len(below)) >> _TWO
+    row = np.uint64(plan.next.pairs[level])
+    row += places * (np.uint64(work.shown_right[np.uint64(plan.next.left[level])]) >> _TWO)
+    keep0 = keep1 = keep2 = keep3 = _NONE
+    if plan.up_at[following] == np.int64(level):
+        several = candidates & (candidates - _ONE)
+        if several & (several - _ONE) == _NONE:  # one or two are sooner tried
+            return 0, 0
+        for colour in range(places):  # in vectors: no branch, and not by candidate
+            answered = _NONE - np.uint64((pairs[row + colour] & free) != _NONE)
+            keep0 |= below[colour] & answered
+            keep1 |= below[places + colour] & answered
+            keep2 |= below[_TWO * places + colour] & answered
+            keep3 |= below[(_TWO + _ONE) * places + colour] & answered
+    elif pairs[row + (np.uint64(work.shown_down[np.uint64(plan.next.up[level])]) >> _TWO)] & free:
+        return 0, 0
+    slipping = level * _WORDS + _TURNS
+    work.some[level * _TWO + _ONE], slips = _keep(work.sets, slipping, keep0, keep1, keep2, keep3)
+    exact = 0
+    if spent >= limit:
+        work.some[level * _TWO], exact = _keep(work.sets, slipping - _TURNS, keep0, keep1, keep2, keep3)
+    return exact, slips
+
+
+@inline_flat_kernel
+def _keep(
+    sets: Words, first: np.uint64, keep0: np.uint64, keep1: np.uint64, keep2: np.uint64, keep3: np.uint64
+) -> tuple[np.uint64, int]:
+    """Keep these of four words, a rotation each: the pieces left in any of them, and how many were taken off."""
+    a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
+    dropped = ones(a & ~keep0) + ones(b & ~keep1) + ones(c & ~keep2) + ones(d & ~keep3)
+    a, b, c, d = a & keep0, b & keep1, c & keep2, d & keep3
+    sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE] = a, b, c, d
+    return a | b | c | d, dropped
+
+
+@inline_flat_kernel
 def _take(sets: Words, some: Words, level: np.uint64, slip: np.uint64, bit: np.uint64, number: np.uint64) -> np.uint64:
     """Take a piece off the candidates, in the first of the rotations left to it; that rotation."""
     first = level * _WORDS + slip * _TURNS
@@ -137,22 +203,15 @@ def _take(sets: Words, some: Words, level: np.uint64, slip: np.uint64, bit: np.u
 
 
 @inline_flat_kernel
-def _unanswered(plan: EndPlan, work: EndWork, level: np.uint64, free: np.uint64, spent: int) -> bool:
+def _unanswered(plan: EndPlan, work: EndWork, ahead: Ahead, level: np.uint64, free: np.uint64, spent: int) -> bool:
     """Whether the one whom ``level`` asks needs an exact candidate and has none left, with ``spent`` slips spent."""
-    asked = np.uint64(plan.ahead.level[level])
-    strict = plan.ahead.strict[level] != 0
-    if not strict and spent < plan.allowed[asked]:
+    asked = ahead.level[level]
+    if asked < 0 or (spent < plan.allowed[np.uint64(asked)] and ahead.strict[level] == 0):
         return False
-    left = np.uint64(work.shown_right[np.uint64(plan.ahead.left[level])])
-    up = np.uint64(work.shown_down[np.uint64(plan.ahead.up[level])])
-    kind = np.uint64(plan.kind[asked])
-    always = plan.always[asked]
-    found = _NONE
-    for i in range(4):
-        turn = np.uint64(i)
-        fit = work.fits[kind + turn] | work.fits[kind + _TURNS + turn]
-        found |= (work.left[left + turn] | always) & (work.up[up + turn] | always) & fit
-    return bool((found & free) == _NONE)
+    left = work.shown_right[np.uint64(ahead.left[level])]
+    up = work.shown_down[np.uint64(ahead.up[level])]
+    pair = ahead.pairs[level] + ((left * (len(work.below) >> 2) + up) >> 2)
+    return bool((work.pairs[np.uint64(pair)] & free) == _NONE)
 
 
 @flat_kernel
@@ -165,12 +224,12 @@ def search_end(
 ) -> int:
     """Search on until all levels are filled, or ``node_limit`` nodes in all were made.
 
-    ``scalars``: int64 [depth, nodes, candidates refused]; ``census``: see `kernel.Prefix`. Returns REACHED (the
-    next call goes on behind), BUDGET or EXHAUSTED (depth ``begin``).
+    ``scalars``: int64 [depth, nodes]; ``census``: see `kernel.Prefix`. Returns REACHED (the next call goes on behind),
+    BUDGET or EXHAUSTED (depth ``begin``).
     """
     levels = np.uint64(len(plan.kind))
     level = np.uint64(scalars[0] - plan.begin)
-    nodes, refused = scalars[1], scalars[2]
+    nodes = scalars[1]
     sets, some, chosen = work.sets, work.some, work.chosen
     free, spent, shown_right, shown_down = work.free, work.spent, work.shown_right, work.shown_down
     counted = np.uint64(plan.begin * CENSUS)
@@ -183,6 +242,12 @@ def search_end(
             level -= _ONE
         else:
             _open(plan, work, level)
+            exact, slips = _narrow(plan, work, level)
+            if exact + slips:
+                nodes += exact + slips
+                here = counted + level * np.uint64(CENSUS) + np.uint64(spent[level])
+                census[here] += exact
+                census[here + np.uint64(SLIPS + 1)] += slips
         back = True
         while True:
             slip = _NONE
@@ -200,12 +265,13 @@ def search_end(
             left = free[level] ^ bit
             shown_right[level] = work.right[turned]
             shown_down[level] = work.down[turned]
-            if plan.ahead.level[level] >= 0 and _unanswered(plan, work, level, left, after):
-                refused += 1
+            if _unanswered(plan, work, plan.ahead, level, left, after):
                 continue
-            chosen[level] = np.int64((slip << np.uint64(8)) + turned)
             census[counted + level * np.uint64(CENSUS) + slip * np.uint64(SLIPS) + np.uint64(after)] += 1
             nodes += 1
+            if _unanswered(plan, work, plan.next, level, left, after):
+                continue
+            chosen[level] = np.int64((slip << np.uint64(8)) + turned)
             level += _ONE
             free[level] = left
             spent[level] = after
@@ -221,7 +287,6 @@ def search_end(
             break
     scalars[0] = plan.begin + np.int64(level)
     scalars[1] = nodes
-    scalars[2] = refused
     return status
 
 
@@ -277,6 +342,7 @@ def lay_again(plan: EndPlan, work: EndWork, cursors: Longs) -> bool:
         if not 0 <= cursor < 512:
             return False
         _open(plan, work, level)
+        _narrow(plan, work, level)
         slip, number, turn = np.uint64(cursor >> 8), np.uint64((cursor & 255) >> 2), np.uint64(cursor & 3)
         if slip and work.spent[level] >= plan.allowed[level]:
             return False

@@ -22,15 +22,14 @@ Words = npt.NDArray[np.uint64]
 
 
 class Ahead(NamedTuple):
-    """Of whom a level asks whether candidates are left: a neighbour filled later, though not next, both of whose
-    colours are known by then, or which shares a joint of the rim, where no slip is allowed. One neighbour a level,
-    where there are two the lower. All (levels,).
+    """Of whom a level asks whether exact candidates are left. All (levels,).
 
-    ``level``: int64, -1 = nobody; ``left``, ``up``: int64 where its known colours stand; ``strict``: uint8, whether it
-    needs a candidate even while slips are left.
+    ``level``: int64, -1 = nobody; ``pairs``: int64 where its kind begins in ``EndWork.pairs``; ``left``, ``up``: int64
+    where its known colours stand; ``strict``: uint8, whether it needs a candidate even while slips are left.
     """
 
     level: Longs
+    pairs: Longs
     left: Longs
     up: Longs
     strict: npt.NDArray[np.uint8]
@@ -44,10 +43,12 @@ class EndPlan(NamedTuple):
     number for a cell laid before, or for a grey side (0). ``outside``: int64 (n, 2) padded positions of cells laid
     before, -1 = none; ``position``: int64 (n,) its own. ``allowed``: int64 (n,) slips. ``left_slips``, ``up_slips``:
     uint64 (n,) all ones where that side may mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is
-    laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``sides``: int64 (4 pieces, 4) colours;
-    ``word``: int64 (4 pieces,) as in ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets
-    in ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which free
-    ones get a bit. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
+    laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``ahead``: a neighbour filled later, though
+    not next, both of whose colours are known by then, or which shares a joint of the rim, where no slip is allowed;
+    where there are two, the lower. ``next``: the next cell. ``sides``: int64 (4 pieces, 4) colours; ``word``: int64
+    (4 pieces,) as in ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets in
+    ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which free ones
+    get a bit. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
     """
 
     kind: Longs
@@ -60,6 +61,7 @@ class EndPlan(NamedTuple):
     up_slips: Words
     always: Words
     ahead: Ahead
+    next: Ahead
     sides: Longs
     word: Longs
     first_member: Longs
@@ -80,7 +82,9 @@ class EndWork(NamedTuple):
     bit_of: Longs  # (pieces,) -1 = none
     left: Words  # (4 colours1 + 4,) pieces that show this colour on the left
     up: Words
+    below: Words  # (4 places,) by rotation and colour: pieces that show it at the bottom
     fits: Words  # (8 kinds,) pieces for this kind of cell; then those that mismatch a clue beside it
+    pairs: Words  # (kinds places^2,) pieces that fit this kind of cell exactly between the colours left and on top
     oriented: Longs  # (256,) by bit * 4 + rotation
     right: Longs  # (256,) the colour it shows to the right
     down: Longs
@@ -91,6 +95,11 @@ class EndWork(NamedTuple):
     sets: Words  # (8n,) candidates still to try: exact ones, slipping ones
     some: Words  # (2n,) pieces among them in any rotation: exact ones, slipping ones
     chosen: Longs  # (n,) slip * 256 + bit * 4 + rotation
+
+
+def places_of(colours1: int) -> int:
+    """Places for the colours, grey and "not known": a whole number of vectors."""
+    return (colours1 + 8) & ~7
 
 
 def plan_end(
@@ -106,13 +115,16 @@ def plan_end(
     level = {cell: i for i, cell in enumerate(cells)}
     clues = tables.clues_before(puzzle, order, cut)
     kinds: dict[tables.Kind, int] = {}
-    kind, left_at, up_at = (np.zeros(count, dtype=np.int64) for _ in range(3))
+    kind, pairs, left_at, up_at = (np.zeros(count, dtype=np.int64) for _ in range(4))
+    places = places_of(puzzle.colours + 1)
     outside = np.full((count, 2), -1, dtype=np.int64)
     left_slips, up_slips, always = (np.zeros(count, dtype=np.uint64) for _ in range(3))
     position = padded(order[begin:cut], width)
+    beside_clue: list[bool] = []
     for i, cell in enumerate(cells):
         one = tables.kind_of(puzzle, cell, True, clues)
-        kind[i] = 8 * kinds.setdefault(one, len(kinds))
+        number = kinds.setdefault(one, len(kinds))
+        kind[i], pairs[i] = 8 * number, number * places**2
         grey = puzzle.grey_sides(cell)
         for which, (side, other, at, slips) in enumerate(
             ((LEFT, cell - 1, left_at, left_slips), (UP, cell - width, up_at, up_slips))
@@ -124,6 +136,7 @@ def plan_end(
                 outside[i, which] = position[i] - (1 if side == LEFT else width + 1)
             slips[i] = _ALL if side in one.slips else _NONE
         always[i] = _ALL if one.clue >= 0 else _NONE
+        beside_clue.append(one.clue >= 0 or bool(one.wanted))
     free = tables.not_of_clues(puzzle)
     members: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
     for one, number in kinds.items():
@@ -133,7 +146,7 @@ def plan_end(
     oriented = np.arange(4 * puzzle.cells)
     plan = EndPlan(
         kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_slips, up_slips, always,
-        _ahead(puzzle, level, left_at, up_at),
+        _ahead(puzzle, level, pairs, left_at, up_at, beside_clue), _next(pairs, left_at, up_at, always),
         4 * puzzle.oriented.astype(np.int64),
         pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
         np.cumsum([0] + [len(sets) for sets in members]),
@@ -150,7 +163,8 @@ def plan_end(
     colours, turned, shown = 4 * colours1 + 4, 4 * MOST_PIECES, 2 * count + 1
     work = EndWork(
         np.full(MOST_PIECES, -1, dtype=np.int64), np.full(puzzle.cells, -1, dtype=np.int64),
-        words(colours), words(colours), words(8 * len(kinds)), numbers(turned), numbers(turned), numbers(turned),
+        words(colours), words(colours), words(4 * places), words(8 * len(kinds)), words(len(kinds) * places**2),
+        numbers(turned), numbers(turned), numbers(turned),
         numbers(shown), numbers(shown), words(count + 1), numbers(count + 1), words(8 * count), words(2 * count),
         numbers(count),
     )  # fmt: skip
@@ -159,7 +173,16 @@ def plan_end(
     return plan, work
 
 
-def _ahead(puzzle: Puzzle, level: dict[int, int], left_at: Longs, up_at: Longs) -> Ahead:
+def _next(pairs: Longs, left_at: Longs, up_at: Longs, always: Words) -> Ahead:
+    level = np.where(always == _NONE, np.arange(len(always)), -1)
+    level, pairs, left_at, up_at = (np.append(values[1:], -1) for values in (level, pairs, left_at, up_at))
+    return Ahead(level, pairs, left_at, up_at, np.zeros(len(level), dtype=np.uint8))
+
+
+def _ahead(
+    puzzle: Puzzle, level: dict[int, int], pairs: Longs, left_at: Longs, up_at: Longs, beside_clue: list[bool]
+) -> Ahead:
+    """``beside_clue``: by level; such a cell, and that of the clue, take more than what fits exactly."""
     count = len(level)
     unknown = 2 * count
     asked, left, up = (np.full(count, -1, dtype=np.int64) for _ in range(3))
@@ -173,6 +196,6 @@ def _ahead(puzzle: Puzzle, level: dict[int, int], left_at: Longs, up_at: Longs) 
             rim = not tables.may_slip(puzzle, cell, side)
             if rim:  # a slip may be left for the other side
                 known[side == RIGHT] = unknown
-            if rim or unknown not in known:
+            if (rim or unknown not in known) and not beside_clue[later]:
                 asked[i], (left[i], up[i]), strict[i] = later, known, rim
-    return Ahead(asked, left, up, strict)
+    return Ahead(asked, pairs[asked], left, up, strict)

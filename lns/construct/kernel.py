@@ -68,9 +68,8 @@ class Prefix(NamedTuple):
 
     ``cursor``: int64 (cells+1,) next word by depth (in the endgame the candidate chosen); ``chosen``: int64 (cells,)
     word by depth; ``gain``: int64 (cells+1,); ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by
-    padded position (right times colours1); ``scalars``: int64 [depth or BEGIN, nodes, candidates refused at once];
-    ``census``: int64 (cells * CENSUS,) placements of this shuffle by depth, by whether they slip, and by the slips
-    spent with them.
+    padded position (right times colours1); ``scalars``: int64 [depth or BEGIN, nodes]; ``census``: int64 (cells *
+    CENSUS,) placements of this shuffle by depth, by whether they slip, and by the slips spent with them.
     """
 
     cursor: npt.NDArray[np.int64]
@@ -106,7 +105,7 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
     one = np.uint64(1)
     row = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[0])
-    nodes, refused = prefix.scalars[1], prefix.scalars[2]
+    nodes = prefix.scalars[1]
     if prefix.scalars[0] == BEGIN:
         depth = np.uint64(0)
         if begin == 0:
@@ -133,11 +132,9 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
             down[here] = (word >> DOWN_AT) & DOWN_MASK
             if ahead[depth, 0] >= 0 and _none_left(index[ahead[depth, 0] + right[here]], words, used):
                 used[np.uint64(word & PIECE_MASK)] = 0
-                refused += 1
                 continue
             if ahead[depth, 1] >= 0 and _none_left(index[ahead[depth, 1] + down[here]], words, used):
                 used[np.uint64(word & PIECE_MASK)] = 0
-                refused += 1
                 continue
             chosen[depth] = word
             spent = np.uint64((word >> 63) & SLIPS) + np.uint64(slips_spent(gained))
@@ -160,7 +157,6 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
             used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
     prefix.scalars[0] = np.int64(depth)
     prefix.scalars[1] = nodes
-    prefix.scalars[2] = refused
     return status
 
 
