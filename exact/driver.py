@@ -13,7 +13,7 @@ import numpy.typing as npt
 from exact.outcome import Status
 
 STEP_SECONDS = 0.08
-_FIRST_STEP = 20_000
+_FIRST_STEP = 500  # nodes: where each takes long, the first look at the clock is early too
 
 
 class Search(Protocol):
@@ -74,6 +74,19 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
+class Pace:
+    """``step``: how many nodes take about STEP_SECONDS, by the last step; at first few, then at most four times more
+    from step to step. Searches end alike whatever their steps."""
+
+    def __init__(self) -> None:
+        self.step = _FIRST_STEP
+
+    def learn(self, nodes: int, seconds: float, left: float | None) -> None:
+        """The last step took so long; ``left``: seconds of the budget, None = no limit."""
+        aim = STEP_SECONDS if left is None else min(STEP_SECONDS, left)
+        self.step = int(min(max(nodes / max(seconds, 1e-9) * aim, 100.0), 4.0 * self.step))
+
+
 def explored_share(done_and_all: Iterable[tuple[int, int]]) -> float:
     """Share of a tree that is done, from (children done, children) by level of the open path."""
     share, weight = 0.0, 1.0
@@ -104,13 +117,13 @@ def drive(
     search.advance(0, True)  # compiles, or loads machine code, before the clock starts
     began = clock()
     limit = None if nodes is None else search.nodes + nodes
-    step = _FIRST_STEP
+    pace = Pace()
     spent = 0.0
     status = Status.BUDGET_SPENT
     try:
         while True:
             before, started = search.nodes, clock()
-            search.advance(step if limit is None else min(step, limit - before), not count_all)
+            search.advance(pace.step if limit is None else min(pace.step, limit - before), not count_all)
             now = clock()
             spent = now - began
             if search.exhausted or (search.solutions and not count_all):
@@ -120,9 +133,7 @@ def drive(
                 report(Progress(search.nodes, search.solutions, spent, search.explored))
             if (limit is not None and search.nodes >= limit) or (seconds is not None and spent >= seconds):
                 break
-            pace = (search.nodes - before) / max(now - started, 1e-9)
-            left = STEP_SECONDS if seconds is None else min(STEP_SECONDS, seconds - spent)
-            step = int(min(max(pace * left, 100.0), 4.0 * step))
+            pace.learn(search.nodes - before, now - started, None if seconds is None else seconds - spent)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
         spent = clock() - began

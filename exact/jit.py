@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -111,21 +112,35 @@ def cache_directory(module: str) -> Path | None:
 
 @cache
 def cache_base() -> Path | None:
-    """``$NUMBA_CACHE_DIR/lns``, else ``$XDG_CACHE_HOME/lns`` (``~/.cache/lns``), else a temporary directory."""
+    """``$NUMBA_CACHE_DIR/lns``, else ``$XDG_CACHE_HOME/lns`` (``~/.cache/lns``), else a temporary directory.
+
+    None where none of them can be written, or is this user's alone to write: then every process compiles for itself.
+    """
     candidates = []
     if os.environ.get("NUMBA_CACHE_DIR"):
         candidates.append(Path(os.environ["NUMBA_CACHE_DIR"]) / "lns")
-    home = os.environ.get("XDG_CACHE_HOME")
-    candidates.append((Path(home) if home else Path("~/.cache").expanduser()) / "lns")
-    candidates.append(Path(tempfile.gettempdir()) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
-    for candidate in candidates:
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (raises nothing)
+    if not home.startswith("~"):  # a user without a home
+        candidates.append(Path(home) / "lns")
+    shared = Path(tempfile.gettempdir()) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    for candidate in [*candidates, shared]:
         try:
-            candidate.mkdir(parents=True, exist_ok=True)
+            candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if candidate is shared and not _is_mine_alone(shared):
+                continue
             with tempfile.TemporaryFile(dir=candidate):
                 return candidate
         except OSError:
             continue
     return None
+
+
+def _is_mine_alone(directory: Path) -> bool:
+    """Whether nobody else can have put code there: its name can be guessed, and numba runs what it finds."""
+    found = directory.lstat()
+    return not hasattr(os, "getuid") or (
+        stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    )
 
 
 @cache

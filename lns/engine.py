@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
+from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns import costs
@@ -20,6 +21,17 @@ Names, dtypes and shapes are those of a new engine's state, except that an array
 length along its first axis. A state may come from a file that somebody else sent: ``restore`` raises InputError for
 values that a kernel could not bear.
 """
+
+
+MOST_SAVED = 2**62  # of a saved counter: what a session adds to it still fits 64 bits
+
+
+def counters(saved: npt.ArrayLike) -> list[int]:
+    """Saved counters as numbers; raises InputError where one is not 0 to MOST_SAVED."""
+    values = np.asarray(saved, dtype=np.int64)
+    if values.size and not 0 <= values.min() <= values.max() <= MOST_SAVED:
+        raise InputError("a saved counter is out of range")
+    return [int(value) for value in values]
 
 
 class Find(NamedTuple):
@@ -36,6 +48,14 @@ def judged(puzzle: Puzzle, board: Board, origin: str) -> Find:
     if not found.complete:
         raise AssertionError(f"{origin} returned an illegal board: {'; '.join(found.problems) or 'not full'}")
     return Find(board, found.score, origin)
+
+
+def legal_score(puzzle: Puzzle, board: Board) -> int:
+    """The verified score of a saved board; InputError unless it is full and legal."""
+    found = verify(puzzle, board)
+    if not found.complete:
+        raise InputError("a saved board is not a full legal board of this puzzle")
+    return found.score
 
 
 OPERATORS = ("block", "band", "cluster", "comb", "path", "donors", "suffix", "assign", "exchange", "perturb")

@@ -48,12 +48,13 @@ class Component:
             value, low, high = getattr(self, spec.name), spec.metadata.get("low"), spec.metadata.get("high")
             name = f"{_section(type(self))}.{spec.name}"
             kind = type(spec.default)
-            if kind is float and type(value) is int:
-                object.__setattr__(self, spec.name, float(value))
-            elif type(value) is not kind:
+            whole = kind is float and type(value) is int
+            if not whole and type(value) is not kind:
                 raise InputError(f"parameter {name} is {value!r}; expected {_KIND_NAMES[kind]}")
             if low is not None and not low <= value <= (float("inf") if high is None else high):
                 raise InputError(f"parameter {name} is {value}; expected {low} to {'any' if high is None else high}")
+            if whole:  # not before: there are whole numbers that no float holds
+                object.__setattr__(self, spec.name, float(value))
 
 
 _KIND_NAMES = {int: "a whole number", float: "a number"}
@@ -79,10 +80,10 @@ class Construct(Component):
     )
     quota: float = option(
         1.0,
-        "height of the highest quota curve that is considered; 0: no quota",
+        "height of the highest quota that is considered; 0: no quota",
         0.0,
         1.2,
-        tune=(0.8, 1.1),
+        tune=(0.85, 1.15),
         engines=_DEPTH_FIRST,
     )
     quota_rim: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota")

@@ -12,7 +12,7 @@ from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
-from lns.engine import Find, State, Statistics, judged
+from lns.engine import Find, State, Statistics, counters, judged
 from lns.neighbourhoods import windows
 from lns.params import Params
 from lns.rng import RandomState, random_state
@@ -156,7 +156,8 @@ class Search:
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError where it does not fit this puzzle."""
         puzzle = self.puzzle
-        self.best_score, self.boards, self.quiet, self.region, *efforts = map(int, state["counters"])
+        self.best_score = int(state["counters"][0])
+        self.boards, self.quiet, self.region, *efforts = counters(state["counters"][1:])
         self.window_nodes, self.beam_nodes, self.beam_prefixes = efforts
         self.random[:] = state["random"]
         best = np.asarray(state["best"])

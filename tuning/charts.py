@@ -29,7 +29,8 @@ def scatter(
     stairs: Sequence[tuple[float, float]] = (),
     size: tuple[int, int] = (720, 260),
 ) -> str:
-    """Points, with a line at y = 0. ``log``: of x; ``stairs``: a rising line."""
+    """Points, with a line at y = 0. ``log``: of x, without points that have none; ``stairs``: a rising line."""
+    points = [p for p in points if p.x > 0 or not log]
     if not points:
         return ""
     wide, high = size

@@ -79,7 +79,7 @@ class Ledger:
              "ended": trace.ended, "seconds": trace.seconds, "wall_s": trace.wall_s}
         )  # fmt: skip
         with locked(self._lock):
-            _append(self._path, line + "\n", durable=False)
+            _append(self._path, line + "\n", durable=True)
         self._runs[key] = trace
 
     def refresh(self) -> None:

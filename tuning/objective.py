@@ -18,8 +18,6 @@ from lns.params import Params
 
 EARLY = 0.5  # edges that the time to the defaults' score is worth at most
 FORMULA = f"score at the budget + {EARLY} x share of it left at the defaults' score"
-COUNTING = 6  # version of how nodes are counted: runs of another one cannot be compared
-OBJECTIVE = f"{FORMULA}, {COUNTING}"  # what a study is held to
 LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
 STEPS = 20  # of the shortest budget at least
 

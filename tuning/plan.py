@@ -1,33 +1,44 @@
 """study.json: what a study tunes and how it judges. Written once, sealed, and read by everything that comes later.
 
-Whoever comes with another instance, another objective or another version is refused, since differences to the defaults
+Whoever comes with another instance, another objective or another engine is refused, since differences to the defaults
 only mean something among runs of one kind.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
 
 from instances.errors import InputError
 from instances.formats import load_puzzle, write
 from instances.formats.files import atomic_write
+from instances.formats.json_values import Fields, bounded
 from instances.generate import family
+from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from tuning.ledger import locked
-from tuning.objective import OBJECTIVE, Pair, Run
+from tuning.objective import FORMULA, Pair, Run
+from tuning.sources import engine_digest
+
+log = logging.getLogger("lns")
 
 SETTINGS, BASE, JOURNAL, RUNS, GUARD = "study.json", "base.toml", "journal.log", "runs.jsonl", "study.lock"
 SCHEMA = 1
 PAIRS, HELD_OUT_PAIRS, RUN_S, SEED = 10, 24, 10.0, 1  # where nobody says
+LEAST_PAIRS = 20  # of the validation: below, nothing is called better
 SHORT = 4  # a short run has this part of a long run's nodes
-TRAINING, HELD_OUT = 100_001, 200_001  # first seeds of instances and runs
+MOST_PAIRS = 10**6
 _BEFORE_SETTINGS = {BASE, GUARD, "journal.lock", "runs.lock"}  # and the instances: what says nothing of a study
+_TEXTS = {
+    "family": 200, "engine": 20, "base": 64, "objective": 200, "sources": 64, "version": 40, "command": 2**19
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,9 @@ class Plan:
 
     ``pairs``, ``held_out``: runs that a trial has, and that validation has; ``nodes``: of a long run;
     ``nodes_per_s``: measured once to turn seconds into ``nodes``, 0.0 where these were given; ``base``: digest of the
-    parameters that candidates are compared with; ``command``: what was typed to begin the study, "" where nobody knows.
+    parameters that candidates are compared with; ``first_seeds``: of the training pairs and of the held-out ones, that
+    follow; ``sources``: digest of the engine's; ``command``: what was typed to begin the study, "" where nobody knows.
+    Raises InputError for values out of bounds, so that nothing is written that could not be read again.
     """
 
     family: str
@@ -48,10 +61,26 @@ class Plan:
     nodes: int
     nodes_per_s: float
     base: str
-    objective: str = OBJECTIVE
+    first_seeds: tuple[int, int]
+    objective: str = FORMULA
+    sources: str = ""
     version: str = ""
     schema: int = SCHEMA
     command: str = ""
+
+    def __post_init__(self) -> None:
+        values = Fields(self.__dict__)
+        if values.integer("schema", 0, 10**6) != SCHEMA:
+            raise InputError(f"a study of schema {self.schema}; expected {SCHEMA}")
+        values.integer("seed", 0, 10**12)
+        values.integer("pairs", 1, MOST_PAIRS)
+        values.integer("held_out", 1, MOST_PAIRS)
+        values.integer("nodes", 1, 10**15)
+        values.number("nodes_per_s", 0, 1e12)
+        for seed in self.first_seeds:
+            bounded(seed, 0, 2**63 - 1, "an entry of 'first_seeds'")
+        for name, limit in _TEXTS.items():
+            values.text(name, limit)
 
     @property
     def short(self) -> int:
@@ -81,6 +110,15 @@ class Wish:
     command: str = ""
 
 
+def first_seeds(seed: int) -> tuple[int, int]:
+    """First seeds of the training and of the held-out pairs of a study with ``seed``.
+
+    They are of this study alone, however many pairs it has, and above those of shipped instances and of the ladder.
+    """
+    training = 100_001 + 2 * MOST_PAIRS * seed
+    return training, training + MOST_PAIRS
+
+
 def params_digest(params: Params) -> str:
     """Names the values, wherever they came from."""
     return digest(json.dumps(parameters.to_dict(params), sort_keys=True))[:16]
@@ -89,7 +127,7 @@ def params_digest(params: Params) -> str:
 def begin(path: Path, wish: Wish) -> None:
     """Write the plan of a new study, unless another process was quicker.
 
-    Raises InputError when ``path`` holds something else, or the wish names nothing to tune for.
+    Raises InputError when ``path`` holds something else, or the wish names nothing to tune for or is out of bounds.
     """
     entries = sorted(path.iterdir()) if path.is_dir() else []
     stranger = next((entry for entry in entries if not _is_early(entry.name)), None)
@@ -97,37 +135,46 @@ def begin(path: Path, wish: Wish) -> None:
         raise InputError(f"holds no study, but {stranger.name}; expected a study, or an empty or a new directory", path)
     if not wish.instances and not wish.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one", path)
-    puzzles = [load_puzzle(name) for name in wish.instances]
-    if wish.family:
-        puzzles = [family(wish.family)(TRAINING).puzzle]
-    base = wish.params or Params()
+    named = [load_puzzle(name) for name in wish.instances]
+    plan = _plan(wish, named)
     path.mkdir(parents=True, exist_ok=True)
     with locked(path / GUARD):
         if (path / SETTINGS).exists():  # another process was quicker
             return
-        engine = wish.engine or "auto"
-        rate = 0.0 if wish.nodes else nodes_per_second(engine, base, Pair(puzzles[0], TRAINING, ""))
-        plan = Plan(
-            family=wish.family or "",
-            instances=() if wish.family else tuple((puzzle.name, puzzle.sha256) for puzzle in puzzles),
-            engine=engine,
-            seed=SEED if wish.seed is None else wish.seed,
-            pairs=wish.pairs or PAIRS,
-            held_out=wish.held_out or HELD_OUT_PAIRS,
-            nodes=wish.nodes or two_digits((wish.run_seconds or RUN_S) * rate),
-            nodes_per_s=rate,
-            base=params_digest(base),
-            version=version("lns"),
-            command=wish.command,
-        )
-        for number, puzzle in enumerate(puzzles, 1) if not wish.family else ():
-            write(path / f"instance-{number}.json", "json", puzzle, None)
-        atomic_write(path / BASE, parameters.to_toml(base))
+        for number, one in enumerate(named, 1):
+            write(path / f"instance-{number}.json", "json", one, None)
+        atomic_write(path / BASE, parameters.to_toml(wish.params or Params()))
         atomic_write(path / SETTINGS, seal(asdict(plan)) + "\n")
+    if plan.held_out < LEAST_PAIRS:
+        log.warning("%d held-out pairs prove nothing; at least %d are needed", plan.held_out, LEAST_PAIRS)
+
+
+def _plan(wish: Wish, named: list[Puzzle]) -> Plan:
+    """What a new study on the puzzles ``named``, or on a family, shall be; measures the rate where it is needed."""
+    base, engine = wish.params or Params(), wish.engine or "auto"
+    seed = SEED if wish.seed is None else wish.seed
+    first = first_seeds(seed)
+    puzzle = family(wish.family)(first[0]).puzzle if wish.family else named[0]
+    rate = 0.0 if wish.nodes else nodes_per_second(engine, base, Pair(puzzle, first[0], ""))
+    return Plan(
+        family=wish.family or "",
+        instances=tuple((one.name, one.sha256) for one in named),
+        engine=engine,
+        seed=seed,
+        pairs=wish.pairs or PAIRS,
+        held_out=wish.held_out or HELD_OUT_PAIRS,
+        nodes=wish.nodes or two_digits((wish.run_seconds or RUN_S) * rate),
+        nodes_per_s=rate,
+        base=params_digest(base),
+        first_seeds=first,
+        sources=engine_digest(),
+        version=version("lns"),
+        command=wish.command,
+    )
 
 
 def _is_early(name: str) -> bool:
-    return name in _BEFORE_SETTINGS or name.startswith("instance-")
+    return name in _BEFORE_SETTINGS or name.startswith("instance-") or fnmatch(name, ".lns-*.tmp")
 
 
 def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
@@ -145,33 +192,34 @@ def two_digits(number: float) -> int:
 
 
 def read_plan(path: Path) -> Plan:
-    fields = read_sealed(path / SETTINGS)
+    """Raises InputError where it is damaged, out of bounds, or its objective is another one."""
+    found = read_sealed(path / SETTINGS)
+    plain = ("family", "engine", "seed", "pairs", "held_out", "nodes", "nodes_per_s", "base", "objective", "version")
     try:
-        schema = fields.integer("schema", 0, 10**6)
-        if schema != SCHEMA:
-            raise InputError(f"a study of schema {schema}; expected {SCHEMA}")
+        training, held_out = found.array("first_seeds", 2, [100_001, 200_001])  # studies of before have no such field
         plan = Plan(
-            family=fields.text("family", 200),
-            instances=tuple((str(name), str(sha256)) for name, sha256 in fields.array("instances")),
-            engine=fields.text("engine", 20),
-            seed=fields.integer("seed", 0, 2**63),
-            pairs=fields.integer("pairs", 1, 10**6),
-            held_out=fields.integer("held_out", 1, 10**6),
-            nodes=fields.integer("nodes", 1, 10**15),
-            nodes_per_s=fields.number("nodes_per_s", 0, 1e12),
-            base=fields.text("base", 64),
-            objective=fields.text("objective", 200),
-            version=fields.text("version", 40),
-            schema=schema,
-            command=fields.text("command", 10**7, ""),  # studies of before have none
+            instances=tuple((str(name), str(sha256)) for name, sha256 in found.array("instances")),
+            first_seeds=(training, held_out),
+            sources=found.text("sources", 64, ""),
+            command=found.text("command", 2**19, ""),
+            schema=found.integer("schema", 0, 10**6),
+            **{name: found.get(name) for name in plain},
         )
-        if plan.objective != OBJECTIVE:
-            raise InputError(f"its objective is '{plan.objective}'; expected '{OBJECTIVE}': begin another study")
-        if plan.version != version("lns"):
-            raise InputError(f"begun with version {plan.version}; expected {version('lns')}: begin another study")
+        if not plan.objective.startswith(FORMULA):
+            raise InputError(f"its objective is '{plan.objective}'; expected '{FORMULA}': begin another study")
     except InputError as error:
         raise error.at(path / SETTINGS) from None
     return plan
+
+
+def check_engine(plan: Plan, path: Path) -> None:
+    """Raises InputError when ``plan``, of the study in ``path``, is of another engine than this one."""
+    if plan.sources != engine_digest():
+        raise InputError(
+            "begun with another engine, or other prices of its work: the sources have changed since; "
+            "expected the same, so begin another study (--report still shows this one)",
+            path,
+        )
 
 
 def check_wish(plan: Plan, wish: Wish, path: Path) -> None:

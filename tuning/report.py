@@ -16,8 +16,7 @@ from instances.draw import page as frame
 from lns import params as parameters
 from tuning import validate
 from tuning.charts import Point, bars, scatter
-from tuning.objective import COUNTING, FORMULA
-from tuning.plan import JOURNAL
+from tuning.plan import JOURNAL, LEAST_PAIRS
 from tuning.space import Variable, values_of
 from tuning.study import FINISHED, Study, value_of
 from tuning.validate import Conclusion, Verdict
@@ -27,21 +26,24 @@ LEAST = 20  # trials that importance is read off
 
 @dataclass(frozen=True)
 class Agreement:
-    """Spearman's rank correlation between short and long budgets over ``trials``; NaN below four of them."""
+    """Spearman's rank correlation between short and long budgets over ``trials``; NaN below four of them.
+
+    Over the first trials alone, which have both whatever they showed: others went on since their short runs were good.
+    """
 
     trials: int
     correlation: float
 
     def __str__(self) -> str:
         if np.isnan(self.correlation):
-            return f"short and long runs: {self.trials} trials have both, too few or too equal for a rank correlation"
-        return (
-            f"short and long runs: rank correlation {self.correlation:.2f} over the {self.trials} trials that have both"
-        )
+            return (
+                f"short and long runs: too few or too equal for a rank correlation over the first {self.trials} trials"
+            )
+        return f"short and long runs: rank correlation {self.correlation:.2f} over the first {self.trials} trials"
 
 
 def agreement(study: Study) -> Agreement:
-    both = [(trial.user_attrs["short"], value_of(trial)) for trial in _whole(study)]
+    both = [(trial.user_attrs["short"], trial.user_attrs["long"]) for trial in _both(study)]
     if len(both) < 4 or len({a for a, _ in both}) == 1 or len({b for _, b in both}) == 1:
         return Agreement(len(both), float("nan"))
     short, long = zip(*both, strict=True)
@@ -81,7 +83,7 @@ def summary(study: Study, found: Conclusion, overhead: float | None) -> list[str
     lines = [
         f"study         {study.path}: {study.plan.subject}, {study.plan.nodes:,} nodes a run, {len(study.pairs)} pairs"
     ]
-    lines.append(f"trials        {len(finished)} finished, {len(whole)} of them at the long budget")
+    lines.append(f"trials        {len(finished)} finished, {len(whole)} of them good enough for the long budget")
     if whole:
         best = max(whole, key=value_of)
         lines.append(f"best trained  {value_of(best):+.2f} edges to the defaults (trial {best.number})")
@@ -104,10 +106,12 @@ def why_not(study: Study, found: Conclusion) -> str:
         return (
             f"{found.pending} runs of the validation are still to be made: go on with `lns tune --study {study.path}`"
         )
+    if not found.verdicts and any(value_of(trial) > 0 for trial in _whole(study)):
+        return f"what beat the defaults in training was not validated yet: go on with `lns tune --study {study.path}`"
     if not found.verdicts:
         return "no trial beat the defaults in training: there was nothing to validate"
-    if len(study.held_out) < validate.LEAST_PAIRS:
-        return f"{len(study.held_out)} held-out pairs prove nothing; at least {validate.LEAST_PAIRS} are needed"
+    if len(study.held_out) < LEAST_PAIRS:
+        return f"{len(study.held_out)} held-out pairs prove nothing; at least {LEAST_PAIRS} are needed"
     return f"none of {len(found.verdicts)} candidates beat the defaults on held-out pairs with p < {validate.ALPHA}"
 
 
@@ -128,13 +132,18 @@ def page(study: Study, found: Conclusion, made: str) -> str:
     head = (
         f'<h1>{escape(title)}</h1>\n<p class="soft">{plan.engine} engine, {plan.nodes:,} nodes a long run, '
         f"{plan.short:,} a short one, {plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; "
-        f"objective: {escape(FORMULA)} (version {COUNTING} of counting nodes)</p>\n{lines}"
+        f"objective: {escape(plan.objective)}</p>\n{lines}"
     )
     return frame.page(title, head, sections, made)
 
 
 def _whole(study: Study) -> list[FrozenTrial]:
     return study.trials(TrialState.COMPLETE)
+
+
+def _both(study: Study) -> list[FrozenTrial]:
+    """The first trials, which have short and long runs whatever they showed."""
+    return [trial for trial in study.trials(*FINISHED) if "long" in trial.user_attrs]
 
 
 def _tried(study: Study) -> list[FrozenTrial]:
@@ -153,13 +162,12 @@ def _floor(study: Study) -> float:
     return min(-1.0, float(np.quantile([_short(study, trial) for trial in _tried(study)] or [0.0], 0.25)))
 
 
-def _words(trial: FrozenTrial) -> str:
+def _words(study: Study, trial: FrozenTrial) -> str:
     origin = trial.user_attrs.get("origin", "")
     if trial.state == TrialState.COMPLETE:
         value = f"{value_of(trial):+.2f}"
     else:
-        runs = list(trial.intermediate_values.values())
-        value = f"given up after {len(runs)} runs, mean {sum(runs) / len(runs):+.2f}"
+        value = f"given up, {_short(study, trial):+.2f} in short runs"
     return f"trial {trial.number}{f' ({origin})' if origin else ''}: {value}; " + ", ".join(
         f"{name} {_number(value)}" for name, value in trial.params.items()
     )
@@ -174,11 +182,11 @@ def _history(study: Study) -> str:
     stairs: list[tuple[float, float]] = []
     for trial in study.trials(*FINISHED):
         if trial.state == TrialState.COMPLETE:
-            points.append(Point(trial.number, value_of(trial), _words(trial)))
+            points.append(Point(trial.number, value_of(trial), _words(study, trial)))
             if not stairs or value_of(trial) > stairs[-1][1]:
                 stairs.append((trial.number, value_of(trial)))
         elif trial.intermediate_values:
-            points.append(Point(trial.number, max(_short(study, trial), _floor(study)), _words(trial), "faint"))
+            points.append(Point(trial.number, max(_short(study, trial), _floor(study)), _words(study, trial), "faint"))
     chart = scatter("edges to the defaults by trial", points, stairs=stairs)
     note = "edges to the defaults, by trial; faint: given up, mean of the short runs it had"
     return f"<figure>{chart}<figcaption>{note}</figcaption></figure>" if chart else ""
@@ -197,13 +205,19 @@ def _paired(study: Study, verdict: Verdict) -> str:
 
 
 def _agreement(study: Study) -> str:
-    points = [Point(trial.user_attrs["short"], value_of(trial), _words(trial)) for trial in _whole(study)]
-    return (
-        f"<figure>{scatter('long against short', points)}<figcaption>{escape(str(agreement(study)))}; across: mean "
-        "difference in short runs, up: in long ones</figcaption></figure>"
-        if len(points) > 1
-        else ""
-    )
+    first = _both(study)
+    points = [
+        Point(trial.user_attrs["short"], trial.user_attrs["long"], _words(study, trial), "mark") for trial in first
+    ]
+    points += [
+        Point(trial.user_attrs["short"], value_of(trial), _words(study, trial))
+        for trial in _whole(study)
+        if trial not in first
+    ]
+    if len(points) < 2:
+        return ""
+    note = f"{agreement(study)} (orange); across: mean difference in short runs, up: in long ones"
+    return f"<figure>{scatter('long against short', points)}<figcaption>{escape(note)}</figcaption></figure>"
 
 
 def _slices(study: Study) -> str:
@@ -215,7 +229,9 @@ def _slices(study: Study) -> str:
 def _slice(study: Study, variable: Variable, default: float | None) -> str:
     having = [trial for trial in _tried(study) if variable.name in trial.params]
     floor = _floor(study)
-    points = [Point(trial.params[variable.name], max(_short(study, trial), floor), _words(trial)) for trial in having]
+    points = [
+        Point(trial.params[variable.name], max(_short(study, trial), floor), _words(study, trial)) for trial in having
+    ]
     if default is not None:
         points.append(Point(default, 0.0, f"default: {_number(default)}", "mark"))
     chart = scatter(variable.name, points, log=variable.log, size=(360, 200))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -121,11 +122,12 @@ class Session:
     def _search(self) -> None:
         if self.trials is not None and len(self.study.trials(*FINISHED)) >= self.trials:
             return
-        self._work(
-            [(search, (self.study.path, number, self.workers, self.trials)) for number in range(self.workers)],
-            lambda: self.elapsed >= self._search_end(),
-            "search",
-        )
+        begin = os.getpid()  # sessions of one study begin at different pairs
+        tasks: list[Task] = [
+            (search, (self.study.path, begin + number * self.study.plan.pairs // self.workers, self.trials))
+            for number in range(self.workers)
+        ]
+        self._work(tasks, lambda: self.elapsed >= self._search_end(), "search")
 
     def _validate(self, candidates: Sequence[FrozenTrial]) -> None:
         tasks: list[Task] = [(hold_out, (self.study.path, *run)) for run in validate.missing(self.study, candidates)]

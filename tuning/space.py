@@ -79,10 +79,11 @@ def suggest(trial: Chooser, space: Sequence[Variable], base: _P) -> _P:
 
 
 def values_of(params: Any, space: Sequence[Variable]) -> dict[str, float]:
-    """The values of the variables in ``params``, as a trial would name them."""
+    """The values of the variables in ``params``, as a trial would name them; those out of range are no part of it."""
     values = {}
     for variable in space:
         component = getattr(params, variable.section)
-        if variable.applies(dataclasses.asdict(component)):
-            values[variable.name] = getattr(component, variable.field)
+        value = getattr(component, variable.field)
+        if variable.applies(dataclasses.asdict(component)) and variable.low <= value <= variable.high:
+            values[variable.name] = value
     return values

@@ -20,24 +20,24 @@ from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.params import Params
-from lns.runs.lock import Holder
+from lns.runs.lock import Holder, clear_temporaries
 from tuning import profiles
 from tuning.ledger import Journal, Key, Ledger, locked
 from tuning.objective import Pair, difference
 from tuning.plan import (
     BASE,
     GUARD,
-    HELD_OUT,
     JOURNAL,
     RUNS,
     SETTINGS,
-    TRAINING,
     Wish,
     begin,
+    check_engine,
     check_wish,
     params_digest,
     read_plan,
 )
+from tuning.pruner import PairedPruner
 from tuning.sampler import SeededTPE
 from tuning.space import Variable, suggest, values_of, variables
 
@@ -55,10 +55,15 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 class Study:
     """A directory that is open; several processes may have it open at once."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises InputError where there is no study, or one that this version cannot go on with."""
+    def __init__(self, path: Path, *, reading: bool = False) -> None:
+        """``reading``: only to show what is there, which may be of another engine.
+
+        Raises InputError where there is no study, or one that this program cannot go on with.
+        """
         self.path = path
         self.plan = read_plan(path)
+        if not reading:
+            check_engine(self.plan, path)
         self.base = parameters.load(path / BASE)
         if params_digest(self.base) != self.plan.base:
             raise InputError(
@@ -68,6 +73,8 @@ class Study:
         self.space: list[Variable] = variables(self.base, self.plan.engine)
         self.ledger = Ledger(path / RUNS)
         self.optuna = self._load()
+        if not reading:
+            self._take_up()
 
     def alone(self) -> AbstractContextManager[None]:
         """While no other process asks for a trial, buries the dead or chooses candidates."""
@@ -83,7 +90,7 @@ class Study:
                     study_name=NAME,
                     direction="maximize",
                     sampler=SeededTPE(self.plan.seed),
-                    pruner=optuna.pruners.WilcoxonPruner(p_threshold=0.1, n_startup_steps=4),
+                    pruner=PairedPruner(self.plan.pairs),
                     load_if_exists=True,
                 )
             except InputError:
@@ -92,38 +99,43 @@ class Study:
                 raise InputError(f"damaged: its records do not make a study ({error!r})", journal) from None
             if study.direction != optuna.study.StudyDirection.MAXIMIZE:
                 raise InputError("a study that minimises; expected one that maximises", journal)
-            if not study.get_trials(deepcopy=False):
-                study.enqueue_trial(values_of(self.base, self.space), user_attrs={"origin": "defaults"})
-                for name, params in profiles.load_all().items():
-                    study.enqueue_trial(values_of(params, self.space), user_attrs={"origin": f"profile {name}"})
-            self._bury(study)
         return study
 
-    def _bury(self, study: optuna.Study) -> None:
+    def _take_up(self) -> None:
+        """Put the first trials in line where there are none; bury the dead."""
+        with self.alone():
+            clear_temporaries(self.path)
+            if not self.trials():
+                first = {"defaults": self.base} | {f"profile {name}": one for name, one in profiles.load_all().items()}
+                for origin, params in first.items():
+                    self.optuna.enqueue_trial(values_of(params, self.space), user_attrs={"origin": f"from {origin}"})
+            self._bury()
+
+    def _bury(self) -> None:
         """Fail the trials whose process is gone, and put them in line again; those of living sisters go on."""
-        for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        for trial in self.trials(TrialState.RUNNING):
             holder = trial.user_attrs.get("holder")
             if holder is None or _is_gone(Holder(**holder)):  # without a holder: killed between asking and signing
-                self._give_up(study, trial, died=True)
+                self._give_up(trial, died=True)
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
 
-    def _give_up(self, study: optuna.Study, trial: FrozenTrial, *, died: bool) -> None:
+    def _give_up(self, trial: FrozenTrial, *, died: bool) -> None:
         """Fail a trial and put it in line again, unless too many processes have died in it."""
-        study.tell(trial.number, state=TrialState.FAIL)
+        self.optuna.tell(trial.number, state=TrialState.FAIL)
         again = trial.user_attrs.get("again", 0) + died
         values = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
         if again <= AGAIN and values:
             attributes = {"again": again, "origin": trial.user_attrs.get("origin", f"trial {trial.number}")}
-            study.enqueue_trial(values, user_attrs=attributes)
+            self.optuna.enqueue_trial(values, user_attrs=attributes)
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        return self._pairs(TRAINING, self.plan.pairs)
+        return self._pairs(self.plan.first_seeds[0], self.plan.pairs)
 
     @cached_property
     def held_out(self) -> list[Pair]:
         """Pairs that no trial sees: other members of the family, or other seeds on the instances that were named."""
-        return self._pairs(HELD_OUT, self.plan.held_out)
+        return self._pairs(self.plan.first_seeds[1], self.plan.held_out)
 
     def _pairs(self, first: int, count: int) -> list[Pair]:
         """In a fixed shuffled order, so that no prefix of it favours an instance."""
@@ -171,7 +183,7 @@ class Study:
         """Leave a trial that was interrupted to the next session."""
         with self.alone():
             frozen = self.optuna.get_trials(deepcopy=False)[trial.number]
-            self._give_up(self.optuna, frozen, died=False)
+            self._give_up(frozen, died=False)
 
     def trials(self, *states: TrialState) -> list[FrozenTrial]:
         found: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
@@ -198,18 +210,19 @@ def value_of(trial: FrozenTrial) -> float:
 
 
 def _is_gone(holder: Holder) -> bool:
-    """Whether a process of this machine has ended; of other machines nothing is known."""
-    if holder.is_here:
-        return not holder.is_alive
-    return holder.host == Holder.me().host  # this machine, before it was started again
+    """Whether a process has ended, on this machine or before it was started again; of others nothing is known."""
+    return not holder.is_elsewhere and not holder.is_alive
 
 
-def open_study(path: Path, wish: Wish) -> Study:
-    """The study in ``path``, begun there where there is none. Raises InputError when it is not what was asked for."""
+def open_study(path: Path, wish: Wish, *, reading: bool = False) -> Study:
+    """The study in ``path``, begun there where there is none. Raises InputError when it is not what was asked for.
+
+    ``reading``: as for `Study`.
+    """
     if path.exists() and not path.is_dir():
         raise InputError("is a file; expected the directory of a study", path)
     if not (path / SETTINGS).exists():
         begin(path, wish)
-    study = Study(path)
+    study = Study(path, reading=reading)
     check_wish(study.plan, wish, path)
     return study

@@ -1,12 +1,14 @@
 """Whether a candidate is really better: runs on pairs that no trial has seen, and what may be concluded from them.
 
 The few best trials were chosen for being lucky on the training pairs too; their differences to the defaults on held-out
-pairs are not biased by that. P-values are of the one-sided Wilcoxon signed-rank test, times the number of candidates
-that were ever validated in the study (Bonferroni).
+pairs are not biased by that. P-values are of the one-sided Wilcoxon signed-rank test, divided by the candidate's share
+of `ALPHA`. Shares are given when candidates are chosen and never change: the k-th choice has 1 / (k (k + 1)) of it,
+which sums up to 1 over all choices that there may be; so what was once called better remains so.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -21,15 +23,15 @@ from lns import params as parameters
 from lns.params import Params
 from lns.runs.files import now
 from tuning import profiles
-from tuning.plan import params_digest
+from tuning.plan import LEAST_PAIRS, params_digest
 from tuning.study import BEST, FINISHED, Study, value_of
 
 CANDIDATES = 3  # that one session validates
 ALPHA = 0.05
 RESAMPLES = 10_000
-LEAST_PAIRS = 20  # below, nothing is called better
 
-_VALIDATED = "validated"  # attribute of the study: the numbers of all trials that ever were
+_CHOSEN = "chosen"  # attribute of the study: (share of each, numbers of the trials) of each choice
+_EARLIER = "validated"  # in studies of before: the numbers of all, which shared alike
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,8 @@ class Conclusion:
         return next((one for one in self.verdicts if one.better), None)
 
 
-def compare(trial: int, differences: Sequence[float], edges: float, cost: float, tried: int, seed: int) -> Verdict:
-    """What ``differences`` show. ``tried``: candidates that shared the chance to look better."""
+def compare(trial: int, differences: Sequence[float], edges: float, cost: float, share: float, seed: int) -> Verdict:
+    """What ``differences`` show. ``share``: of the chance to look better, that this candidate has."""
     values = np.asarray(differences, dtype=np.float64)
     p = 1.0
     if values.any():
@@ -89,7 +91,7 @@ def compare(trial: int, differences: Sequence[float], edges: float, cost: float,
     chance = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
     means = chance.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
-    return Verdict(trial, tuple(values.tolist()), edges, float(low), float(high), min(1.0, p * tried), cost)
+    return Verdict(trial, tuple(values.tolist()), edges, float(low), float(high), min(1.0, p / share), cost)
 
 
 def choose(study: Study) -> list[FrozenTrial]:
@@ -100,37 +102,51 @@ def choose(study: Study) -> list[FrozenTrial]:
 
 
 def _choose(study: Study) -> None:
-    before = study.optuna.user_attrs.get(_VALIDATED, [])
-    seen = {study.plan.base}
+    choices, trials = _choices(study), study.trials()
+    before = [trials[number] for _, numbers in choices for number in numbers]
+    best_before = max(map(value_of, before), default=0.0)
+    seen = {study.plan.base, *(params_digest(study.params_of(trial)) for trial in before)}
     new: list[int] = []
-    complete = study.trials(TrialState.COMPLETE)
-    for trial in complete:
-        if trial.number in before:
-            seen.add(params_digest(study.params_of(trial)))
-    for trial in sorted(complete, key=value_of, reverse=True):
+    for trial in sorted(study.trials(TrialState.COMPLETE), key=value_of, reverse=True):
         digest = params_digest(study.params_of(trial))
-        if value_of(trial) > 0 and digest not in seen and len(new) < CANDIDATES:
+        if value_of(trial) > best_before and digest not in seen and len(new) < CANDIDATES:
             seen.add(digest)
             new.append(trial.number)
-    best_before = max((value_of(study.trials()[number]) for number in before), default=0.0)
-    new = [number for number in new if value_of(study.trials()[number]) > best_before]
     if new:
-        study.optuna.set_user_attr(_VALIDATED, before + new)
+        study.optuna.set_user_attr(_CHOSEN, [*choices, (share_of(len(choices) + 1, len(new)), new)])
+
+
+def share_of(choice: int, candidates: int) -> float:
+    """The share of `ALPHA` that each of the candidates of a choice has, counted from 1."""
+    return 1 / (choice * (choice + 1) * candidates)
+
+
+def _choices(study: Study) -> list[tuple[float, list[int]]]:
+    """(share of `ALPHA` of each, numbers of the trials) of every choice, in turn."""
+    attributes = study.optuna.user_attrs
+    earlier = attributes.get(_EARLIER, [])
+    found = [(1 / len(earlier), earlier)] if earlier else []
+    return found + [(share, numbers) for share, numbers in attributes.get(_CHOSEN, [])]
 
 
 def chosen(study: Study) -> list[FrozenTrial]:
     """All trials that were ever chosen."""
     trials = study.trials()
-    return [trials[number] for number in study.optuna.user_attrs.get(_VALIDATED, [])]
+    return [trials[number] for _, numbers in _choices(study) for number in numbers]
 
 
 def missing(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Params, int]]:
-    """(parameters, index of the held-out pair) of the runs still to be made, the defaults' first."""
+    """(parameters, index of the held-out pair) of the runs still to be made, the defaults' first.
+
+    Each process begins with another pair, so that several on one study do not make the same runs.
+    """
     wanted = [study.base, *(study.params_of(trial) for trial in candidates)] if candidates else []
+    pairs = study.held_out
     found = []
     for params in wanted:
-        for index, pair in enumerate(study.held_out):
-            trace = study.ledger.get(study.key(params, pair))
+        for i in range(len(pairs)):
+            index = (os.getpid() + i) % len(pairs)
+            trace = study.ledger.get(study.key(params, pairs[index]))
             if trace is None or not trace.covers(study.plan.nodes):
                 found.append((params, index))
     return found
@@ -139,6 +155,7 @@ def missing(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Param
 def conclude(study: Study) -> Conclusion:
     """What may be concluded from the runs that are there."""
     candidates, budget = chosen(study), study.plan.nodes
+    shares = {number: share for share, numbers in _choices(study) for number in numbers}
     found = []
     for trial in candidates:
         params = study.params_of(trial)
@@ -151,7 +168,7 @@ def conclude(study: Study) -> Conclusion:
         )
         edges = float(np.mean([a.score_at(budget) - b.score_at(budget) for a, b in zip(ours, theirs, strict=True)]))
         cost = sum(trace.seconds for trace in ours) / max(1e-9, sum(trace.seconds for trace in theirs))
-        found.append(compare(trial.number, differences, edges, cost, len(candidates), study.plan.seed))
+        found.append(compare(trial.number, differences, edges, cost, shares[trial.number], study.plan.seed))
     return Conclusion(tuple(sorted(found, key=lambda one: -one.mean)), len(missing(study, candidates)))
 
 

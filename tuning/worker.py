@@ -1,14 +1,15 @@
 """What one process of a study does: the defaults' runs first, then trial after trial until it is told to stop.
 
 A trial is run on all pairs with short budgets, and given up as soon as the signed-rank test says that it is worse than
-the best one (WilcoxonPruner). The best third of those that got through goes on to the long budget, on the same pairs;
-its value is its mean difference to the defaults there. To optuna the others are pruned, and so rank behind.
+the best one (PairedPruner). The best third of those that got through goes on to the long budget, on the same pairs;
+its value is its mean difference to the defaults there. To optuna the others are pruned, and so rank behind; also the
+first ones, whose long runs are made for the sake of the rank correlation alone.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from tuning.study import Study
 
 PROMOTED = 3  # of all trials that finished their short runs, one in so many goes on
 FAILURES = 5  # in a row, and the worker gives up
-FIRST = 6  # trials that run to the end whatever they show: how short and long runs agree is read off them too
+FIRST = 6  # trials that have long runs whatever the short ones show: how both agree is read off them
 
 
 class Worker:
@@ -69,25 +70,32 @@ class Worker:
         """The value of a trial: edges above the defaults at the long budget. Raises TrialPruned, Stopped."""
         study, plan = self.study, self.study.plan
         params = suggest(trial, study.space, study.base)
-        short = self._differences(trial, params, plan.short, 0)
-        trial.set_user_attr("short", _mean(short))
-        if not self._goes_on(trial.number, _mean(short)):
+        short = self._judged(trial, params, plan.short, 0)
+        trial.set_user_attr("short", short)
+        if trial.number < FIRST:
+            trial.set_user_attr("long", _mean(list(self._differences(params, plan.nodes))))
+        if not self._goes_on(short):
+            trial.report(short, plan.pairs)  # the sampler ranks those given up by their last value
             raise optuna.TrialPruned
-        return _mean(self._differences(trial, params, plan.nodes, len(study.pairs)))
+        return self._judged(trial, params, plan.nodes, plan.pairs)
 
-    def _differences(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> list[float]:
-        study, found = self.study, []
-        for step, pair in enumerate(study.pairs, first_step):
-            ours, theirs = (self.trace(one, pair, budget) for one in (params, study.base))
-            found.append(difference(ours, theirs, budget))
-            trial.report(found[-1], step)
+    def _differences(self, params: Params, budget: int) -> Iterator[float]:
+        """To the defaults, pair by pair."""
+        for pair in self.study.pairs:
+            ours, theirs = (self.trace(one, pair, budget) for one in (params, self.study.base))
+            yield difference(ours, theirs, budget)
+
+    def _judged(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
+        """Mean difference to the defaults, told step by step. Raises TrialPruned as soon as it is worse, Stopped."""
+        found = []
+        for step, one in enumerate(self._differences(params, budget), first_step):
+            found.append(one)
+            trial.report(one, step)
             if trial.number >= FIRST and trial.should_prune():
                 raise optuna.TrialPruned
-        return found
+        return _mean(found)
 
-    def _goes_on(self, number: int, short: float) -> bool:
-        if number < FIRST:
-            return True
+    def _goes_on(self, short: float) -> bool:
         others = [one.user_attrs["short"] for one in self.study.trials() if "short" in one.user_attrs]
         return bool(sum(other > short for other in others) < len(others) / PROMOTED)
 
@@ -96,16 +104,16 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def search(path: Path, number: int, workers: int, most_trials: int | None) -> float:
+def search(path: Path, first: int, most_trials: int | None) -> float:
     """Task of a worker: until told to stop, or the study has ``most_trials``; seconds inside of runs.
 
-    ``number``: which of ``workers``.
+    ``first``: with which pair it begins the defaults' runs.
     """
     study = Study(path)
     worker = Worker(study)
     failures = 0
     try:
-        worker.run_defaults(number * len(study.pairs) // workers)
+        worker.run_defaults(first)
         while not stop_requested() and (trial := study.ask(most_trials)) is not None:
             error = _run(worker, trial)
             failures = 0 if error is None else failures + 1

@@ -25,7 +25,7 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 
 IntArray = npt.NDArray[np.int32]
-MAX_BLOCKS = 30_000_000
+MAX_BLOCKS = 6_000_000  # 2 GB with their tables
 
 
 class Blocks(Counted):
@@ -33,7 +33,7 @@ class Blocks(Counted):
 
     Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told
     apart (see `exact.twins`), and with ``all_four`` the equal rotations of symmetric pieces too.
-    Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks in one place.
+    Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks.
     """
 
     PLACES = NODES, SOLUTIONS, EXHAUSTED
@@ -112,7 +112,8 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
         if key not in classes:
             classes[key] = len(classes)
             lists = [np.array(choices(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
-            groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists))
+            room = MAX_BLOCKS - sum(map(len, groups))
+            groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, room))
             count[grey] = len(groups[-1])
         class_of.append(classes[key])
     oriented = np.concatenate(groups)
@@ -133,8 +134,8 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
     return tables, count
 
 
-def _two_by_two(puzzle: Puzzle, lists: list[IntArray]) -> IntArray:
-    """All 2x2 blocks of the oriented pieces in ``lists`` (top left, top right, low left, low right)."""
+def _two_by_two(puzzle: Puzzle, lists: list[IntArray], most: int) -> IntArray:
+    """All 2x2 blocks of the oriented pieces in ``lists`` (top left, top right, low left, low right), up to ``most``."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
     top_left, top_right, low_left, low_right = lists
     keys = (
@@ -154,9 +155,9 @@ def _two_by_two(puzzle: Puzzle, lists: list[IntArray]) -> IntArray:
     room = 0
     while True:
         out = np.zeros((room, 4), dtype=np.int32)
-        found = int(make_blocks(quads, top_left, b, b_start, c, c_start, d, d_start, colours, out, MAX_BLOCKS))
-        if found > MAX_BLOCKS:
-            raise InputError(f"more than {MAX_BLOCKS:,} blocks of 2x2 pieces in one place; expected more colours")
+        found = int(make_blocks(quads, top_left, b, b_start, c, c_start, d, d_start, colours, out, most))
+        if found > most:
+            raise InputError(f"more than {MAX_BLOCKS:,} blocks of 2x2 pieces; expected more colours")
         if found <= room:
             return out
         room = found

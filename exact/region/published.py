@@ -16,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.region.resolve import RegionResult, Status, resolve
+from exact.region.resolve import resolve
+from exact.region.result import RegionResult, Status
 from exact.region.rules import ORDERS
+from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import Board
 from instances.errors import InputError
@@ -72,10 +74,7 @@ def run(args: argparse.Namespace, heights: list[int], without: set[str]) -> None
     puzzle = load_puzzle(args.puzzle)
     published = read_boards(args.boards, puzzle)
     done = {_key(line) for line in _lines(args.results) if _settled(line, args.seconds)}
-    board = published[0][1]
-    row = worst_rows(puzzle, board, 1)
-    resolve(puzzle, board, rows(puzzle, row, row + 1), prices=True)  # compiles before the first window is timed
-    resolve(puzzle, board, rows(puzzle, row, row + 1), nodes=1, order=args.order)
+    warm_up(args.order)
     for height in heights:
         for number, (score, board) in enumerate(published):
             if score < args.from_score:

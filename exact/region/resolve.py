@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable
 
 import numpy as np
 
+from exact.driver import Pace
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
+from exact.region.meter import Meter
 from exact.region.plan import RegionPlan, RegionWork, checked_cells, make_work, plan_region
 from exact.region.priced import Priced
-from exact.region.rules import check_pieces, checked, checked_order, with_clues
+from exact.region.result import Keep, RegionResult, Report, Status
+from exact.region.rules import check_pieces, checked, checked_order, filled, with_clues
 from exact.region.schedule import Schedule, both_ways, schedules
 from exact.region.sweep import begin_sweep, sweep
 from exact.region.urgent import Urgent, is_compact
@@ -22,58 +22,16 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 
-_STEP = 1_500_000  # nodes between two looks at the clock: about 50 ms
-_PRICED_STEP = 8 * _STEP
+__all__ = ["Keep", "RegionResult", "Report", "Status", "resolve"]
+
 _FIRST_TRY = 100_000  # nodes for a refill better than the incumbent, before the proof by deepening begins
 _TRY_ALL = 20_000  # a level that cost less than this tries all schedules, to learn which is the best
 _TRY_SOME = 1_000_000
-_GROWTH = 5.0  # one more mismatch costs about this many times more nodes
+_GROWTH = math.log(5.0)  # one more mismatch costs about five times more nodes
 _STEPS_OF_A_NODE = 25  # of filling tables, in the time of a node without them
 _PATIENCE = 0.5  # nodes before prices are set, as a share of what setting them takes
 _FIRST_LOOK = 50_000  # nodes before that is found out
 _NEVER = 1 << 62
-
-
-class Status(StrEnum):
-    """How a re-solve ended. The first three are proofs."""
-
-    OPTIMAL = "optimal"  # the board was the best possible already
-    IMPROVED_OPTIMAL = "improved and optimal"
-    TARGET_REFUTED = "target refuted"  # no refill reaches the target
-    TARGET_REACHED = "target reached"  # by a refill or by the board as it was; not proven to be the best
-    IMPROVED = "improved"  # not proven to be the best
-    BUDGET_SPENT = "budget spent"
-    INTERRUPTED = "interrupted"  # Ctrl-C; the board may have improved
-
-
-@dataclass(frozen=True)
-class RegionResult:
-    """``score``, ``score_before``: matched inner edges of the whole board. ``bound``: the most that any refill
-    of the region can give, as far as proven. ``board``: a refill, verified, or the board as it was given. A full board
-    is never made worse, while filling empty cells for a low ``target`` may lose matches.
-    """
-
-    status: Status
-    board: Board
-    score: int
-    score_before: int
-    bound: int
-    nodes: int
-    seconds: float
-    cells: tuple[int, ...]
-
-    @property
-    def proven(self) -> bool:
-        """Whether no refill of the region is better than ``board``."""
-        return self.score == self.bound
-
-    @property
-    def improved(self) -> bool:
-        return self.score > self.score_before
-
-
-Report = Callable[[int, int, int, float], None]  # score, bound, nodes, seconds
-Keep = Callable[[Board], None]
 
 
 def resolve(
@@ -122,30 +80,7 @@ def resolve(
     if order == "urgent" or (order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
         search.decide_by_urgency(backjumping and order == "urgent")
         prices = False
-    return search.run(target, prices, _Meter(nodes, seconds), report, keep)
-
-
-class _Meter:
-    """Counts nodes against both budgets."""
-
-    def __init__(self, nodes: int | None, seconds: float | None) -> None:
-        self.limit = nodes
-        self.seconds = seconds
-        self.nodes = 0
-        self.began = time.perf_counter()
-
-    @property
-    def elapsed(self) -> float:
-        return time.perf_counter() - self.began
-
-    @property
-    def spent(self) -> bool:
-        return (self.limit is not None and self.nodes >= self.limit) or (
-            self.seconds is not None and self.elapsed >= self.seconds
-        )
-
-    def step(self, most: int) -> int:
-        return most if self.limit is None else min(most, self.limit - self.nodes)
+    return search.run(target, prices, Meter(nodes, seconds), report, keep)
 
 
 class _Resolve:
@@ -176,10 +111,13 @@ class _Resolve:
         self.urgent: Urgent | None = None
         self.schedules: list[Schedule] = schedules(puzzle, self.plan.cells, curves=curves)
         self.best = start
-        whole = bool((start.placements[free] >= 0).all())
         begun = self.judged if start == board else verify(puzzle, start)
+        lies = start.placements[free] >= 0
+        if lies.any() and not lies.all() and not begun.broken:  # what lies is to be kept until a refill is better
+            self.best = filled(puzzle, start, free.tolist())
+            begun = verify(puzzle, self.best)
         # mismatches of the incumbent; one more than possible where it is none
-        self.incumbent = self.base + self.joints - begun.score if whole and begun.valid else self.joints + 1
+        self.incumbent = self.base + self.joints - begun.score if lies.any() and not begun.broken else self.joints + 1
         self.refuted = -1  # no refill has at most this many mismatches
 
     def decide_by_urgency(self, backjumping: bool) -> None:
@@ -193,47 +131,53 @@ class _Resolve:
     # -- the question ----------------------------------------------------------------------------------------------
 
     def run(
-        self, target: int | None, prices: bool | None, meter: _Meter, report: Report | None, keep: Keep | None
+        self, target: int | None, prices: bool | None, meter: Meter, report: Report | None, keep: Keep | None
     ) -> RegionResult:
-        # mismatches that the target allows
-        enough = -1 if target is None else min(self.joints, self.base + self.joints - target)
+        # mismatches that the target allows; -1 = it is out of reach, None = the best is asked for
+        self.enough = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
         interrupted = False
         self.meter, self.report, self.keep = meter, report, keep
         self.costs: dict[str, tuple[int, float]] = {}  # schedule -> (r, nodes that refuting r took)
-        _compile(self)
-        meter.began = time.perf_counter()
+        least = self._least()
+        meter.start()
         try:
             self.patience = {None: _FIRST_LOOK, True: 0, False: _NEVER}[prices]
-            self._search(enough)
+            self._refute(min(least, self.incumbent) - 1)
+            self._search()
         except KeyboardInterrupt:
             interrupted = True
-        return self._result(enough, interrupted)
+        return self._result(interrupted)
 
-    def _search(self, enough: int) -> None:
-        """Tries for a better refill, each a little longer, between the levels of a proof by deepening.
+    def _least(self) -> int:
+        """Mismatches that every refill has at least, by the bound at the root. Loads the machine code too."""
+        _compile(self)
+        return int(self.work.bound[0]) * self.bounds[0]
 
-        ``enough``: mismatches at which the search may stop, -1 = only at the best.
-        """
+    def _search(self) -> None:
+        """Tries for a better refill, each a little longer, between the levels of a proof by deepening."""
         effort = _FIRST_TRY
-        while self.incumbent > max(self.refuted + 1, enough) and not self.meter.spent:
-            if 0 <= enough <= self.refuted:
-                return
+        while not self._settled and not self.meter.spent:
             if self.meter.nodes >= self.patience:
-                self._consider_prices(max(enough, -1))
+                self._consider_prices()
                 continue
-            aim = max(self.incumbent - 1 if enough < 0 else min(self.incumbent - 1, enough), self.refuted + 1)
-            if aim > self.refuted + 1 and self._attempt(self._ranked(aim)[0], aim, effort) == FOUND:
+            if self._aim > self.refuted + 1 and self._attempt(self._ranked(self._aim)[0], self._aim, effort) == FOUND:
                 continue
-            if self.refuted >= aim:
-                break
-            while not self.meter.spent and self.refuted + 1 < self.incumbent:
+            while not self._settled and not self.meter.spent:
                 before = self.meter.nodes
                 self._level(self.refuted + 1)
-                if self.refuted >= aim:
-                    return
                 if self.meter.nodes - before > effort or self.meter.nodes >= self.patience:
                     break  # the next level will be longer still: try for more again
             effort *= 4
+
+    @property
+    def _aim(self) -> int:
+        """Mismatches that the next find may have."""
+        return self.incumbent - 1 if self.enough is None else min(self.incumbent - 1, self.enough)
+
+    @property
+    def _settled(self) -> bool:
+        """Whether nothing is left to find: none is better, or the target is reached or refuted."""
+        return self._aim <= self.refuted or (self.enough is not None and self.incumbent <= self.enough)
 
     def _level(self, r: int) -> None:
         """Decide whether some refill has at most ``r`` mismatches; while levels are cheap, find the best schedule."""
@@ -242,7 +186,7 @@ class _Resolve:
             return
         cost = int(self.costs[ranked[0].name][1])
         for schedule in ranked[1 : len(ranked) if cost < _TRY_ALL else 3 if cost < _TRY_SOME else 1]:
-            if self.meter.spent or self.meter.nodes >= self.patience:
+            if self._settled or self.meter.spent or self.meter.nodes >= self.patience:
                 break
             if self._attempt(schedule, r, cost) == NONE:
                 cost = int(self.costs[schedule.name][1])
@@ -252,7 +196,7 @@ class _Resolve:
 
         def cost(schedule: Schedule) -> float:
             level, nodes = self.costs.get(schedule.name, (r, math.inf))
-            return nodes * _GROWTH ** (r - level)
+            return (math.log(nodes) if nodes else -math.inf) + _GROWTH * (r - level)
 
         return sorted(self.schedules, key=cost)
 
@@ -264,8 +208,8 @@ class _Resolve:
         limit = min(self.patience - began, _NEVER if limit is None else limit)
         begin_sweep(self.work)
         while True:
-            status, made = self.sweep(schedule, r, self.meter.step(min(_STEP, limit - (self.meter.nodes - began))))
-            self.meter.nodes += made
+            status, made = self.sweep(schedule, r, self.meter.step(limit - (self.meter.nodes - began)))
+            self.meter.count(made)
             spent = self.meter.nodes - began
             if status == FOUND:
                 self._take(self.plan, self.work)
@@ -290,7 +234,7 @@ class _Resolve:
 
     # -- prices ----------------------------------------------------------------------------------------------------
 
-    def _consider_prices(self, enough: int) -> None:
+    def _consider_prices(self) -> None:
         """Set prices now, or find out when it will be worth its time."""
         orders = both_ways(self.puzzle, self.plan.cells)
         priced = Priced(self.plan, self.used, self.outside, orders, self.spare)
@@ -302,9 +246,8 @@ class _Resolve:
             affordable = self.meter.limit is None or cost <= self.meter.limit
             self.patience = math.ceil(_PATIENCE * cost) if affordable else _NEVER
             return
-        goal = self.incumbent - 1 if enough < 0 else min(self.incumbent - 1, enough)
-        priced.set_prices(goal, lambda: self.meter.spent)
-        self.priced, self.patience = priced, _NEVER
+        priced.set_prices(self._aim, lambda: self.meter.spent)
+        self.priced, self.patience, self.meter.pace = priced, _NEVER, Pace()
         self._refute(min(priced.bound, self.incumbent) - 1)
 
     def _priced_attempt(self, priced: Priced, r: int, limit: int | None) -> int:
@@ -315,9 +258,8 @@ class _Resolve:
             plan, work = priced.begin(end, r, *self.bounds)
             while not work.state[FINISHED]:
                 before = int(work.state[NODES])
-                step = self.meter.step(min(_PRICED_STEP, most - (self.meter.nodes - began)))
-                search_region(plan, work, before + step)
-                self.meter.nodes += int(work.state[NODES]) - before
+                search_region(plan, work, before + self.meter.step(most - (self.meter.nodes - began)))
+                self.meter.count(int(work.state[NODES]) - before)
                 if work.state[BEST] >= 0:
                     self._take(plan, work)
                     return FOUND
@@ -355,27 +297,35 @@ class _Resolve:
                 self.keep(board)
             self._tell()
 
-    def _result(self, enough: int, interrupted: bool) -> RegionResult:
-        total = self.base + self.joints
+    def _result(self, interrupted: bool) -> RegionResult:
+        total, before, enough = self.base + self.joints, self.judged.score, self.enough
         if self.refuted >= self.joints and self.incumbent > self.joints:
             raise AssertionError("every refill was refuted")
         bound = total - min(self.refuted + 1, self.incumbent)
-        before = self.judged.score
         found = self.incumbent <= self.joints
-        improved = found and (total - self.incumbent > before or not self.judged.valid)
-        board = self.best if improved or (found and self.best.placed > self.given.placed) else self.given
         proven = found and self.refuted + 1 >= self.incumbent
+        reached = found and enough is not None and self.incumbent <= enough
+        improved = found and (total - self.incumbent > before or bool(self.judged.broken))
+        taken = improved or (found and self.best.placed > self.given.placed)
         status = (
             (Status.IMPROVED_OPTIMAL if improved else Status.OPTIMAL) if proven
             else Status.INTERRUPTED if interrupted
-            else Status.TARGET_REACHED if found and self.incumbent <= enough
+            else Status.TARGET_REACHED if reached
             else Status.IMPROVED if improved
-            else Status.TARGET_REFUTED if enough >= 0 and self.refuted >= enough
+            else Status.TARGET_REFUTED if enough is not None and self.refuted >= enough
             else Status.BUDGET_SPENT
         )  # fmt: skip
-        score = total - self.incumbent if found else before
+        score = total - self.incumbent if taken else before
         return RegionResult(
-            status, board, score, before, max(bound, score), self.meter.nodes, self.meter.elapsed, tuple(self.cells)
+            status,
+            self.best if taken else self.given,
+            score,
+            before,
+            max(bound, score),
+            self.meter.nodes,
+            self.meter.elapsed,
+            tuple(self.cells),
+            legal=found or not self.judged.broken,
         )
 
 

@@ -9,7 +9,7 @@ from exact.region.plan import RegionPlan
 from instances.board import Board
 from instances.errors import BoardError, InputError
 from instances.identical import clues_at_home
-from instances.puzzle import Puzzle
+from instances.puzzle import GREY, Puzzle
 from instances.verify import Verification, verify
 
 ORDERS = ("auto", "static", "urgent")  # in which a search decides the cells
@@ -24,6 +24,28 @@ def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     for clue in puzzle.clues:
         if clue.cell in cells:
             placements[clue.cell] = clue.piece * 4 + clue.rotation
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def filled(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """``board``, which breaks no rule, with a piece on each empty one of ``cells``, in turn: the one that matches most.
+
+    Pieces of clues are left out; there is always another one that obeys the rules.
+    """
+    placements = board.placements.copy()
+    left = np.ones(puzzle.cells, dtype=bool)
+    left[placements[placements >= 0] >> 2] = False
+    left[[clue.piece for clue in puzzle.clues]] = False
+    for cell in cells:
+        if placements[cell] >= 0:
+            continue
+        fits = np.repeat(left, 4) & ((puzzle.oriented == GREY) == puzzle.grey_sides(cell)).all(axis=1)
+        matches = fits.astype(int)
+        for side, other in puzzle.neighbours(cell):
+            if placements[other] >= 0:
+                matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
+        placements[cell] = matches.argmax()
+        left[placements[cell] >> 2] = False
     return Board(placements, puzzle.width, puzzle.height)
 
 

@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from exact.region.published import read_boards
-from exact.region.resolve import Status, resolve
+from exact.region.resolve import resolve
+from exact.region.result import Status
+from exact.region.warmup import warm_up
 from exact.region.windows import around_mismatches, window
 from instances.board import Board
 from instances.errors import InputError
@@ -49,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         puzzle = load_puzzle(args.puzzle)
         boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
+        warm_up("auto")
         print(f"| shape | windows | {' | '.join(_WAYS)} |")
         print("|---" * (2 + len(_WAYS)) + "|")
         for shape in args.shapes.split(","):
@@ -69,7 +72,6 @@ def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> I
     best: dict[int, int] = {}
     for options in _WAYS.values():
         proven, nodes, seconds = 0, [], []
-        resolve(puzzle, boards[0], regions[0], nodes=1, **options)  # type: ignore[arg-type]  # compiles
         for number, (board, cells) in enumerate(zip(boards, regions, strict=True)):
             cpu = time.process_time()
             result = resolve(puzzle, board, cells, seconds=limit, **options)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from functools import cache
 
 from exact.jit import is_compiled
 from exact.region.resolve import resolve
+from exact.region.result import Status
 from exact.region.rules import checked_order
 from instances.board import Board
 from instances.generate import uniform
@@ -22,14 +23,17 @@ def is_ready(order: str) -> bool:
 def warm_up(order: str) -> None:
     """Let the searches in ``order`` (see `resolve`), with prices too, make some steps on a small board.
 
-    Their machine code depends neither on the board nor on the region. Raises InputError for no order.
+    Their machine code depends neither on the board nor on the region. Raises InputError for no order, and
+    KeyboardInterrupt at Ctrl-C: kernels that were not all loaded are not taken for warm.
     """
     planted = uniform(4, 4, 3, 1)
     placements = planted.solution.placements.copy()
     placements[[5, 6]] = placements[[6, 5]]
     board = Board(placements, 4, 4)
     for one in _orders(order):
-        resolve(planted.puzzle, board, range(16), nodes=100, order=one, prices=True)
+        result = resolve(planted.puzzle, board, range(16), nodes=100, order=one, prices=True)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
 
 
 def _orders(order: str) -> tuple[str, ...]:

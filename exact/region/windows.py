@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from exact.region.resolve import Keep, RegionResult, Status, resolve
+from exact.region.resolve import resolve
+from exact.region.result import Keep, RegionResult, Status
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle

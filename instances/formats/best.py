@@ -78,6 +78,7 @@ def read(source: Source) -> Document:
         notes += document.notes
         if document.puzzle is None or document.board is None:
             return Document(FORMAT.name, None, None, tuple(notes), document.quads, document.shape)
+        _agree(best)
         puzzle, board = document.puzzle, document.board
     pieces = int(board.placements.max(initial=0)) >> 2
     if pieces >= puzzle.cells:
@@ -166,6 +167,17 @@ def _from_url(best: _Best, source: Source) -> Document:
             f"'url' shows a board of {shape}; expected {(best.board.width, best.board.height)} as in the file"
         )
     return document
+
+
+def _agree(best: _Best) -> None:
+    """Raise InputError unless the placements are the pieces of the url, whose board is full.
+
+    How a piece lies in its own puzzle nobody knows, and without ``board_pieces`` not even which one it is.
+    """
+    pieces = [oriented >> 2 for oriented in best.board.placements.tolist()]
+    stated = viewer.parse(best.url, None, []).numbers
+    if sorted(pieces) != [*range(len(pieces))] or (stated is not None and pieces != [*stated]):
+        raise InputError("'placements' and 'url' show two boards; expected the same pieces on the same cells")
 
 
 def write(target: Target) -> str:

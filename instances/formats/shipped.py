@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 _SOLUTION = ".solution.txt"
@@ -12,7 +11,7 @@ _SOLUTION = ".solution.txt"
 @cache
 def shipped_instances() -> dict[str, Path]:
     """Name -> file of each shipped instance, in order of names. Planted solutions stand apart and are not listed."""
-    folder = Path(str(files("instances"))) / "data"
+    folder = Path(__file__).parent.parent / "data"
     return {
         path.name.removesuffix(".txt"): path
         for path in sorted(folder.glob("*.txt"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
+from lns.cli.main import tell
 from lns.cli.options import named, positive, whole
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
                 key = found.puzzle.sha256, found.board.colours(found.puzzle).tobytes()
                 unique.setdefault(key, found)
         except InputError as error:
-            print(f"lns: {printable(str(error), 2000)}", file=sys.stderr)
+            tell(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
     boards = sorted(unique.values(), key=lambda found: -found.score)[: args.top]
     rows: list[dict[str, Any]] = []
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             print(row["score"], row["url"] or "(no viewer URL: more colours than letters; --json has the placements)")
         if not rows:
             least = f" of at least {args.min}" if args.min else ""
-            print(f"lns: no board{least} in {', '.join(map(str, args.directories))}", file=sys.stderr)
+            tell(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
     return status if rows or status == BAD_INPUT else ANSWER_IS_NO
 
 
@@ -103,11 +103,11 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
         else:
             wrong += 1
     if wrong:
-        print(f"lns: {path / BOARDS}: {wrong} damaged lines are passed over", file=sys.stderr)
+        tell(f"lns: {path / BOARDS}: {wrong} damaged lines are passed over")
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= at_least:
             elapsed_s = Fields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
             yield _Found(puzzle, best.board, best.score, elapsed_s, path)
     except InputError as error:
-        print(f"lns: {error}", file=sys.stderr)
+        tell(f"lns: {error}")

@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read, render
     from instances.formats.files import atomic_write
     from instances.formats.reading import source_name
-    from lns.cli.main import DONE, print_json
+    from lns.cli.main import DONE, print_json, tell
 
     if args.output == "-" and args.to_format is None:
         raise InputError("OUT is - and says no format; expected --to FORMAT")
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         atomic_write(path, text)
     for note in notes:
-        print(f"lns: {note}", file=sys.stderr)
+        tell(f"lns: {note}")
     if args.json:
         print_json(
             {

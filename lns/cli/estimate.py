@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
+import signal
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.main import DONE, INTERRUPTED, print_json
-from lns.cli.session import handled, interrupt
+from lns.cli.main import DONE, print_json, tell
+from lns.cli.session import handled
 from lns.cli.solve import add_arguments
 
 if TYPE_CHECKING:
@@ -34,16 +34,26 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
 
     def progress(line: str) -> None:
         if not args.quiet:
-            print(line, file=sys.stderr, flush=True)
+            tell(line)
+
+    ended_by = signal.SIGINT
+
+    def interrupt(number: int, frame: object) -> None:
+        nonlocal ended_by
+        ended_by = signal.Signals(number)
+        raise KeyboardInterrupt
 
     progress(f"measuring {puzzle.name} for {args.time:g} s of one core")
-    with handled(interrupt):
-        found = estimate(puzzle, params, args.seed, args.time, progress)
+    try:
+        with handled(interrupt):
+            found = estimate(puzzle, params, args.seed, args.time, progress)
+    except KeyboardInterrupt:
+        return 128 + ended_by
     if args.json:
         print_json(_json(puzzle, found))
     else:
         _print_table(puzzle, found)
-    return INTERRUPTED if found.interrupted else DONE
+    return 128 + ended_by if found.interrupted else DONE
 
 
 def _print_table(puzzle: Puzzle, found: Estimate) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED, print_json
+from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED, print_json, tell
 from lns.cli.options import NO_URL, check_board_file, duration, positive, whole
 
 if TYPE_CHECKING:
@@ -31,6 +30,9 @@ SWITCHES = {
     "--shared-edges": ("shared_edges", True, "the bound 2 h(N) on edges between free pieces (4.2)"),
     "--cycles": ("cycles", True, "chains of rim pieces that close too early (4.2)"),
 }
+
+# option of the command line -> the solvers that heed it
+OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...",)}
 
 # further jobs: (module, its functions for arguments and for running, help)
 JOBS = {
@@ -95,9 +97,11 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     )
     parser.add_argument("--nodes", type=positive, metavar="N", help="stop after N placements")
     parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
-    parser.add_argument("--memory", type=positive, metavar="MB", help="limit for solvers in a process of their own")
+    parser.add_argument(
+        "--memory", type=positive, metavar="MB", help="for sat:..., cp and xcc, which run in a process of their own"
+    )
     parser.add_argument("--sat-solver", metavar="NAME", help="for sat:... - kissat, cadical, glucose, minisat, ...")
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="for sls:...: seed of the walk (default 0)")
+    parser.add_argument("--seed", type=whole, metavar="N", help="for sls:...: seed of the walk (default 0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(all=False, output=None, force=False)
@@ -168,7 +172,7 @@ def _run_search(args: argparse.Namespace) -> int:
                 report=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
                 memory=None if args.memory is None else args.memory * 1_000_000,
                 sat_solver=args.sat_solver,
-                seed=args.seed,
+                seed=args.seed or 0,
                 each=boards,
             )
     except (InputError, KeyboardInterrupt):  # refused, or ended before there was anything to tell
@@ -201,11 +205,12 @@ def tell_compiling(solver: str) -> None:
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel is not None and not is_compiled(entry.kernel):
-        print("lns: compiling the search, once for this installation: about half a minute ...", file=sys.stderr)
+        tell("lns: compiling the search, once for this installation: about half a minute ...")
 
 
 def _options(args: argparse.Namespace) -> Options:
     from exact.colorpairs.options import Heuristic, Options
+    from exact.comparators import SOLVERS
     from instances.errors import InputError
 
     given: dict[str, Any] = {
@@ -215,6 +220,11 @@ def _options(args: argparse.Namespace) -> Options:
         given["heuristic"] = Heuristic.of(args.heuristic)
     if given and args.solver != "colorpairs":
         raise InputError(f"solver '{args.solver}' has no parts to switch; --heuristic and the like are for colorpairs")
+    for name, solvers in OPTIONS_OF.items():
+        family = args.solver.partition(":")[0] + ":..."
+        if getattr(args, name) is not None and args.solver in SOLVERS and not {args.solver, family} & {*solvers}:
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} does nothing for solver '{args.solver}'; it is for {', '.join(solvers)}")
     return Options(**given)
 
 

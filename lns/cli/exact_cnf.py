@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from lns.cli.options import check_board_file, refuse_existing
+from lns.cli.options import check_board_file, check_files
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run_cnf(args: argparse.Namespace) -> int:
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to the screen; expected -o FILE or --sizes")
-    refuse_existing(args.output, args.force)
+    check_files(args.force, args.output)
     encoding = encode(args.encoding, load_puzzle(args.instance))
     if args.output is None and not args.sizes:
         write(encoding, sys.stdout)
@@ -37,9 +37,9 @@ def run_cnf(args: argparse.Namespace) -> int:
     sizes = {name: count for name, count in encoding.sizes().items() if count}
     clauses = sum(sizes.values())
     if args.output is not None and not args.sizes:
-        unfinished = args.output.with_name(args.output.name + ".part")
+        unfinished = args.output.with_name(f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp")  # as `atomic_write`
         try:
-            with unfinished.open("w", encoding="ascii") as file:
+            with unfinished.open("x", encoding="ascii") as file:
                 write(encoding, file)
             unfinished.replace(args.output)
         finally:

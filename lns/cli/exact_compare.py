@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from lns.cli.options import duration, positive, whole
@@ -38,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from exact.outcome import UNTOLD
     from instances.errors import InputError
     from instances.formats import load_puzzle
-    from lns.cli.main import DONE, INTERRUPTED, print_json
+    from lns.cli.main import DONE, INTERRUPTED, print_json, tell
 
     solvers = list(SOLVERS) if args.solvers == ["all"] else args.solvers
     for solver in solvers:
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         for row in compare(puzzles, solvers, question, args.output):
             rows.append(row)
-            print(f"lns: {row.instance} {row.solver}: {row.status}, {row.seconds:.2f} s", file=sys.stderr, flush=True)
+            tell(f"lns: {row.instance} {row.solver}: {row.status}, {row.seconds:.2f} s")
     except KeyboardInterrupt:
         status = INTERRUPTED
     if args.json:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from lns.cli.main import tell
 
 if TYPE_CHECKING:
     from exact.compare import Row
@@ -40,7 +41,7 @@ def _run_seed_000(args: argparse.Namespace) -> int:
     try:
         for made in run_experiment(plan, args.output):
             done.append(made)
-            print(f"lns: {made.told()}", file=sys.stderr, flush=True)
+            tell(f"lns: {made.told()}")
     except KeyboardInterrupt:
         status = INTERRUPTED
     print(tables(done, plan))
@@ -73,7 +74,7 @@ def _run(which: str, args: argparse.Namespace) -> int:
         for row in runs.made(seed.runs(plan), args.output):
             rows.append(row)
             spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else f", {row.nodes:,} nodes"
-            print(f"lns: {row.instance} {row.solver}: {row.status}{spent}", file=sys.stderr, flush=True)
+            tell(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
     except KeyboardInterrupt:
         status = INTERRUPTED
     plotted = _plot(seed, rows, args) if args.output is not None and rows else ""
@@ -104,7 +105,7 @@ def _plot(seed: Any, rows: list[Row], args: argparse.Namespace) -> str:
     try:
         need("plot", "the plot")
     except InputError as error:
-        print(f"lns: {error}", file=sys.stderr)
+        tell(f"lns: {error}")
         return ""
     seed.plot(rows, path)
     return f"\n\nrows   {args.output}\nplot   {path}"

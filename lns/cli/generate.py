@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from instances.errors import InputError
-from lns.cli.options import refuse_existing
+from lns.cli.options import check_files
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from instances.generate import Family, clue_cells, corner_cells
     from lns.cli.main import DONE, print_json
 
-    _check_files(args.output, args.solution, args.force)
+    check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
         raise InputError("expected one of KIND (uniform, balanced-torus, like-e2), --unique and --from-3-partition")
     solution: Board | None = None
@@ -148,11 +147,3 @@ def _shape(width: int | None, height: int | None) -> tuple[int, int]:
     side = 16 if width is None and height is None else width if height is None else height
     assert side is not None
     return (side if width is None else width), (side if height is None else height)
-
-
-def _check_files(output: str | None, solution: str | None, force: bool) -> None:
-    """Refuse before anything is made: nothing is overwritten, and not one file by the other."""
-    if output is not None and solution is not None and os.path.realpath(output) == os.path.realpath(solution):
-        raise InputError("puzzle and solution would go to the same file; expected two", output)
-    for path in (output, solution):
-        refuse_existing(path, force)

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import BoardError, InputError
-from lns.cli.options import (
-    cell_list,
-    cells_of,
-    check_board_file,
-    check_folder,
-    duration,
-    positive,
-    refuse_existing,
-    whole,
-)
+from lns.cli.main import tell
+from lns.cli.options import NO_URL, cell_list, cells_of, check_board_file, check_files, duration, positive, whole
 
 if TYPE_CHECKING:
     from exact.region.resolve import Keep, RegionResult
@@ -103,13 +95,12 @@ def _improve(args: argparse.Namespace) -> int:
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None and board is not None
     check_board_file(args.output, puzzle, args.force)
-    refuse_existing(args.svg, args.force)
-    check_folder(args.svg)
+    check_files(args.force, args.output, args.svg)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
     if known is None and document.format == "best":  # where its puzzle comes from decides about clues
         for note in document.notes:
-            print(f"lns: {note}", file=sys.stderr)
+            tell(f"lns: {note}")
     args.instance = args.puzzle or document.instance
     try:
         if args.everywhere:
@@ -190,15 +181,24 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, result: RegionResult) -> Non
     if args.json:
         from lns.cli.main import print_json
 
-        print_json(answer)
+        print_json(answer | {"placements": result.board.pairs()})
     else:
         donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
         print(f"region      {len(result.cells)} cells{donors}")
         print(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
         print(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
         print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
-        if result.improved and answer["url"]:
-            print(f"url         {answer['url']}")
+        if result.improved:
+            print(*found_lines(puzzle, result.board), sep="\n")
+
+
+def found_lines(puzzle: Puzzle, board: Board) -> list[str]:
+    """The board as a viewer URL; where none has the letters, its placements as in best.json."""
+    from instances.formats import url_if_any
+
+    if url := url_if_any(puzzle, board):
+        return [f"url         {url}"]
+    return [f"url         {NO_URL}", f"placements  {json.dumps(board.pairs())}"]
 
 
 _SENTENCES = {
@@ -233,7 +233,7 @@ def warm_up(args: argparse.Namespace) -> None:
     from exact.region.warmup import is_ready, warm_up
 
     if not args.quiet and not is_ready(args.order):
-        print("lns: compiling the kernels, once for this installation: about half a minute ...", file=sys.stderr)
+        tell("lns: compiling the kernels, once for this installation: about half a minute ...")
     warm_up(args.order)
 
 

@@ -13,7 +13,7 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.improve import keeper, warm_up, write_board
+from lns.cli.improve import found_lines, keeper, warm_up, write_board
 from lns.cli.main import DONE, INTERRUPTED, print_json
 from lns.cli.session import progress
 
@@ -105,6 +105,7 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
                 "nodes": sum(one.result.nodes for one in done),
                 "seconds": round(sweep.seconds, 3),
                 "windows": {kind: kinds.count(kind) for kind in _LEGEND} | {"total": sweep.total},
+                "placements": sweep.board.pairs(),
                 "url": url_if_any(puzzle, sweep.board),
             }
         )
@@ -114,7 +115,7 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
         print(f"windows of {height}x{width}: {searched}, by upper left cell")
         print(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
-            print(f"url         {url_if_any(puzzle, sweep.board)}")
+            print(*found_lines(puzzle, sweep.board), sep="\n")
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
+from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json, tell
 from lns.cli.session import LiveLine, handled
 from lns.cli.stats import facts, table
 
@@ -91,7 +91,7 @@ class Job:
                 f"expected more time: lns resume {self.directory.path} --time S"
             )
         if self.keeper.troubles:
-            print(f"lns: not written: {', '.join(self.keeper.troubles)}; the board is above", file=sys.stderr)
+            tell(f"lns: not written: {', '.join(self.keeper.troubles)}; the board is above")
             return BAD_INPUT
         return DONE if best["score"] >= self.directory.settings.target else ANSWER_IS_NO
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.main import DONE, print_json
+from lns.cli.main import DONE, print_json, tell
 from lns.cli.options import check_folder, duration, positive, whole, workers
 from lns.names import ENGINES
 
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         for name, puzzle_of in selected:
             if puzzle_of is None:
-                print(f"{name}: skipped, no public data at {args.data}", file=sys.stderr)
+                tell(f"{name}: skipped, no public data at {args.data}")
             else:
                 note = f"fresh seed {fresh}" if name in ladder.FRESH else ""
                 rows += _rows(name, puzzle_of(), params, note, args)
@@ -115,7 +114,7 @@ def _measure(name: str, puzzle: Puzzle, variants: dict[str, Params], args: argpa
             runs[variant].append(one)
             label = f"{name}, {variant}," if args.ablate else name
             reached = ", ".join(f"{score} at {at:.1f} s" for score, at in list(one.reached.items())[-4:])
-            print(f"{label} seed {seed}: {one.score} of {puzzle.max_score} ({reached})", file=sys.stderr, flush=True)
+            tell(f"{label} seed {seed}: {one.score} of {puzzle.max_score} ({reached})")
     return runs
 
 

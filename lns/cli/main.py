@@ -81,7 +81,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(arguments: list[str]) -> int:
     from instances.errors import InputError
 
-    # closed by whoever started the program: what is said there is lost, and nothing else
+    # closed by whoever started the program: what is said there is lost, and nothing is read
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
     sys.stdout = sys.stdout or _nowhere()
     sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
@@ -95,7 +96,7 @@ def _main(arguments: list[str]) -> int:
     except InputError as error:
         return _complain(str(error))
     except BrokenPipeError:  # `lns show ... | head -1`: no word, but never 0; an answer that is known to be no stays so
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go(sys.stdout)
         return status or UNREAD
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -104,6 +105,19 @@ def _main(arguments: list[str]) -> int:
 
 def _nowhere() -> TextIO:
     return Path(os.devnull).open("w")
+
+
+def _let_go(stream: TextIO) -> None:
+    """What is still to be written goes nowhere: the end of Python would try again, and exit with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def tell(line: str) -> None:
+    """A line on stderr. One that takes nothing any more is no error: the work goes on."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        _let_go(sys.stderr)
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -168,5 +182,5 @@ def _overview() -> str:
 def _complain(sentence: str) -> int:
     from instances.formats.text import printable
 
-    print(f"lns: {printable(sentence, 2000)}", file=sys.stderr)  # an argument may hold anything
+    tell(f"lns: {printable(sentence, 2000)}")  # an argument may hold anything
     return BAD_INPUT

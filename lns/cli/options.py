@@ -67,7 +67,9 @@ def refuse_existing(path: str | os.PathLike[str] | None, force: bool) -> None:
     """Raises InputError where a file would be written over, or a pipe or device replaced; None: nothing to write."""
     if path is None:
         return
-    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+    if Path(path).is_dir():
+        raise InputError("this is a directory; expected the name of a file", path)
+    if Path(path).exists() and not Path(path).is_file():
         raise InputError("this is a pipe or a device; expected the name of a file", path)
     if os.path.lexists(path) and not force:
         raise InputError("this exists already; expected a new name, or --force to write over it", path)
@@ -86,6 +88,16 @@ def check_folder(path: str | os.PathLike[str] | None) -> None:
         TemporaryFile(dir=folder).close()  # permissions do not tell: root has them all, also where there are no files
     except OSError as error:
         raise InputError(f"no file can be made in this directory: {error.strerror}", folder) from None
+
+
+def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
+    """Raises InputError, before anything is made, where one of the files cannot be written or two are the same."""
+    named = [path for path in paths if path is not None]
+    for number, path in enumerate(named):
+        refuse_existing(path, force)
+        check_folder(path)
+        if os.path.realpath(path) in map(os.path.realpath, named[:number]):
+            raise InputError("two things would go to the same file; expected two names", path)
 
 
 def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:

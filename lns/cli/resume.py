@@ -51,6 +51,8 @@ def _resume(args: argparse.Namespace) -> int:
         found = recover(directory)
         account, settings = found.account, directory.settings
         seconds = account.left_s if args.time is None else args.time
+        if seconds <= 0 and not account.budget_s:
+            raise InputError("nothing of it was saved, nor how long it was to last; say so with --time", args.directory)
         if seconds <= 0:
             used = clock(account.elapsed_s)
             raise InputError(f"its time is used up ({used}); say how much longer with --time", args.directory)

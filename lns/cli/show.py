@@ -7,7 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import InputError
-from lns.cli.options import refuse_existing
+from lns.cli.main import tell
+from lns.cli.options import check_files
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -50,8 +51,9 @@ def run(args: argparse.Namespace) -> int:
     from instances.formats import atomic_write, load_puzzle, read, read_board, viewer_url
     from lns.cli.main import DONE, print_json
 
-    for path in (args.svg, args.tikz):
-        refuse_existing(path, args.force)
+    check_files(args.force, args.svg, args.tikz)
+    if args.numbers and args.svg is None and not args.open:
+        raise InputError("--numbers is for the SVG picture; expected --svg FILE or --open beside it")
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read(args.board, puzzle=known, format=args.format)
     if document.puzzle is None:
@@ -59,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
     for note in document.notes:
-        print(f"lns: {note}", file=sys.stderr)
+        tell(f"lns: {note}")
     if args.url and board is None:
         raise InputError(f"this is a puzzle (format {document.format}); a viewer URL needs a board", args.board)
     url = viewer_url(puzzle, board) if args.url and board is not None else None
@@ -154,4 +156,4 @@ def _open(picture: str) -> None:
     from pathlib import Path
 
     if not webbrowser.open(Path(picture).resolve().as_uri()):
-        print(f"lns: no browser was found; the picture is {picture}", file=sys.stderr)
+        tell(f"lns: no browser was found; the picture is {picture}")

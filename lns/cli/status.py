@@ -26,10 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import sys
-
     from instances.formats.text import printable
-    from lns.cli.main import BAD_INPUT, DONE, print_json
+    from lns.cli.main import BAD_INPUT, DONE, print_json, tell
     from lns.runs.overview import look
 
     found, status = [], DONE
@@ -37,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             found.append(look(path))
         except InputError as error:
-            print(f"lns: {printable(str(error), 2000)}", file=sys.stderr)
+            tell(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
     if args.json:
         print_json({"runs": [facts(one, args.at) for one in found]})

@@ -22,10 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from lns.cli.main import ANSWER_IS_NO, DONE
     from lns.runs.files import STOP, open_regular
+    from lns.runs.lock import lives_elsewhere
     from lns.runs.overview import look
 
     one = look(args.directory)
-    if one.state != "running":
+    over = {"ended", "died"}
+    if one.state == "died" and lives_elsewhere(args.directory):  # by a clock that is not ours
+        over = {"ended"}
+    if one.state in over:
         print(f"no run is under way in {one.path}; it {one.state}")
         return ANSWER_IS_NO
     try:
@@ -36,8 +40,9 @@ def run(args: argparse.Namespace) -> int:
     while time.monotonic() < end:
         time.sleep(0.1)
         one = look(args.directory)
-        if one.state != "running":
-            print(f"stopped with {one.score} of {one.puzzle.max_score}; lns resume {one.path} goes on")
+        if one.state in over:
+            best = f"{one.score} of {one.puzzle.max_score}" if one.best else "no board"
+            print(f"stopped with {best}; lns resume {one.path} goes on")
             return DONE
     print(f"asked to stop, and not yet stopped after {args.wait:g} s")
     return ANSWER_IS_NO

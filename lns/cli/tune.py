@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time", type=duration, metavar="S", help="for this session, validation included (default 1h without --trials)"
     )
     parser.add_argument("--trials", type=positive, metavar="N", help="search until the study has N trials")
-    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--workers", type=workers, metavar="N", help="processes (default 1)")
     parser.add_argument(
         "--run-seconds", type=duration, metavar="S", help="of a long run, turned into nodes (default 10)"
     )
@@ -59,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("both INSTANCE and --family; expected one of them")
     if args.nodes and args.run_seconds:
         raise InputError("both --nodes and --run-seconds; expected one of them")
+    if args.report and (args.time or args.trials or args.workers):
+        raise InputError("--report makes no runs; expected it without --time, --trials and --workers")
     if args.time is None and args.trials is None:
         args.time = 3600.0
     from lns.cli.session import logged
@@ -68,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     if args.report and not (args.study / SETTINGS).exists():
         raise InputError("no study is here; expected one that `lns tune` began", args.study)
     with logged(None, quiet=args.quiet):
-        study = open_study(args.study, _wish(args))
+        study = open_study(args.study, _wish(args), reading=args.report)
         if args.report:
             return _finish(study, args, None)
         log.info(
@@ -102,7 +104,7 @@ def _search(study: Study, args: argparse.Namespace) -> tuple[Session, int]:
         ended_by = number
         session.stop()
 
-    session = Session(study, args.workers, args.time, args.trials, show)
+    session = Session(study, args.workers or 1, args.time, args.trials, show)
     session.check_time()
     with handled(interrupt), line:
         session.run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -24,19 +25,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "q or Ctrl-C leaves; the run is not touched. "
         "Without a terminal: a line now and then, until the run is over. "
-        "Exit status: 0, 2 when DIR is no run directory."
+        "Exit status: 0, 2 when DIR is no run directory, 129 SIGHUP, 143 SIGTERM."
     )
 
 
 def run(args: argparse.Namespace) -> int:
     from lns.cli.main import DONE
+    from lns.cli.session import handled
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), handled(_leave):
         if sys.stdout.isatty() and sys.stdin.isatty():
             _live(args.directory, args.every or 2.0)
         else:
             _plain(args.directory, args.every or 30.0)
     return DONE
+
+
+def _leave(number: int, frame: object) -> None:
+    """The terminal is as before at the end, whatever ends it."""
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + number)
 
 
 def _live(path: Path, every: float) -> None:

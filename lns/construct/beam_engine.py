@@ -17,7 +17,7 @@ from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.tail import plan_tail
 from lns.costs import CHILD
-from lns.engine import Find, State, Statistics, judged
+from lns.engine import Find, State, Statistics, counters, judged
 from lns.params import Params
 from lns.rng import RandomState
 
@@ -170,7 +170,8 @@ class BeamEngine:
 
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError where it does not fit this puzzle and these parameters."""
-        self.best_score, self.boards, self.prefixes, self.nodes, self.died, depth = map(int, state["counters"])
+        self.best_score, depth = int(state["counters"][0]), int(state["counters"][-1])
+        self.boards, self.prefixes, self.nodes, self.died = counters(state["counters"][1:-1])
         best = state["best"].astype(np.int32)
         self.best = Board(best, self.puzzle.width, self.puzzle.height) if len(best) else None
         paths, worth = state["paths"].astype(np.int16), state["worth"].astype(np.int64)

@@ -17,7 +17,7 @@ from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
 from lns.construct.schedule import Schedule
 from lns.construct.tail import plan_tail
-from lns.engine import State
+from lns.engine import State, counters
 from lns.params import Construct
 from lns.rng import RandomState, generator
 
@@ -182,19 +182,21 @@ class Constructor:
         if any(len(state[name]) != len(value) for name, value in self.state().items()):
             raise _foreign()
         self.random[:] = state["random"]
-        self.counters[:] = state["counters"]
-        self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, exhausted = map(
-            int, state["shuffle"]
+        self.counters[:] = counters(state["counters"])
+        self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, exhausted = counters(
+            state["shuffle"]
         )
         self.exhausted = bool(exhausted)
-        self.outcomes[:] = state["outcomes"]
-        self.prefix.census[:] = state["census"]
-        if self.shuffle_seed < 0:
+        self.outcomes[:] = counters(state["outcomes"])
+        self.prefix.census[:] = counters(state["census"])
+        self.prefix.scalars[:] = int(state["scalars"][0]), *counters(state["scalars"][1:])
+        before = self.shuffled_at, self._prefixes_before, self._tail_nodes_before, int(self.counters[kernel.SAMPLED])
+        now = self.nodes, self.prefixes, self.tail_nodes, self.prefixes
+        if any(one > other for one, other in zip(before, now, strict=True)):
             raise _foreign()
         self._make_plan()
         if not endgame.number_again(self.end, self.end_work, np.asarray(state["bits"], dtype=np.int64)):
             raise _foreign()
-        self.prefix.scalars[:] = state["scalars"]
         self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
 
     def _replay(self, cursors: list[int], depth: int) -> None:

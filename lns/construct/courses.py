@@ -1,8 +1,8 @@
 """Which search to make next: quota heights in play, what is known of each, and the slips that knowledge asks for.
 
-A course is one height of the quota curve. The higher the curve the better the prefixes, up to a height where hardly
-any is left; where that is depends on the instance, and no population of prefixes tells it well. So each shuffle that
-is searched is also measured:
+A course is one height of the quota. The higher it is the better the prefixes, up to a height where hardly any is left;
+where that is depends on the instance, and no population of prefixes tells it well. So each shuffle that is searched is
+also measured:
 
 - children by depth, as met by the search itself; they take the place of the population's (``derive.measure``), and the
   slip schedule is derived again from them;
@@ -23,9 +23,10 @@ import numpy.typing as npt
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, schedule_for
+from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, order_of, schedule_for
 from lns.construct.kernel import LOOK, MOST_MISSES
-from lns.construct.schedule import Quota, Schedule, favoured_colours
+from lns.construct.profile import profile
+from lns.construct.schedule import QUOTA_END, Quota, Schedule, favoured_colours
 from lns.construct.word import SLIP, SLIPS
 from lns.engine import State
 from lns.params import Construct
@@ -95,7 +96,11 @@ class Courses:
         self.puzzle, self.params, self.random = puzzle, params, random
         favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
         some = params.quota > 0 and 0 < np.isin(puzzle.pieces, favoured).sum() < SLIP  # else they look like slips
-        self.quotas = [Quota(favoured, params.quota).times(share) for share in HEIGHTS] if some else [Quota()]
+        self.quotas = [Quota()]
+        if some:
+            order, end = order_of(puzzle, params), round(puzzle.cells * QUOTA_END)
+            highest = Quota(favoured, profile(puzzle, order, favoured, end), params.quota)
+            self.quotas = [highest.times(share) for share in HEIGHTS]
         self.courses: list[Course] = []  # those tried, from the highest down
         self.now = 0
         self.aim: Aim | None = None

@@ -1,6 +1,6 @@
 """From an instance to a schedule: measure how pieces fit, forecast what schedules are worth, take the best.
 
-1. Under one height of the quota curve populations of prefixes are grown (``probe``): mean exact and slipping children
+1. Under one height of the quota populations of prefixes are grown (``probe``): mean exact and slipping children
    by depth.
 2. Of all slip schedules for a score the one with most boards a node (``forecast``) is taken.
 3. The first score aimed at is the highest one that some schedule promises once in ``horizon`` nodes.
@@ -68,7 +68,7 @@ def beam_cut_of(puzzle: Puzzle, params: Beam) -> int:
 def measure(puzzle: Puzzle, params: Construct, quota: Quota, random: RandomState) -> Fit | None:
     """Mean children by depth from a few populations; None when every one of them starves under this quota."""
     order = order_of(puzzle, params)
-    floor = quota.floor(puzzle)
+    floor = quota.floor(puzzle.cells)
     cells, size = puzzle.cells, params.population
     everywhere = np.ones(cells, dtype=bool)
     room = probe.new_room(size)
@@ -139,7 +139,7 @@ def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Sched
     return Schedule(
         order_of(puzzle, params),
         np.maximum(aim.unlock - params.slip_shift, 1),
-        fit.quota.floor(puzzle),
+        fit.quota.floor(puzzle.cells),
         fit.quota.favoured,
         cut_of(puzzle, params),
     )

@@ -1,13 +1,16 @@
 """What a construction is asked to do: the order of the cells, where slips unlock, which colours must be used up when.
 
-The quota curve has the shape of the record method's (Blackwood's engine), stated as shares of the cells filled and of
-the favoured half-edges; its height, the favoured colours and the slips follow from the instance: see ``derive``.
+Which colours, how fast and where slips unlock follows from the instance: see ``profile`` and ``derive``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from math import comb
+from operator import or_
 
 import numpy as np
 import numpy.typing as npt
@@ -16,36 +19,29 @@ from instances.puzzle import IntArray, Puzzle
 from lns.construct.endplan import MOST_PIECES
 from lns.construct.word import SLIP
 
-# (share of the cells filled, share of the favoured half-edges used by then); nothing is asked behind the last point
-QUOTA_CURVE = (
-    (16 / 256, 0.0),
-    (26 / 256, 28 / 122),
-    (56 / 256, 71 / 122),
-    (76 / 256, 89 / 122),
-    (102 / 256, 106 / 122),
-    (160 / 256, 119 / 122),
-)
-QUOTA_END = QUOTA_CURVE[-1][0]
+QUOTA_END = 160 / 256  # share of the cells
+MOST_CHOICES = 300_000  # sets of favoured colours that are compared: a fraction of a second
 
 
 @dataclass(frozen=True)
 class Quota:
-    """Which colours must be used up early: ``favoured`` ones, along the curve at this ``height``; by default none."""
+    """Which colours must be used up early: ``favoured`` ones, by default none. A prefix of each depth must have used
+    ``height`` times the half-edges of ``profile`` (`lns.construct.profile`)."""
 
     favoured: tuple[int, ...] = ()
+    profile: tuple[float, ...] = ()
     height: float = 0.0
 
     def times(self, share: float) -> Quota:
         """The same at a share of the height."""
-        return Quota(self.favoured, share * self.height) if share * self.height > 0 else Quota()
+        return Quota(self.favoured, self.profile, share * self.height) if share * self.height > 0 else Quota()
 
-    def floor(self, puzzle: Puzzle) -> IntArray:
+    def floor(self, cells: int) -> IntArray:
         """Favoured half-edges that must have been used once a depth is filled; shape (cells,)."""
-        total = int(np.isin(puzzle.pieces, self.favoured).sum())
-        depth = np.arange(puzzle.cells) / puzzle.cells
-        at, share = zip(*QUOTA_CURVE, strict=True)
-        floor = np.interp(depth, at, share) * total * self.height
-        return np.where(depth <= at[-1], np.floor(floor), 0).astype(np.int32)
+        asked = np.zeros(cells, dtype=np.int32)
+        end = self.end(cells)
+        asked[:end] = np.floor(self.height * np.array(self.profile[:end] or (0.0,)))
+        return asked
 
     def end(self, cells: int) -> int:
         """The first depth at which nothing is asked any more. Quotas and slips do not mix: no slip before it."""
@@ -92,16 +88,28 @@ def favoured_colours(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
     """``rim`` rim colours and ``inner`` inner colours that the fewest pieces carry between them.
 
     Using them up early leaves pieces with fewer colours, and the fewer pieces carry them the sooner they are gone.
+    Where there are more than MOST_CHOICES such sets, the colours of most pieces are out of the question.
     """
-    outer_colours, inner_colours = colour_classes(puzzle)
-    carries = np.stack([(puzzle.pieces == colour).any(axis=1) for colour in range(puzzle.colours + 1)])
-    best: tuple[int, tuple[int, ...]] | None = None
-    for outer in combinations(outer_colours, min(rim, len(outer_colours))):
-        for chosen in combinations(inner_colours, min(inner, len(inner_colours))):
-            pieces = int(carries[list(outer + chosen)].any(axis=0).sum())
-            if best is None or (pieces, outer + chosen) < best:
-                best = (pieces, outer + chosen)
-    return () if best is None else best[1]
+    carriers = [0] * (puzzle.colours + 1)  # by colour, a bit a piece
+    for piece, quad in enumerate(puzzle.pieces.tolist()):
+        for colour in quad:
+            carriers[colour] |= 1 << piece
+
+    def together(colours: Iterable[int]) -> int:
+        return reduce(or_, (carriers[colour] for colour in colours), 0)
+
+    outer, within = (sorted(one, key=lambda colour: carriers[colour].bit_count()) for one in colour_classes(puzzle))
+    rim, inner = min(rim, len(outer)), min(inner, len(within))
+    while comb(len(outer), rim) * comb(len(within), inner) > MOST_CHOICES:
+        larger = outer if comb(len(outer), rim) > comb(len(within), inner) else within
+        larger.pop()
+    behind = [(together(chosen), chosen) for chosen in combinations(sorted(within), inner)]
+    return min(
+        ((first | second).bit_count(), ahead + chosen)
+        for ahead in combinations(sorted(outer), rim)
+        for first in (together(ahead),)
+        for second, chosen in behind
+    )[1]
 
 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:

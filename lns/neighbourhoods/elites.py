@@ -8,7 +8,7 @@ import numpy.typing as npt
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
-from instances.verify import verify
+from lns.engine import legal_score
 
 
 class Elites:
@@ -48,11 +48,3 @@ class Elites:
 
     def _board(self, placements: npt.NDArray[np.generic]) -> Board:
         return Board(placements.astype(np.int32), self.puzzle.width, self.puzzle.height)
-
-
-def legal_score(puzzle: Puzzle, board: Board) -> int:
-    """The verified score of a saved board; InputError unless it is full and legal."""
-    judged = verify(puzzle, board)
-    if not judged.complete:
-        raise InputError("a saved board is not a full legal board of this puzzle")
-    return judged.score

@@ -13,9 +13,9 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as NAMES
-from lns.engine import Find, State, Statistics, judged
+from lns.engine import Find, State, Statistics, judged, legal_score
 from lns.neighbourhoods.choose import OVERHEAD, Choice
-from lns.neighbourhoods.elites import Elites, legal_score
+from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.operators import operators
 from lns.params import Params
 from lns.rng import generator, random_state

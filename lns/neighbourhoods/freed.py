@@ -32,19 +32,21 @@ def freeing(choose: Callable[[Puzzle, Board, np.random.Generator], list[int]]) -
         result = resolve(puzzle, board, cells, nodes=nodes, prices=False)
         if result.improved or chance.random() >= SIDEWAYS:
             return Move(result.board, result.score, result.nodes)
-        other, spent = _another(puzzle, board, cells, result.score, nodes)
-        return Move(other, result.score, result.nodes + spent)
+        other = _another(puzzle, board, cells, result.score, nodes)
+        return other._replace(nodes=result.nodes + other.nodes)
 
     return operator
 
 
-def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: int) -> tuple[Board, int]:
-    """The first refill of ``cells`` that the search meets with the same score, or ``board``; (board, nodes)."""
+def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: int) -> Move:
+    """The first refill of ``cells`` that the search meets with ``score``, that of ``board``, or a better one."""
     placed = board.placements.copy()
     placed[cells] = EMPTY
     emptied = Board(placed, puzzle.width, puzzle.height)
     result = resolve(puzzle, emptied, cells, target=score, nodes=nodes, prices=False)
-    return (result.board if result.score == score else board), result.nodes
+    if result.score < score or result.board.placed < board.placed:
+        return Move(board, score, result.nodes)
+    return Move(result.board, result.score, result.nodes)
 
 
 def block(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:

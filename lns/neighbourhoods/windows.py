@@ -48,12 +48,16 @@ def _block(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int) -> tu
 
 
 def _clusters(puzzle: Puzzle, mismatches: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, ...]]:
-    """Two mismatches near each other, the cells between them, and a halo around."""
-    for i, first in enumerate(mismatches):
-        for second in mismatches[i + 1 :]:
-            down, across = (lines.tolist() for lines in np.divmod([*first, *second], puzzle.width))
-            if (max(down) - min(down) + 1 + 2 * HALO) * (max(across) - min(across) + 1 + 2 * HALO) <= MOST_OF_CLUSTER:
-                top, left = max(0, min(down) - HALO), max(0, min(across) - HALO)
-                height = min(puzzle.height, max(down) + HALO + 1) - top
-                width = min(puzzle.width, max(across) + HALO + 1) - left
-                yield tuple(window(puzzle, height, width, top, left))
+    """Two mismatches near each other, the cells between them, and a halo around; ``mismatches`` from above down."""
+    places = np.stack(np.divmod(np.array(mismatches, dtype=np.int64).reshape(-1, 2), puzzle.width), axis=1)
+    low, high = places.min(axis=2), places.max(axis=2)  # by mismatch: row, column
+    ends = np.searchsorted(low[:, 0], low[:, 0] + MOST_OF_CLUSTER // (1 + 2 * HALO))  # from there on too far down
+    corner = np.array([puzzle.height, puzzle.width]) - 1
+    found: dict[tuple[int, ...], None] = {}
+    for i, end in enumerate(ends.tolist()):
+        first, last = np.minimum(low[i], low[i + 1 : end]), np.maximum(high[i], high[i + 1 : end])
+        small = (last - first + 1 + 2 * HALO).prod(axis=1) <= MOST_OF_CLUSTER
+        boxes = np.hstack([np.maximum(first[small] - HALO, 0), np.minimum(last[small] + HALO, corner)])
+        found.update(dict.fromkeys(map(tuple, boxes.tolist())))
+    for top, left, bottom, right in found:
+        yield tuple(window(puzzle, bottom - top + 1, right - left + 1, top, left))

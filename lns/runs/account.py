@@ -111,7 +111,7 @@ def from_json(fields: Fields, puzzle: Puzzle) -> Account:
         score = bounded(entry[0], account.best_score + 1, puzzle.max_score, "a score of 'improvements'")
         account.improvements.append(Improvement(score, _seconds(entry[1]), _text(entry[2]), _text(entry[3])))
     for score, count in _rows(fields, "counts", puzzle.max_score + 1, 2):
-        account.counts[bounded(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count)
+        account.counts[bounded(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
     for name, *numbers in _rows(fields, "operators", MAX_OPERATORS, 4):
         account.operators[_text(name)] = Operator(*map(_count, numbers))
     for entry in fields.array("sessions")[:MAX_SESSIONS]:
@@ -146,5 +146,5 @@ def _seconds(value: object) -> float:
     return Fields({"seconds": value}).number("seconds", 0, _SECONDS)
 
 
-def _count(value: object) -> int:
-    return bounded(value, 0, _COUNT, "a count")
+def _count(value: object, least: int = 0) -> int:
+    return bounded(value, least, _COUNT, "a count")

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,26 +20,36 @@ from instances.formats.text import printable
 from lns.runs.files import LOCK, STATUS, now, open_regular
 
 SIGNS_OF_LIFE_S = 12.0  # longer than two beats of status.json
+LEFT_BEHIND_S = 3600.0  # a temporary file lives for moments; clocks of machines that share a disk may differ
 
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a lock. ``boot``, ``started``: so that a pid used again is told apart; "" if unknown."""
+    """The process that holds a lock. ``boot``, ``started``: so that a pid used again is told apart; "" if unknown.
+
+    ``space``: where its pid counts, since containers may share a host's name; "" if unknown.
+    """
 
     pid: int
     host: str
     boot: str
     started: str
     since: str
+    space: str = ""
 
     @classmethod
     def me(cls) -> Holder:
-        return cls(os.getpid(), socket.gethostname(), _boot(), _started(os.getpid()), now())
+        return cls(os.getpid(), socket.gethostname(), _boot(), _started(os.getpid()), now(), _space())
 
     @property
     def is_here(self) -> bool:
-        """Whether the process is, or was, of this machine since it was last started."""
-        return self.host == socket.gethostname() and self.boot == _boot()
+        """Whether the process is, or was, of this machine since it was last started, and its pid counts here."""
+        return self.host == socket.gethostname() and self.boot == _boot() and self.space in ("", _space())
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether nothing is known here of the process: of another machine, or of another container on this one."""
+        return self.host != socket.gethostname() or (self.boot == _boot() and not self.is_here)
 
     @property
     def is_alive(self) -> bool:
@@ -57,7 +68,8 @@ def read_holder(directory: Path) -> Holder | None:
             return None
         fields = Fields(json_object(text))
         pid = fields.integer("pid", 1, 2**31 - 1)
-        return Holder(pid, *(fields.text(name, 200) for name in ("host", "boot", "started", "since")))
+        host, boot, started, since = (fields.text(name, 200) for name in ("host", "boot", "started", "since"))
+        return Holder(pid, host, boot, started, since, fields.text("space", 200, ""))
     except InputError:
         return None
 
@@ -68,15 +80,19 @@ class Lock:
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / LOCK, os.O_RDWR)
         holder = read_holder(directory)
-        if not _grasp(self._file) or (holder is not None and holder.is_alive):
+        grasped = _grasp(self._file)
+        # without its start a pid may be used again: then the lock of the system is believed, where there is one
+        lives = holder is not None and holder.is_alive and (grasped is None or holder.started != "")
+        if grasped is False or lives:
             self._file.close()
             who = str(holder) if holder is not None else "another process"
             raise InputError(f"a run is under way here ({who}); watch it, or stop it with `lns stop`", directory)
-        if holder is not None and holder.host != socket.gethostname() and _shows_life(directory):
+        if holder is not None and holder.is_elsewhere and _shows_life(directory):
             self._file.close()
             raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
         self.stale = holder  # of a session that did not end in order; None once another has begun
         self._write(json.dumps(Holder.me().__dict__))
+        clear_temporaries(directory)
 
     def __enter__(self) -> Lock:
         return self
@@ -102,17 +118,31 @@ class Lock:
         os.fsync(self._file.fileno())
 
 
-def _grasp(file: IO[bytes]) -> bool:
-    """Lock the file itself, where the system can; False when somebody else has."""
+def _grasp(file: IO[bytes]) -> bool | None:
+    """Lock the file itself; False when somebody else has, None where the system cannot."""
     try:
         import fcntl
     except ImportError:
-        return True
+        return None
     try:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+        return False if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES) else None
     return True
+
+
+def clear_temporaries(directory: Path) -> None:
+    """Remove what killed processes left of files that they were writing. To be called under the directory's lock."""
+    for path in directory.glob(".lns-*.tmp"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime > LEFT_BEHIND_S:
+                path.unlink()
+
+
+def lives_elsewhere(directory: Path) -> bool:
+    """Whether a process of which nothing is known here holds the lock and still writes; takes up to 12 s to say no."""
+    holder = read_holder(directory)
+    return holder is not None and holder.is_elsewhere and _shows_life(directory)
 
 
 def _shows_life(directory: Path) -> bool:
@@ -158,6 +188,13 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return []
+
+
+def _space() -> str:
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
 
 
 def _boot() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,7 +43,8 @@ class Beat:
 class Overview:
     """How a run stands. ``state``: 'running', 'ended' (in order) or 'died'.
 
-    ``workers``: processes alive, None where that cannot be known (another machine). ``notes``: what could not be read.
+    ``workers``: processes alive, None where that cannot be known (another machine or container). ``notes``: what could
+    not be read.
     """
 
     path: Path
@@ -103,7 +103,7 @@ def _state(path: Path, beat: Beat) -> str:
     holder = read_holder(path)
     if holder is None:
         return "ended"
-    if holder.is_here or holder.host == socket.gethostname():
+    if not holder.is_elsewhere:
         return "running" if holder.is_alive else "died"
     last = moment(beat.at)
     late = last is None or abs((datetime.now(UTC) - last).total_seconds()) > BEAT_LATE_S

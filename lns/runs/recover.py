@@ -11,7 +11,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.engine import Find
+from lns.engine import Find, counters, legal_score
 from lns.engines import make_engine
 from lns.islands import Island
 from lns.runs import checkpoint as checkpoints
@@ -100,16 +100,17 @@ def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, 
         engine = make_engine(settings.engine, directory.searched, directory.params, settings.seed, island.number)
         try:
             engine.restore(island.state)
-            if engine.best is None:
-                continue
-            judged = verify(directory.searched, engine.best)
+            counters(list(vars(engine.statistics).values()))
+            board, score = engine.best, -1
+            if board is not None:
+                score = legal_score(directory.searched, board)
         except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
             why = error.message if isinstance(error, InputError) else str(error)
             raise InputError(f"island {island.number} cannot be restored: {why}"[:300], path) from None
-        if not judged.complete or judged.score != island.best_score:
+        if not score == engine.best_score == island.best_score:
             raise InputError(f"island {island.number} holds a board that is not what it says", path)
-        if path.name not in bests or judged.score > bests[path.name].score:
-            bests[path.name] = Best(engine.best, judged.score)
+        if board is not None and (path.name not in bests or score > bests[path.name].score):
+            bests[path.name] = Best(board, score)
     return bests
 
 

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
-from instances.verify import verify
-from lns.engine import Find, State, Statistics, judged
+from lns.engine import Find, State, Statistics, counters, judged, legal_score
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu import kernel
@@ -78,24 +77,26 @@ class TabuEngine:
 
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError when its boards break a rule."""
-        self.best_score, self.since, self.walk_best, self.kicks, started, self.boards = map(int, state["counters"])
+        self.best_score, self.walk_best = int(state["counters"][0]), int(state["counters"][2])
+        self.since, self.kicks, started, self.boards = counters(state["counters"][[1, 3, 4, 5]])
         self.started = bool(started)
-        self.best = self._checked(state["best"]) if len(state["best"]) else None
+        self.best = self._saved(state["best"])[0] if len(state["best"]) else None
+        scores = [self.tabu.score, self.tabu.best_score]
         if self.started:
-            self._checked(state["walk.record"])
-            self.tabu.start(self._checked(state["walk.placed"]))  # fills what follows from the board
-        score = self.tabu.score
+            placed, record = self._saved(state["walk.placed"]), self._saved(state["walk.record"])
+            scores = [placed[1], record[1]]
+            self.tabu.start(placed[0])  # fills what follows from the board
         for name in SAVED:
             getattr(self.tabu.walk, name)[...] = state[f"walk.{name}"]
         scalars = self.tabu.walk.scalars
+        counters(scalars[[kernel.STEP, kernel.CHANGED, kernel.EVALUATED]])
         longest = self.tabu.puzzle.cells * kernel.TENURE_UNIT + 2 * self.params.tenure * kernel.TENURE_UNIT
-        if self.tabu.score != score or not 0 < scalars[kernel.TENURE] <= longest or scalars[kernel.STEP] < 0:
+        fits = [self.tabu.score, self.tabu.best_score] == scores and self.walk_best <= self.tabu.best_score
+        if not fits or not 0 < scalars[kernel.TENURE] <= longest:
             raise InputError("the saved walk has numbers out of range")
 
-    def _checked(self, placements: npt.NDArray[np.generic]) -> Board:
+    def _saved(self, placements: npt.NDArray[np.generic]) -> tuple[Board, int]:
+        """A saved board and its score, which is counted again."""
         puzzle = self.tabu.puzzle
         board = Board(placements.astype(np.int32), puzzle.width, puzzle.height)
-        judged = verify(puzzle, board)
-        if not judged.complete:
-            raise InputError("a saved board is not a full legal board of this puzzle")
-        return board
+        return board, legal_score(puzzle, board)

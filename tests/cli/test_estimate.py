@@ -65,7 +65,7 @@ def test_signals_leave_what_was_measured(arguments, number, tmp_path):
         assert "different boards" in process.stderr.readline()
         process.send_signal(number)
         out, _ = process.communicate(timeout=20)
-        assert process.returncode == 130
+        assert process.returncode == 128 + number
     found = json.loads(out)
     assert found["interrupted"] and found["rows"][0]["seen"] >= 20 and 0 < found["seconds"] < 3600
 

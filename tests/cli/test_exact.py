@@ -212,6 +212,11 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["solve", "p.json", "--all", "-o", "no/boards"], "no such directory"),
         (["solve", "p.json", "--all", "-o", "p.json"], "expected a new directory"),
         (["solve", "p.json", "-o", "p.json"], "p.json: this exists already"),
+        (["count", "p.json", "--solver", "rowscan", "--sat-solver", "x"], "--sat-solver does nothing for solver 'row"),
+        (["count", "p.json", "--memory", "9"], "--memory does nothing for solver 'colorpairs'; it is for sat:..., cp"),
+        (["solve", "p.json", "--solver", "sat:half-2", "--seed", "0"], "--seed does nothing for solver 'sat:half-2'"),
+        (["cnf", "p.json", "--encoding", "half-2", "-o", ".", "--force"], ".: this is a directory; expected"),
+        (["cnf", "p.json", "--encoding", "half-2", "-o", "no/x"], "no: there is no such directory"),
         (["solve", "p.json", "-o", "x.txt"], "x.txt: format benoist carries no board"),
     ],
 )
@@ -219,6 +224,15 @@ def test_bad_input_is_one_sentence(arguments: list[str], sentence: str, capsys: 
     assert main(["exact", *arguments]) == 2
     error = capsys.readouterr().err
     assert sentence in error and error.startswith("lns: ") and error.count("\n") == 1
+
+
+def test_a_formula_is_written_through_no_link_and_over_no_other_file(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    Path("f.cnf.part").symlink_to(precious)
+    assert main(["exact", "cnf", "p.json", "--encoding", "half-2", "-o", "f.cnf"]) == 0
+    assert Path("f.cnf").read_text().startswith("c ") and not list(Path().glob(".lns-*"))
+    assert precious.read_text() == "mine" and Path("f.cnf.part").is_symlink()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

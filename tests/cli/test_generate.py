@@ -109,7 +109,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
         ("like-e2 -o p.odd", "p.odd: the name does not say the format"),
         ("like-e2 --width 3 --height 4 --clues 2 -o p.txt", "p.txt: quads carries no clues: 2 left out"),
         ("like-e2 -o p.txt --solution ./p.txt", "the same file"),
-        ("like-e2 -o nowhere/p.txt", "nowhere/p.txt: No such file or directory"),
+        ("like-e2 -o nowhere/p.txt", "nowhere: there is no such directory"),
     ],
 )
 def test_what_cannot_be_made(
@@ -133,3 +133,11 @@ def test_nothing_is_overwritten_unless_forced(tmp_path: Path, capsys: pytest.Cap
     assert (old.read_text(), new.exists()) == ("mine", False)
     assert main(["generate", "like-e2", "-o", str(old), "--force"]) == 0
     assert load_puzzle(str(old)).cells == 256
+
+
+def test_nothing_is_written_where_one_of_two_files_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle = tmp_path / "p.txt"
+    assert main(["generate", "like-e2", "--width", "4", "-o", str(puzzle), "--solution", f"{tmp_path}/no/s"]) == 2
+    assert capsys.readouterr().err == f"lns: {tmp_path}/no: there is no such directory\n" and not puzzle.exists()

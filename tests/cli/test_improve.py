@@ -121,6 +121,31 @@ def test_files_are_not_written_over_unless_forced(
         assert there.read_text() != "mine"
 
 
+def test_board_and_map_are_two_files(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    region = [files[1], "--puzzle", files[0], "--window", "2x4", "--everywhere", "--nodes", "1000"]
+    target = tmp_path / "same.url"
+    assert main(["improve", *region, "-o", str(target), "--svg", f"{tmp_path}/./same.url"]) == 2
+    assert "would go to the same file" in capsys.readouterr().err and not target.exists()
+
+
+def test_a_board_of_many_colours_is_told_as_placements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle, solved = planted(3, 6, 5, 40)
+    placements = solved.placements.copy()
+    placements[[7, 8]] = placements[[8, 7]]
+    write(tmp_path / "p.json", None, puzzle, None)
+    write(tmp_path / "b.json", None, puzzle, Board(placements, 6, 5))
+    question = [str(tmp_path / "b.json"), "--puzzle", str(tmp_path / "p.json")]
+    for region in (["--cells", "7-8"], ["--window", "1x3", "--everywhere"]):
+        status, answer = improve_json(capsys, *question, *region)
+        assert status == 0 and answer["url"] == "" and answer["placements"] == solved.pairs()
+        assert main(["improve", *question, *region]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[-2].startswith("url         - (more colours")
+        assert lines[-1] == f"placements  {json.dumps(solved.pairs())}"
+
+
 def test_around_mismatches_is_what_happens_without_a_region_and_says_so_in_words(
     files: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,6 +87,30 @@ def test_an_interrupt_while_numpy_is_imported_is_one(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("verify nofile", 2),
+        ("verify like-e2-3x3 --puzzle like-e2-3x3", 2),
+        ("show {board}", 0),
+        ("exact compare like-e2-3x3 --solvers rowscan", 0),
+        ("exact solve like-e2-3x3 --solver rowscan", 0),
+    ],
+)
+def test_a_full_stderr_changes_no_status(command: str, status: int, tmp_path: Path) -> None:
+    puzzle, board = planted(21, 4, 4, 5)
+    write(tmp_path / "board.url", "url", puzzle, board)
+    script = f"{sys.executable} -m lns {command.format(board=tmp_path / 'board.url')} 2> /dev/full"
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == status and bool(done.stdout) == (status == 0)
+
+
+def test_a_closed_stdin_is_an_empty_one() -> None:
+    command = f"{sys.executable} -m lns exact decode - like-e2-3x3 --encoding half-2 <&-"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "no model in it" in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_are_no_trouble(closed: str) -> None:
     """Status 0, not a traceback or 'the answer is no'."""

@@ -7,10 +7,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -153,6 +155,22 @@ def test_collect_says_when_a_board_of_best_json_alone_was_found(
     assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0
 
 
+def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
+    command = f"{sys.executable} -m lns watch {run} <&-"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1
+
+
+def test_what_stopped_before_its_first_board_is_said(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = iter([replace(look(run), state="running", best=None), replace(look(run), best=None)])
+    monkeypatch.setattr("lns.runs.overview.look", lambda path: next(states))
+    assert main(["stop", str(run)]) == 0
+    assert capsys.readouterr().out.startswith("stopped with no board; lns resume")
+    (run / "stop").unlink()
+
+
 def test_watch_without_a_terminal_is_plain(run: Path, contents: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["watch", str(run)]) == 0
     output = capsys.readouterr().out
@@ -175,7 +193,10 @@ def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any
         assert text.isascii() == (colour == "none")
 
 
-def test_watch_on_a_terminal_leaves_with_q(run: Path, contents: None) -> None:
+@pytest.mark.parametrize(("end", "status"), [(b"q", 0), (signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_watch_leaves_the_terminal_as_it_was(
+    end: bytes | signal.Signals, status: int, run: Path, contents: None
+) -> None:
     import pty
 
     parent, child = pty.openpty()
@@ -189,7 +210,10 @@ def test_watch_on_a_terminal_leaves_with_q(run: Path, contents: None) -> None:
     try:
         while b"q leaves" not in output:
             output += os.read(parent, 65536)
-        os.write(parent, b"q")
+        if isinstance(end, bytes):
+            os.write(parent, end)
+        else:
+            process.send_signal(end)
         while True:
             try:
                 chunk = os.read(parent, 65536)
@@ -198,7 +222,7 @@ def test_watch_on_a_terminal_leaves_with_q(run: Path, contents: None) -> None:
             if not chunk:
                 break
             output += chunk
-        assert process.wait(20) == 0
+        assert process.wait(20) == status
     finally:
         process.kill()
         os.close(parent)
@@ -281,7 +305,8 @@ def test_texts_of_a_foreign_run_stay_texts(tmp_path: Path, capsys: pytest.Captur
     [
         ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[1, 0, "", ""]] * 9999),
         ("improvements", [[99999, 0, "", ""]]), ("counts", [[3, -1]]), ("counts", {"3": 1}),
-        ("operators", [[[], 1, 1, 1]]), ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
+        ("counts", [[3, 0]]), ("operators", [[[], 1, 1, 1]]),
+        ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip
 def test_numbers_of_a_foreign_status_are_bounded(

@@ -136,7 +136,7 @@ def test_open_shows_the_picture_in_the_browser(
         (["nothing-here"], "no such file"),
         (["like-e2-4x4", "--url"], "a viewer URL needs a board"),
         (["like-e2-4x4", "--puzzle", "nothing-here"], "no such file"),
-        (["like-e2-4x4", "--svg", "/nowhere/b.svg"], "/nowhere/b.svg: No such file or directory"),
+        (["like-e2-4x4", "--svg", "/nowhere/b.svg"], "/nowhere: there is no such directory"),
         (["like-e2-4x4", "--colour", "pink"], "invalid choice: 'pink'"),
     ],
 )
@@ -144,3 +144,16 @@ def test_what_cannot_be_shown(arguments: list[str], sentence: str, capsys: pytes
     assert main(["show", *arguments]) == 2
     output = capsys.readouterr()
     assert output.out == "" and sentence in output.err and output.err.count("\n") == 1
+
+
+def test_numbers_need_a_picture_and_pictures_need_names_of_their_own(
+    solution: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "x"
+    for more, sentence in (
+        (["--numbers"], "--numbers is for the SVG picture"),
+        (["--svg", str(target), "--tikz", str(target)], "would go to the same file"),
+        (["--svg", str(target), "--tikz", str(tmp_path / "no" / "x")], "there is no such directory"),
+    ):
+        assert main(["show", str(solution), *more]) == 2
+        assert sentence in capsys.readouterr().err and not target.exists()

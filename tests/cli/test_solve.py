@@ -311,6 +311,15 @@ def test_time_that_is_used_up_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "its time is used up" in capsys.readouterr().err
 
 
+def test_a_run_that_saved_nothing_does_not_know_its_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
+    for name in ("checkpoint.npz", "checkpoint.previous.npz", "status.json"):
+        (path / name).unlink(missing_ok=True)
+    assert main(["resume", str(path), "--quiet"]) == 2
+    assert "nothing of it was saved, nor how long it was to last; say so with --time" in capsys.readouterr().err
+    assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) == 0
+
+
 def test_a_full_disk_does_not_end_a_run(
     tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

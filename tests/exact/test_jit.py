@@ -153,3 +153,39 @@ def test_an_edit_of_ordinary_python_compiles_nothing_again(demo: Path) -> None:
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))
     assert answer(demo) == before
+
+
+@pytest.fixture
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A temporary directory of all users, where no other place can be written."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    return tmp_path / f"lns-cache-{os.getuid()}"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
+def test_a_shared_place_is_used_only_if_nobody_else_can_have_put_code_there(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = jit.cache_base.__wrapped__
+    assert find() == shared and shared.stat().st_mode & 0o777 == 0o700
+    shared.chmod(0o777)
+    assert find() is None
+    shared.rmdir()
+    (shared.parent / "planted").mkdir(mode=0o700)
+    shared.symlink_to(shared.parent / "planted")
+    assert find() is None
+    shared.unlink()
+    shared.mkdir(mode=0o700)
+    uid = os.getuid()
+    shared.rename(shared.parent / f"lns-cache-{uid + 1}")
+    monkeypatch.setattr(os, "getuid", lambda: uid + 1)
+    assert find() is None
+
+
+def test_a_user_without_a_home_has_a_place_too(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(jit.os.path, "expanduser", lambda path: path)
+    assert jit.cache_base.__wrapped__() == shared

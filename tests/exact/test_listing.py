@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
+from exact.driver import STEP_SECONDS, Pace
 from exact.outcome import Status
 from exact.solvers import solve
 from instances.board import Board
@@ -59,3 +62,17 @@ def test_a_budget_keeps_what_was_found() -> None:
 def test_local_search_lists_nothing() -> None:
     with pytest.raises(InputError, match="cannot count"):
         solve(uniform(3, 3, 3).puzzle, solver="sls:rsaps", each=print)
+
+
+def test_steps_begin_small_and_follow_what_nodes_take() -> None:
+    pace = Pace()
+    steps = [pace.step]
+    assert steps[0] <= 500, (
+        "where each node takes a millisecond, half a second passes before the first look at the clock"
+    )
+    for _ in range(8):
+        pace.learn(pace.step, pace.step / 1e6, None)
+        steps.append(pace.step)
+    assert steps[-1] == STEP_SECONDS * 1e6 and all(after <= 4 * before for before, after in pairwise(steps))
+    pace.learn(pace.step, pace.step / 1e6, 0.001)
+    assert pace.step == 1000

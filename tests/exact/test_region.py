@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +15,14 @@ import pytest
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
 from exact.region.plan import RegionPlan, RegionWork, make_work, plan_region
 from exact.region.priced import Priced
-from exact.region.resolve import Status, _Resolve, resolve
+from exact.region.resolve import RegionResult, Status, _Resolve, resolve
 from exact.region.schedule import both_ways, schedules
+from exact.region.warmup import warm_up
 from exact.region.windows import around_mismatches, choose_donors, everywhere, rows
 from instances.board import EMPTY, Board
 from instances.errors import InputError
 from instances.identical import clues_at_home
-from instances.puzzle import Puzzle
+from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from tests.fuzz_region import best_score, check, random_window
 from tests.instances.small_puzzles import planted
@@ -183,6 +185,120 @@ def test_without_a_refill_the_board_is_the_one_given() -> None:
         assert result.score == result.score_before == verify(puzzle, given).score <= result.bound
     found = resolve(puzzle, Board(placements, 6, 6), [clue.cell, other])
     assert found.proven and found.score == verify(puzzle, found.board).score and not verify(puzzle, found.board).broken
+
+
+def test_an_empty_clue_cell_elsewhere_breaks_nothing() -> None:
+    puzzle, board = planted(7, 6, 6, 5)
+    puzzle = puzzle.with_clues([Clue(28, *divmod(int(board.placements[28]), 4))])
+    placements = board.placements.copy()
+    placements[18:] = EMPTY
+    upper = Board(placements, 6, 6)
+    kept: list[Board] = []
+    for cells in ([7, 8, 9, 10], list(range(12))):
+        for order in ("static", "urgent"):
+            result = resolve(puzzle, upper, cells, nodes=2 * len(cells), order=order, keep=kept.append)
+            assert (result.status, result.board, result.score) == (Status.OPTIMAL, upper, 27) and not kept
+
+
+def test_a_region_with_a_hole_never_ends_worse() -> None:
+    puzzle, board = planted(3, 8, 8, 6)
+    holes = board.placements.copy()
+    holes[18] = EMPTY
+    for nodes in (0, 5000):
+        result = resolve(puzzle, Board(holes, 8, 8), range(8, 56), nodes=nodes)
+        assert result.board == board and result.proven and result.improved
+    holes[[19, 27, 35, 36, 44]] = EMPTY
+    kept: list[Board] = []
+    before = verify(puzzle, Board(holes, 8, 8)).score
+    for order in ("static", "urgent"):
+        result = resolve(puzzle, Board(holes, 8, 8), range(8, 56), nodes=500, order=order, keep=kept.append)
+        assert result.board.placed == 64 and before <= result.score == verify(puzzle, result.board).score
+        assert verify(puzzle, result.board).complete
+    assert all(verify(puzzle, one).score > before for one in kept)
+
+
+def test_an_illegal_board_is_never_proven_the_best() -> None:
+    puzzle, board = planted(22, 4, 4, 6)
+    placements = board.placements.copy()
+    placements[10] = placements[9] >> 2 << 2  # lies twice
+    given = Board(placements, 4, 4)
+    result = resolve(puzzle, given, [5, 6, 9, 10], nodes=1)
+    assert result.board == given and result.score == result.bound and not result.proven and not result.legal
+    legal = resolve(puzzle, given, [5, 6, 9, 10])
+    assert legal.proven and legal.legal and legal.score == puzzle.max_score
+
+
+def test_levels_of_any_depth_are_compared() -> None:
+    puzzle, board = planted(3, 8, 8, 6)
+    search = _Resolve(puzzle, board, list(range(64)), 1, 1, True)
+    first, second, *_ = (schedule.name for schedule in search.schedules)
+    search.costs = {first: (0, 7.0), second: (2, 9.0)}
+    assert [schedule.name for schedule in search._ranked(1000)[:2]] == [second, first]  # 5**1000 overflows
+
+
+def test_the_proof_begins_at_the_bound_of_the_root() -> None:
+    raised = 0
+    for seed in range(60):
+        window = random_window(seed)
+        expected = best_score(window)
+        with_balance, without = (
+            resolve(window.puzzle, window.board, window.cells, donors=window.donors, nodes=0, balance=balance).bound
+            for balance in (True, False)
+        )
+        assert expected is not None and expected <= with_balance <= without
+        raised += with_balance < without
+    assert raised > 5
+
+
+def test_a_target_that_the_rest_of_the_board_refutes_is_answered_at_once() -> None:
+    puzzle, board = planted(3, 8, 8, 6)
+    placements = board.placements.copy()
+    placements[[9, 10, 49, 50]] = placements[[10, 9, 50, 49]]
+    given = Board(placements, 8, 8)
+    for order in ("static", "urgent"):
+        result = resolve(puzzle, given, [49, 50], target=puzzle.max_score, order=order, nodes=1000)
+        assert (result.status, result.nodes, result.board) == (Status.TARGET_REFUTED, 0, given)
+
+
+def test_steps_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle, board = planted(3, 8, 8, 6)
+    inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
+    placements = board.placements.copy()
+    placements[inner] = np.random.default_rng(0).permutation(placements[inner])
+    ways: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "urgent"}]
+
+    def answers() -> list[RegionResult]:
+        jumbled = Board(placements, 8, 8)
+        found = [resolve(puzzle, jumbled, rows(puzzle, 2, 5), nodes=40_000, **options) for options in ways]
+        return [dataclasses.replace(one, seconds=0.0) for one in found]
+
+    usual = answers()
+    monkeypatch.setattr("exact.driver.STEP_SECONDS", 0.0)  # a hundred nodes at a time
+    assert answers() == usual
+
+
+def test_time_is_kept_where_each_node_takes_long() -> None:
+    puzzle, board = planted(1, 40, 40, 60)
+    inner = np.array([40 * row + column for row in range(1, 39) for column in range(1, 39)])
+    rng = np.random.default_rng(0)
+    placements = board.placements.copy()
+    placements[inner] = rng.permutation(placements[inner])
+    apart = rng.permutation(inner[(inner // 40 + inner) % 2 == 0])[:256].tolist()
+    warm_up("static")
+    assert resolve(puzzle, Board(placements, 40, 40), apart, seconds=0.5).seconds < 4
+
+
+def test_ctrl_c_while_the_kernels_are_loaded_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    warm_up.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(Priced, "set_prices", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            warm_up("static")
+    warm_up("static")
+    assert warm_up.cache_info().currsize == 1
 
 
 def test_a_clue_that_is_laid_may_cost_matches() -> None:

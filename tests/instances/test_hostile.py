@@ -193,8 +193,8 @@ def test_unreadable_file(
         (["convert", "GOOD", "out.url"], "found only a puzzle"),
         (["convert", "GOOD", "GOOD"], "this exists already"),
         (["convert", "GOOD", "absent/out.json"], "absent/out.json: No such file"),
-        (["convert", "GOOD", ".", "--to", "json"], "this exists already"),
-        (["convert", "GOOD", ".", "--to", "json", "--force"], "Is a directory"),
+        (["convert", "GOOD", ".", "--to", "json"], "this is a directory"),
+        (["convert", "GOOD", ".", "--to", "json", "--force"], "this is a directory"),
         (["convert", URL, "out.url", "--to", "url:nobody"], "motifs_order 'nobody'"),
     ],
 )

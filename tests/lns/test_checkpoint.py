@@ -259,6 +259,45 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         resumed(path, 1)
 
 
+@pytest.mark.parametrize(
+    ("engine", "name", "at", "value"),
+    [
+        *((engine, "counters", 0, 60) for engine in ("auto", "beam", "tabu")),
+        ("auto", "counters", 1, -5),
+        ("auto", "counters", 2, 2**63 - 1),
+        ("auto", "counters", 3, -(10**6)),
+        ("auto", "counters", 4, -10),
+        ("auto", "construct.scalars", 1, 2**63 - 1),
+        ("auto", "construct.counters", 1, 2**63 - 1),
+        ("auto", "construct.counters", 3, 10**9),
+        ("auto", "construct.shuffle", 1, 10**15),
+        ("auto", "construct.outcomes", 0, -7),
+        ("auto", "construct.census", 0, -7),
+        ("beam", "counters", 3, -1),
+        ("tabu", "counters", 5, -1),
+        ("tabu", "walk.scalars", 1, 10**6),
+        ("lns", "counters", 2, -5),
+        ("lns", "efforts", 0, -1),
+    ],
+)
+def test_a_score_without_its_board_and_counters_out_of_range_are_refused(
+    engine: str, name: str, at: int, value: int, tmp_path: Path
+) -> None:
+    path = finished_run(tmp_path / "run", engine=engine, steps=4)
+
+    def change(member: str, data: bytes) -> bytes:
+        if member != f"0/{name}.npy":
+            return data
+        array = np.lib.format.read_array(BytesIO(data)).copy()
+        array[at] = value
+        return npy(array)
+
+    for file in (CHECKPOINT, PREVIOUS):
+        rewritten(path / file, change)
+    with pytest.raises(InputError, match=r"island 0 (holds a board that is not|cannot be restored: (a|the) saved)"):
+        resumed(path, 1)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, tmp_path: Path) -> None:
     """Well-formed arrays with values that no engine wrote: refused, or they lead to legal boards all the same."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
 from instances import InputError, verify
 from instances.formats import load_puzzle
+from instances.generate import uniform
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Course, Courses
 from lns.construct.kernel import LOOK, MOST_MISSES
+from lns.construct.schedule import colour_classes, favoured_colours
 from lns.construct.word import SLIPS
 from lns.params import Construct
 from lns.rng import random_state
@@ -134,3 +139,20 @@ def test_a_barren_shuffle_teaches_only_that_it_was_barren():
     course: Course = courses.courses[0]
     course.learn(built)
     assert course.barren and course.shuffles == 1 and course.work >= 1000
+
+
+def test_favoured_colours_are_those_of_the_fewest_pieces():
+    puzzle = load_puzzle("like-e2-8x8")
+    outer, inner = colour_classes(puzzle)
+    for sizes in ((0, 0), (1, 2), (2, 1), (9, 2)):
+        sets = product(combinations(outer, min(sizes[0], len(outer))), combinations(inner, sizes[1]))
+        carried = {a + b: int(np.isin(puzzle.pieces, a + b).any(axis=1).sum()) for a, b in sets}
+        assert favoured_colours(puzzle, *sizes) == min(carried, key=lambda colours: (carried[colours], colours))
+
+
+def test_hundreds_of_colours_are_no_reason_to_wait():
+    puzzle = uniform(16, 16, 400, 1).puzzle
+    began = time.process_time()
+    for sizes in ((1, 2), (5, 8)):
+        assert len(favoured_colours(puzzle, *sizes)) in (sum(sizes), sizes[1])
+    assert time.process_time() - began < 3

@@ -17,7 +17,8 @@ from numpy.random import default_rng
 
 from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns.runs import lock
+from lns.cli.main import main
+from lns.runs import lock, overview
 from lns.runs.directory import RunDirectory, read_best
 from lns.runs.files import (
     BEST,
@@ -31,10 +32,11 @@ from lns.runs.files import (
     PREVIOUS,
     SETTINGS,
     STATUS,
+    STOP,
     now,
 )
 from lns.runs.journal import Journal
-from lns.runs.lock import Holder
+from lns.runs.lock import Holder, Lock
 from lns.runs.overview import look
 from lns.tabu.search import random_board
 from tests.lns.run_parts import best_of, copied, finished_run, log_of, new_directory, resumed, small_puzzle
@@ -237,3 +239,75 @@ def test_a_process_with_the_number_of_a_dead_one_is_no_holder(tmp_path: Path) ->
     assert look(path).state == "running"
     with pytest.raises(InputError, match="a run is under way here"):
         resumed(path, 1)
+
+
+def test_a_process_of_another_container_is_not_taken_for_a_dead_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same host and boot, but its pid says nothing here."""
+    path = finished_run(tmp_path / "run")
+    monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
+    (path / LOCK).write_text(json.dumps(Holder.me().__dict__ | {"started": "1", "space": "pid:[1]"}))
+    assert look(path).state == "running" and look(path).workers is None
+    beat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
+    beat.start()
+    with pytest.raises(InputError, match="still changes"):
+        resumed(path, 1)
+    beat.join()
+    resumed(path, 1)
+
+
+def test_a_lock_of_a_time_before_containers_were_told_apart_is_read(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    values = Holder.me().__dict__ | {"started": "1"}
+    del values["space"]
+    (path / LOCK).write_text(json.dumps(values))
+    assert look(path).state == "died"
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_a_pid_used_again_holds_nothing_where_the_system_has_locks(
+    works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no /proc tells when a process began."""
+    monkeypatch.setattr(lock, "_started", lambda pid: "")
+    if not works:
+        monkeypatch.setattr(lock, "_grasp", lambda file: None)
+    (tmp_path / LOCK).write_text(json.dumps(Holder.me().__dict__))
+    if works:
+        Lock(tmp_path).release()
+    else:
+        with pytest.raises(InputError, match="a run is under way here"):
+            Lock(tmp_path)
+
+
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    old, new = tmp_path / ".lns-7-deadbeef.tmp", tmp_path / ".lns-7-beefdead.tmp"
+    old.touch()
+    new.touch()
+    os.utime(old, (0, 0))
+    Lock(tmp_path).release()
+    assert new.exists() and not old.exists()
+
+
+def test_a_run_whose_clock_is_not_ours_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = finished_run(tmp_path / "run")
+    monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
+    monkeypatch.setattr(overview, "BEAT_LATE_S", -1.0)
+    elsewhere(path)
+    assert look(path).state == "died"
+    assert main(["stop", str(path), "--wait", "1"]) == 1
+    assert "no run is under way" in capsys.readouterr().out and not (path / STOP).exists()
+
+    def run() -> None:
+        (path / STATUS).write_text((path / STATUS).read_text())
+        time.sleep(1.0)
+        (path / LOCK).write_text("")  # it has seen the file
+
+    beat = threading.Timer(0.5, run)
+    beat.start()
+    assert main(["stop", str(path), "--wait", "20"]) == 0
+    beat.join()
+    assert (path / STOP).exists()

@@ -16,6 +16,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
 from lns.construct.endplan import MOST_PIECES
 from lns.construct.order import comb
+from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_colours
 from lns.params import Construct
 from lns.rng import random_state
@@ -125,8 +126,9 @@ def test_a_search_that_is_saved_at_every_stop_meets_the_same_prefixes(by_lists, 
 def test_pieces_keep_their_bits_from_prefix_to_prefix():
     """100 pieces, 64 bits: the sets hold those pieces that have one, and a saved search goes on with them."""
     puzzle, order = load_puzzle("like-e2-10x10"), comb(10, 10, 3)
-    quota = Quota(favoured_colours(puzzle, 1, 2), 0.5)
-    schedule = Schedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(puzzle), quota.favoured, 94)
+    favoured = favoured_colours(puzzle, 1, 2)
+    quota = Quota(favoured, profile(puzzle, order, favoured, 62), 0.7)
+    schedule = Schedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(100), quota.favoured, 94)
     whole, part = (Constructor(puzzle, Construct(), schedule, random_state(4)) for _ in range(2))
     _, met = prefixes_of(whole, 4_000_000)
     again, taken_over = [], 0

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from exact.region.result import RegionResult, Status
 from instances import Board, verify
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as COUNTED
+from lns.neighbourhoods import freed
 from lns.neighbourhoods.choose import Choice
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.freed import MOST_CELLS, band, block, cluster, comb, donors, path
 from lns.neighbourhoods.move import damage, score_of
 from lns.neighbourhoods.operators import operators
 from lns.neighbourhoods.small import TABU_CELLS
+from lns.neighbourhoods.windows import MOST_OF_CLUSTER, _clusters
 from lns.params import Beam, Construct, from_dict
 from lns.rng import random_state
 from lns.tabu.search import random_board
@@ -161,6 +166,34 @@ def test_other_boards_as_good_are_found(name):
         sideways += move.board != board and move.score == score_of(puzzle, board)
         board = move.board
     assert sideways > 0
+
+
+def test_a_better_board_met_on_the_way_to_another_as_good_is_taken(monkeypatch):
+    puzzle, solution = planted(8, 8, 8, 6)
+    placed = solution.placements.copy()
+    placed[[18, 45]] = placed[[45, 18]]
+    board, cells = Board(placed, 8, 8), [18, 19, 45]
+    score = score_of(puzzle, board)
+    better = RegionResult(Status.TARGET_REACHED, solution, puzzle.max_score, 0, puzzle.max_score, 7, 0.0, ())
+    monkeypatch.setattr(freed, "resolve", lambda *_, **__: better)
+    assert freed._another(puzzle, board, cells, score, 100) == (solution, puzzle.max_score, 7)
+    monkeypatch.setattr(freed, "resolve", lambda _, given, *__, **___: replace(better, board=given, score=score))
+    assert freed._another(puzzle, board, cells, score, 100) == (board, score, 7), "with empty cells it is no board"
+
+
+@pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])
+def test_clusters_are_those_of_all_pairs_of_mismatches(width, height):
+    puzzle, _ = planted(1, width, height, 6)
+    mismatches = verify(puzzle, random_board(puzzle, np.random.default_rng(1))).mismatches
+    expected = {}
+    for i, first in enumerate(mismatches):
+        for second in mismatches[i + 1 :]:
+            down, across = np.divmod([*first, *second], width)
+            if (np.ptp(down) + 3) * (np.ptp(across) + 3) <= MOST_OF_CLUSTER:
+                rows = range(max(0, down.min() - 1), min(height, down.max() + 2))
+                columns = range(max(0, across.min() - 1), min(width, across.max() + 2))
+                expected.setdefault(tuple(row * width + column for row in rows for column in columns))
+    assert list(_clusters(puzzle, mismatches)) == list(expected)
 
 
 def test_the_suffix_is_searched_by_the_parameters_of_the_run():

@@ -79,3 +79,10 @@ def test_a_binary_file_is_refused(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="UTF-8"):
         load(path)
+
+
+def test_a_whole_number_that_no_float_holds_is_out_of_range(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_text("[construct]\nquota = 1" + 400 * "0")
+    with pytest.raises(InputError, match=r"parameter construct.quota is 1000.*expected 0.0 to 1.2"):
+        load(path)

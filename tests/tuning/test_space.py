@@ -63,6 +63,13 @@ def test_the_values_of_params_make_them_again():
     assert suggest(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
 
 
+def test_what_is_out_of_range_is_no_value_of_a_trial():
+    space = variables(Kitchen(), "auto")
+    assert values_of(Kitchen(oven=Oven(heat=300, fan_speed=9)), space) == {
+        "oven.minutes": 10.0, "oven.fan": 0.5, "oven.fan_speed": 9
+    }  # fmt: skip
+
+
 def test_what_an_engine_leaves_out_is_not_tuned_for_it():
     assert {variable.section for variable in variables(Params(), "construct")} == {"construct"}
 

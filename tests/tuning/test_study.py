@@ -14,6 +14,7 @@ import time
 import zlib
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,8 @@ from tuning import report, validate
 from tuning import session as sessions
 from tuning import study as studies
 from tuning import worker as workers
-from tuning.objective import COUNTING, Pair, Trace
-from tuning.plan import Wish, nodes_per_second
+from tuning.objective import Pair, Trace
+from tuning.plan import Wish, first_seeds, nodes_per_second
 from tuning.study import open_study
 from tuning.worker import Worker, search
 
@@ -73,7 +74,7 @@ def made_up(monkeypatch):
 
 def _searched(path, trials, wish=WISH):
     open_study(path, wish)
-    search(path, 0, 1, trials)
+    search(path, 0, trials)
     return open_study(path, Wish())
 
 
@@ -117,6 +118,7 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monk
     assert shlex.join(begun) in html.unescape((tmp_path / "my study" / "report.html").read_text())
     before = best.read_text().replace("# evidence", "# much evidence")
     best.write_text(before)
+    later = [*later[:3], "--quiet"]
     asked = [*later, "--report", "--json"]
     assert main(asked) == 0
     assert best.read_text() == before
@@ -137,7 +139,7 @@ def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_pat
     for title in ("History", "Importance", "Held-out pairs", "rank correlation", "Slices", "Best trials", "Commands"):
         assert title in page
     assert "lns tune --study &lt;x&gt;" in page and "now &amp; here" in page
-    assert page.count('class="mark"') == len(study.space)  # the defaults, in every slice
+    assert page.count('class="mark"') == len(study.space) + workers.FIRST  # the defaults, in every slice
     assert "<script" not in page and "nan" not in page
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
 
@@ -239,6 +241,41 @@ def test_a_study_goes_on_where_it_was_and_draws_what_it_would_have_drawn(made_up
     assert len({json.dumps(trial.params) for trial in parts.trials()}) == 25
 
 
+def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 12)
+    first = study.trials()[: workers.FIRST]
+    assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
+    assert report.agreement(study).trials == workers.FIRST
+    seen = []
+    for trial in first:
+        seen.append(trial.user_attrs["short"])
+        good = sum(one > seen[-1] for one in seen) < len(seen) / workers.PROMOTED
+        assert trial.state == (TrialState.COMPLETE if good else TrialState.PRUNED)
+        assert max(trial.intermediate_values) == (11 if good else 6)
+        if not good:  # what the sampler ranks it by
+            assert trial.intermediate_values[6] == trial.user_attrs["short"]
+    assert TrialState.PRUNED in {trial.state for trial in first}
+
+
+def test_parameters_out_of_range_can_be_begun_with(made_up, tmp_path):
+    """No regions at all: 0, where the range is one of logarithms."""
+    study = _searched(tmp_path / "s", 8, replace(WISH, params=from_dict({"windows": {"nodes": 0}})))
+    assert not study.trials(TrialState.FAIL)
+    assert study.trials()[0].params["windows.nodes"] > 0
+    assert "windows.nodes" in report.page(study, _validated(study), "now")
+
+
+def test_what_was_chosen_keeps_its_share_of_the_level(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 30)
+    assert "was not validated yet" in report.why_not(study, validate.conclude(study))
+    first = _validated(study)
+    assert first.winner is not None
+    study = _searched(study.path, 100)
+    later = _validated(study)
+    assert len(later.verdicts) > len(first.verdicts)
+    assert {one.trial: one.p for one in first.verdicts}.items() <= {one.trial: one.p for one in later.verdicts}.items()
+
+
 def _dead_holder():
     dead = subprocess.Popen([sys.executable, "-c", ""])
     holder = {**Holder.me().__dict__, "pid": dead.pid, "started": "1"}
@@ -257,6 +294,16 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
     assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
     again = open_study(study.path, Wish()).ask(None)
     assert again.suggest_float("construct.band", 0.15, 0.4) == orphan.params["construct.band"]
+
+
+def test_trials_of_another_container_are_left_alone_and_a_report_buries_nobody(made_up, tmp_path):
+    study = _searched(tmp_path / "s", 3)
+    elsewhere, dead = study.ask(None), study.ask(None)
+    elsewhere.set_user_attr("holder", {**_dead_holder(), "space": "pid:[1]"})
+    dead.set_user_attr("holder", _dead_holder())
+    for reading, states in ((True, ["RUNNING", "RUNNING"]), (False, ["RUNNING", "FAIL"])):
+        open_study(study.path, Wish(), reading=reading)
+        assert [trial.state.name for trial in study.trials()[3:5]] == states
 
 
 def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up, tmp_path):
@@ -304,7 +351,7 @@ def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatc
 
 def _search_elsewhere(path: Path) -> None:
     workers.Run = MadeUp  # type: ignore[misc]
-    search(path, 0, 1, 30)
+    search(path, 0, 30)
 
 
 def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(made_up, tmp_path):
@@ -325,7 +372,7 @@ def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finish
     finished = open_study(path, Wish()).trials(*studies.FINISHED)
     assert 29 <= len(finished) <= 30  # the one that was killed still counts as running for its sister
     assert len({json.dumps(trial.params) for trial in finished}) == len(finished)
-    search(path, 0, 1, 30)
+    search(path, 0, 30)
     assert len(open_study(path, Wish()).trials(*studies.FINISHED)) == 30
 
 
@@ -386,6 +433,48 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
         open_study(tmp_path / "new", Wish())
 
 
+def test_a_file_that_a_killed_process_was_writing_is_no_stranger(tmp_path):
+    """And that of a living one is none either: several may begin a study at once."""
+    old, new = tmp_path / ".lns-99999-deadbeef.tmp", tmp_path / ".lns-99999-beefdead.tmp"
+    old.touch()
+    new.touch()
+    os.utime(old, (0, 0))
+    open_study(tmp_path, WISH)
+    assert new.exists() and not old.exists()
+
+
+def _begin_elsewhere(path: Path) -> None:
+    open_study(path, Wish(instances=("like-e2-6x6",), nodes=4000))
+
+
+def test_several_processes_may_begin_a_study_at_once(tmp_path):
+    processes = [
+        multiprocessing.get_context("fork").Process(target=_begin_elsewhere, args=(tmp_path,)) for _ in "12345678"
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 8
+
+
+@pytest.mark.parametrize(
+    "changes", [{"pairs": 10**6 + 1}, {"held_out": 2 * 10**6}, {"nodes": 10**15 + 1}, {"seed": 10**13}]
+)
+def test_a_study_that_could_not_be_read_again_is_not_written(tmp_path, changes):
+    with pytest.raises(InputError, match=f"'{next(iter(changes))}': found"):
+        open_study(tmp_path / "s", replace(WISH, **changes))
+    assert not (tmp_path / "s").exists()
+
+
+def test_too_few_held_out_pairs_are_said_at_once(tmp_path, caplog):
+    open_study(tmp_path / "s", replace(WISH, held_out=19))
+    assert "19 held-out pairs prove nothing; at least 20" in caplog.text
+    caplog.clear()
+    open_study(tmp_path / "t", WISH)
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize("left", ["journal.log", "runs.jsonl"])
 def test_what_is_left_of_another_study_is_not_taken_over(tmp_path, left):
     """Its journal and its runs may be of another engine or another objective; only study.json would say so."""
@@ -415,27 +504,42 @@ def test_a_study_that_was_changed_is_refused(tmp_path, name, old, new, sentence)
 
 @pytest.mark.parametrize(
     "changed,sentence",
-    [({"version": "0.0.1"}, "begun with version 0.0.1"), ({"objective": "luck"}, "its objective is 'luck'"),
+    [({"sources": "f00d"}, "begun with another engine"), ({"objective": "luck"}, "its objective is 'luck'"),
      ({"schema": 99}, "schema 99; expected 1")],
 )  # fmt: skip
-def test_a_study_of_another_version_is_refused(tmp_path, changed, sentence):
+def test_a_study_of_another_engine_is_refused(tmp_path, changed, sentence):
     open_study(tmp_path / "s", WISH)
-    file = tmp_path / "s" / "study.json"
-    values = json.loads(file.read_text())
-    values.pop("sum")
-    file.write_text(seal({**values, **changed}) + "\n")
+    _reseal(tmp_path / "s", changed)
     with pytest.raises(InputError, match=sentence):
         open_study(tmp_path / "s", WISH)
 
 
-def test_a_study_that_does_not_know_how_it_began_is_gone_on_with(tmp_path):
-    open_study(tmp_path / "s", WISH)
-    file = tmp_path / "s" / "study.json"
-    values = json.loads(file.read_text())
-    del values["command"], values["sum"]
-    values["objective"] = f"score at the budget + 0.5 x share of it left at the defaults' score, {COUNTING}"
-    file.write_text(seal(values) + "\n")
-    assert open_study(tmp_path / "s", WISH).plan.command == ""
+def test_a_study_of_before_is_refused_but_shown(made_up, tmp_path):
+    """One that knows neither its engine nor its seeds nor how it began, and whose candidates all shared alike."""
+    study = _searched(tmp_path / "s", 30)
+    first = study.plan.first_seeds
+    found = _validated(study)
+    assert found.winner is not None
+    values = {"objective": study.plan.objective + ", 6", "sources": None, "first_seeds": None, "command": None}
+    _reseal(study.path, values)
+    with pytest.raises(InputError, match=r"begun with another engine.*--report"):
+        open_study(study.path, Wish())
+    early = open_study(study.path, Wish(), reading=True)
+    assert (early.plan.first_seeds, early.plan.command) == ((100_001, 200_001), "")
+    _reseal(study.path, {"first_seeds": first})
+    early = open_study(study.path, Wish(), reading=True)
+    numbers = [trial.number for trial in validate.chosen(early)]
+    early.optuna.set_user_attr("validated", numbers)
+    early.optuna.set_user_attr("chosen", [])
+    shown = {one.trial: one.p for one in validate.conclude(early).verdicts}
+    assert all(shown[one.trial] == one.p / 2 for one in found.verdicts if one.p < 1)
+
+
+def _reseal(path, changes):
+    """study.json with other values; None: without them."""
+    values = json.loads((path / "study.json").read_text()) | changes
+    values.pop("sum")
+    (path / "study.json").write_text(seal({name: one for name, one in values.items() if one is not None}) + "\n")
 
 
 def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(tmp_path):
@@ -447,6 +551,12 @@ def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(t
     assert [(pair.puzzle.sha256, pair.seed) for pair in again.pairs] == [
         (pair.puzzle.sha256, pair.seed) for pair in study.pairs
     ]
+
+
+def test_no_two_seeds_of_studies_share_a_pair_however_many_they_have():
+    spans = sorted((first, first + 10**6) for seed in (0, 1, 2, 10**12) for first in first_seeds(seed))
+    assert spans[0][0] > 100_000  # shipped instances and rows of the ladder are below
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
 
 
 def test_held_out_members_of_a_family_are_others(tmp_path):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
 
-from tuning.validate import ALPHA, compare
+from tuning.validate import ALPHA, compare, share_of
 
 
-def _verdict(values, tried=1, edges=None):
-    return compare(3, values, float(np.mean(values)) if edges is None else edges, 1.0, tried, 1)
+def _verdict(values, share=1.0, edges=None):
+    return compare(3, values, float(np.mean(values)) if edges is None else edges, 1.0, share, 1)
 
 
 def test_one_that_is_better_is_found():
@@ -24,7 +25,7 @@ def test_one_that_is_equal_is_seldom_called_better():
     chance = np.random.default_rng(2)
     called = sum(_verdict(chance.normal(0.0, 1.0, 24)).better for _ in range(200))
     assert called <= 200 * ALPHA * 2
-    assert sum(_verdict(chance.normal(0.0, 1.0, 24), tried=10).better for _ in range(200)) <= 6
+    assert sum(_verdict(chance.normal(0.0, 1.0, 24), share=0.1).better for _ in range(200)) <= 6
 
 
 def test_one_that_is_worse_is_never_better():
@@ -43,7 +44,24 @@ def test_too_few_pairs_prove_nothing():
 
 def test_the_number_of_candidates_is_paid_for():
     values = np.random.default_rng(5).normal(0.5, 1.0, 24)
-    assert _verdict(values, tried=4).p == pytest.approx(min(1.0, 4 * _verdict(values).p))
+    assert _verdict(values, share=0.25).p == pytest.approx(min(1.0, 4 * _verdict(values).p))
+
+
+def test_all_choices_that_there_may_be_share_the_chance_to_look_better():
+    spent = [share_of(choice, 3) * 3 for choice in range(1, 1001)]
+    assert spent[0] == 0.5 and 0.99 < sum(spent) < 1
+
+
+@pytest.mark.parametrize("sessions", [1, 10])
+def test_over_many_sessions_too_what_is_equal_is_seldom_called_better(sessions):
+    chance, studies = np.random.default_rng(7), 2000
+    called = np.zeros(studies, bool)
+    for choice in range(1, sessions + 1):
+        for _ in range(3):
+            values = chance.normal(0.0, 1.0, (studies, 24))
+            p = wilcoxon(values, axis=1, alternative="greater", method="asymptotic").pvalue
+            called |= p / share_of(choice, 3) < ALPHA
+    assert called.mean() < ALPHA
 
 
 def test_earlier_but_lower_is_not_better():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from importlib.resources import files
 from pathlib import Path
 
 from instances.errors import InputError
@@ -15,7 +14,7 @@ COMMAND = "# command: "
 
 
 def folder() -> Path:
-    return Path(str(files("tuning.profiles")))
+    return Path(__file__).parent
 
 
 def names() -> list[str]:
