@@ -9,7 +9,7 @@ import pytest
 
 from instances.formats import write
 from lns.cli.main import main
-from lns.estimate import Measurement
+from lns.estimate import TRUSTED, Measurement
 from tests.cli.run_program import program
 from tests.instances.small_puzzles import planted
 
@@ -67,7 +67,7 @@ def test_signals_leave_what_was_measured(arguments, number, tmp_path):
         out, _ = process.communicate(timeout=20)
         assert process.returncode == 128 + number
     found = json.loads(out)
-    assert found["interrupted"] and found["rows"][0]["seen"] >= 20 and 0 < found["seconds"] < 3600
+    assert found["interrupted"] and found["rows"][0]["seen"] >= TRUSTED and 0 < found["seconds"] < 3600
 
 
 @pytest.mark.parametrize("boards", [True, False])
