@@ -25,7 +25,7 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 
 IntArray = npt.NDArray[np.int32]
-MAX_BLOCKS = 6_000_000  # 2 GB with their tables
+MAX_BLOCKS = 6_000_000
 
 
 class Blocks(Counted):

@@ -24,7 +24,7 @@ MAX_NODES = 60_000_000
 """Nodes of the matrix that a model may have: about 1.5 GB."""
 
 MAX_NODES_XCOVER = 4_000_000
-"""The same for xcover, which takes its options as lists of strings: about 400 bytes a node."""
+"""The same for xcover, which takes its options as lists of strings; some four times the matrix of Eternity II."""
 
 
 class Cover(Counted):

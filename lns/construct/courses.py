@@ -26,7 +26,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, order_of, schedule_for
 from lns.construct.kernel import LOOK, MOST_MISSES
 from lns.construct.profile import profile
-from lns.construct.schedule import QUOTA_END, Quota, Schedule, favoured_colours
+from lns.construct.schedule import Quota, Schedule, favoured_colours, quota_end
 from lns.construct.word import SLIP, SLIPS
 from lns.engine import State
 from lns.params import Construct
@@ -98,8 +98,8 @@ class Courses:
         some = params.quota > 0 and 0 < np.isin(puzzle.pieces, favoured).sum() < SLIP  # else they look like slips
         self.quotas = [Quota()]
         if some:
-            order, end = order_of(puzzle, params), round(puzzle.cells * QUOTA_END)
-            highest = Quota(favoured, profile(puzzle, order, favoured, end), params.quota)
+            used = profile(puzzle, order_of(puzzle, params), favoured, quota_end(puzzle.cells))
+            highest = Quota(favoured, used, params.quota)
             self.quotas = [highest.times(share) for share in HEIGHTS]
         self.courses: list[Course] = []  # those tried, from the highest down
         self.now = 0

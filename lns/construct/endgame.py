@@ -170,8 +170,9 @@ def _narrow(plan: EndPlan, work: EndWork, level: np.uint64) -> tuple[int, int]:
     elif pairs[row + (np.uint64(work.shown_down[np.uint64(plan.next.up[level])]) >> _TWO)] & free:
         return 0, 0
     slipping = level * _WORDS + _TURNS
-    work.some[level * _TWO + _ONE], slips = _keep(work.sets, slipping, keep0, keep1, keep2, keep3)
-    exact = 0
+    slips = exact = 0
+    if work.some[level * _TWO + _ONE]:  # else `_open` has not written those sets
+        work.some[level * _TWO + _ONE], slips = _keep(work.sets, slipping, keep0, keep1, keep2, keep3)
     if spent >= limit:
         work.some[level * _TWO], exact = _keep(work.sets, slipping - _TURNS, keep0, keep1, keep2, keep3)
     return exact, slips

@@ -1,7 +1,7 @@
 """How fast favoured colours can be used up: what the poorest prefix of a beam has used by each depth.
 
-A search that asks for that at every depth keeps about as many prefixes at one depth as at another, as the beam does:
-no depth is a bottleneck, and none is searched more than it is worth.
+A search that asks for that at every depth is meant to keep about as many prefixes at one depth as at another, as the
+beam does.
 """
 
 from __future__ import annotations

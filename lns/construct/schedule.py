@@ -19,8 +19,13 @@ from instances.puzzle import IntArray, Puzzle
 from lns.construct.endplan import MOST_PIECES
 from lns.construct.word import SLIP
 
-QUOTA_END = 160 / 256  # share of the cells
+QUOTA_END = 160 / 256  # share of the cells behind which no quota asks for anything
 MOST_CHOICES = 300_000  # sets of favoured colours that are compared: a fraction of a second
+
+
+def quota_end(cells: int) -> int:
+    """The first depth at which no quota asks for anything any more."""
+    return round(cells * QUOTA_END)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Quota:
 
     def end(self, cells: int) -> int:
         """The first depth at which nothing is asked any more. Quotas and slips do not mix: no slip before it."""
-        return round(cells * QUOTA_END) if self.height > 0 else 1
+        return quota_end(cells) if self.height > 0 else 1
 
 
 @dataclass(frozen=True)
