@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 TAIL_NODE = 2.0  # a placement of the exact tail
-TAIL_SET_UP = 20.0  # an exact tail before its first placement
+TAIL_SET_UP = 25.0  # an exact tail before its first placement
 TAIL = 250.0  # the whole exact tail of a prefix, set-up included, where the aim is loose
 CHILD = 2.0  # a child that a beam looks at
-REGION_NODE = 5.0  # a placement of a region re-solve; and what operators count as one
+REGION_NODE = 7.0  # a placement of a region re-solve; and what operators count as one
 
 
 def tails(prefixes: int, placements: int) -> float:
@@ -15,5 +15,5 @@ def tails(prefixes: int, placements: int) -> float:
 
 
 def measuring(population: int, cells: int) -> float:
-    """How pieces fit, for one course: 0.1 to 0.8 s for 1,000 prefixes on boards from 10x10 to 20x20."""
-    return 0.1 * population * cells * (cells + 420)
+    """How pieces fit, for one course: 0.05 to 0.4 s for 1,000 prefixes on boards from 10x10 to 20x20."""
+    return 0.05 * population * cells * (cells + 420)
