@@ -48,7 +48,7 @@ class Plan:
     ``pairs``, ``held_out``: runs that a trial has, and that validation has; ``nodes``: of a long run;
     ``nodes_per_s``: measured once to turn seconds into ``nodes``, 0.0 where these were given; ``base``: digest of the
     parameters that candidates are compared with; ``first_seeds``: of the training pairs and of the held-out ones, that
-    follow; ``sources``: digest of the engine's; ``command``: what was typed to begin the study, "" where nobody knows.
+    follow; ``sources``: digest of the engine's; ``command``: what was typed to begin the study.
     Raises InputError for values out of bounds, so that nothing is written that could not be read again.
     """
 
@@ -62,11 +62,11 @@ class Plan:
     nodes_per_s: float
     base: str
     first_seeds: tuple[int, int]
-    objective: str = FORMULA
-    sources: str = ""
-    version: str = ""
+    objective: str
+    sources: str
+    version: str
+    command: str
     schema: int = SCHEMA
-    command: str = ""
 
     def __post_init__(self) -> None:
         values = Fields(self.__dict__)
@@ -167,6 +167,7 @@ def _plan(wish: Wish, named: list[Puzzle]) -> Plan:
         nodes_per_s=rate,
         base=params_digest(base),
         first_seeds=first,
+        objective=FORMULA,
         sources=engine_digest(),
         version=version("lns"),
         command=wish.command,
@@ -196,16 +197,16 @@ def read_plan(path: Path) -> Plan:
     found = read_sealed(path / SETTINGS)
     plain = ("family", "engine", "seed", "pairs", "held_out", "nodes", "nodes_per_s", "base", "objective", "version")
     try:
-        training, held_out = found.array("first_seeds", 2, [100_001, 200_001])  # studies of before have no such field
+        training, held_out = found.array("first_seeds", 2)
         plan = Plan(
             instances=tuple((str(name), str(sha256)) for name, sha256 in found.array("instances")),
             first_seeds=(training, held_out),
-            sources=found.text("sources", 64, ""),
-            command=found.text("command", 2**19, ""),
+            sources=found.text("sources", 64),
+            command=found.text("command", 2**19),
             schema=found.integer("schema", 0, 10**6),
             **{name: found.get(name) for name in plain},
         )
-        if not plan.objective.startswith(FORMULA):
+        if plan.objective != FORMULA:
             raise InputError(f"its objective is '{plan.objective}'; expected '{FORMULA}': begin another study")
     except InputError as error:
         raise error.at(path / SETTINGS) from None

@@ -31,7 +31,6 @@ ALPHA = 0.05
 RESAMPLES = 10_000
 
 _CHOSEN = "chosen"  # attribute of the study: (share of each, numbers of the trials) of each choice
-_EARLIER = "validated"  # in studies of before: the numbers of all, which shared alike
 
 
 @dataclass(frozen=True)
@@ -123,10 +122,7 @@ def share_of(choice: int, candidates: int) -> float:
 
 def _choices(study: Study) -> list[tuple[float, list[int]]]:
     """(share of `ALPHA` of each, numbers of the trials) of every choice, in turn."""
-    attributes = study.optuna.user_attrs
-    earlier = attributes.get(_EARLIER, [])
-    found = [(1 / len(earlier), earlier)] if earlier else []
-    return found + [(share, numbers) for share, numbers in attributes.get(_CHOSEN, [])]
+    return [(share, numbers) for share, numbers in study.optuna.user_attrs.get(_CHOSEN, [])]
 
 
 def chosen(study: Study) -> list[FrozenTrial]:

@@ -1,4 +1,4 @@
-"""A study from end to end, with runs that are made up: what is measured here is the tuner, not the engine."""
+"""A study from end to end, with runs that are made up (`made_up`)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import signal
 import subprocess
 import sys
 import time
-import zlib
 from concurrent.futures import Future
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 from optuna.trial import TrialState
 
@@ -27,8 +25,8 @@ from lns.cli.main import main
 from lns.crew import WorkerLost
 from lns.engine import Statistics
 from lns.params import Params, from_dict
-from lns.runs.files import seal
 from lns.runs.lock import Holder
+from tests.tuning.made_up import WISH, Flat, MadeUp, searched, validated
 from tuning import report, validate
 from tuning import session as sessions
 from tuning import study as studies
@@ -36,61 +34,15 @@ from tuning import worker as workers
 from tuning.objective import Pair, Trace
 from tuning.plan import Wish, first_seeds, nodes_per_second
 from tuning.study import open_study
-from tuning.worker import Worker, search
+from tuning.worker import search
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
-WISH = Wish(family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3)
-
-
-class MadeUp:
-    """A run whose score is best at tail 12 and patience 0, with noise that belongs to pair and parameters."""
-
-    def __init__(self, engine, params, pair, shortest):
-        merit = params.construct.tail - 6 - params.windows.patience / 150
-        self._draw(params, pair, 40 + merit)
-
-    def _draw(self, params, pair, mean):
-        chance = np.random.default_rng([pair.seed, zlib.crc32(repr(params).encode())])
-        score = round(mean + chance.normal())
-        self.rises = ((score - 2, int(chance.integers(500))), (score, int(chance.integers(500, 1000))))
-
-    def advance(self, budget, stop):
-        return Trace(self.rises, budget, False, 0.001)
-
-
-class Flat(MadeUp):
-    """Parameters do not matter."""
-
-    def __init__(self, engine, params, pair, shortest):
-        self._draw(params, pair, 40)
-
-
-@pytest.fixture
-def made_up(monkeypatch):
-    monkeypatch.setattr(workers, "Run", MadeUp)
-    monkeypatch.setattr(studies.profiles, "load_all", dict)  # what is shipped is no part of these runs
-
-
-def _searched(path, trials, wish=WISH):
-    open_study(path, wish)
-    search(path, 0, trials)
-    return open_study(path, Wish())
-
-
-def _validated(study):
-    worker = Worker(study)
-    for params, index in validate.missing(study, validate.choose(study)):
-        worker.trace(params, study.held_out[index], study.plan.nodes)
-    found = validate.conclude(study)
-    validate.write_best(study, found, "lns tune --family like-e2:6x6")
-    return found
-
 
 def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 80)
+    study = searched(tmp_path / "s", 80)
     study.give_up(study.ask(None))
-    found = _validated(study)
+    found = validated(study)
     winner = found.winner
     assert winner is not None and winner.mean > 1 and winner.p < 0.01
     text = (study.path / "best_params.toml").read_text()
@@ -134,8 +86,8 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monk
 
 
 def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 30, replace(WISH, command="lns tune --study <x>"))
-    page = report.page(study, _validated(study), "now & here")
+    study = searched(tmp_path / "s", 30, replace(WISH, command="lns tune --study <x>"))
+    page = report.page(study, validated(study), "now & here")
     for title in ("History", "Importance", "Held-out pairs", "rank correlation", "Slices", "Best trials", "Commands"):
         assert title in page
     assert "lns tune --study &lt;x&gt;" in page and "now &amp; here" in page
@@ -207,23 +159,23 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
 
 def test_where_nothing_matters_nothing_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(workers, "Run", Flat)
-    study = _searched(tmp_path / "s", 30)
+    study = searched(tmp_path / "s", 30)
     (study.path / "best_params.toml").write_text("stale")
-    found = _validated(study)
+    found = validated(study)
     assert found.winner is None
     assert not (study.path / "best_params.toml").exists()
     assert "not better" in "\n".join(report.summary(study, found, None))
 
 
 def test_the_defaults_come_first_and_differ_by_nothing_from_themselves(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 1)
+    study = searched(tmp_path / "s", 1)
     (first,) = study.trials(TrialState.COMPLETE)
     assert study.params_of(first) == Params()
     assert (first.value, first.user_attrs["short"]) == (0.0, 0.0)
 
 
 def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 40)
+    study = searched(tmp_path / "s", 40)
     pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
     assert len(pruned) + len(whole) == 40
     assert any(len(trial.intermediate_values) < 6 for trial in pruned)
@@ -233,16 +185,16 @@ def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(mad
 
 
 def test_a_study_goes_on_where_it_was_and_draws_what_it_would_have_drawn(made_up, tmp_path):
-    whole = _searched(tmp_path / "whole", 25)
+    whole = searched(tmp_path / "whole", 25)
     for trials in (1, 2, 9, 10, 25):
-        parts = _searched(tmp_path / "parts", trials)
+        parts = searched(tmp_path / "parts", trials)
         assert len(parts.trials()) == trials
     assert [trial.params for trial in parts.trials()] == [trial.params for trial in whole.trials()]
     assert len({json.dumps(trial.params) for trial in parts.trials()}) == 25
 
 
 def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 12)
+    study = searched(tmp_path / "s", 12)
     first = study.trials()[: workers.FIRST]
     assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
     assert report.agreement(study).trials == workers.FIRST
@@ -259,19 +211,19 @@ def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_u
 
 def test_parameters_out_of_range_can_be_begun_with(made_up, tmp_path):
     """No regions at all: 0, where the range is one of logarithms."""
-    study = _searched(tmp_path / "s", 8, replace(WISH, params=from_dict({"windows": {"nodes": 0}})))
+    study = searched(tmp_path / "s", 8, replace(WISH, params=from_dict({"windows": {"nodes": 0}})))
     assert not study.trials(TrialState.FAIL)
     assert study.trials()[0].params["windows.nodes"] > 0
-    assert "windows.nodes" in report.page(study, _validated(study), "now")
+    assert "windows.nodes" in report.page(study, validated(study), "now")
 
 
 def test_what_was_chosen_keeps_its_share_of_the_level(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 30)
+    study = searched(tmp_path / "s", 30)
     assert "was not validated yet" in report.why_not(study, validate.conclude(study))
-    first = _validated(study)
+    first = validated(study)
     assert first.winner is not None
-    study = _searched(study.path, 100)
-    later = _validated(study)
+    study = searched(study.path, 100)
+    later = validated(study)
     assert len(later.verdicts) > len(first.verdicts)
     assert {one.trial: one.p for one in first.verdicts}.items() <= {one.trial: one.p for one in later.verdicts}.items()
 
@@ -284,7 +236,7 @@ def _dead_holder():
 
 
 def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_not(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 3)
+    study = searched(tmp_path / "s", 3)
     mine, orphan, unsigned = study.ask(None), study.ask(None), study.optuna.ask()
     for trial in (mine, orphan, unsigned):
         trial.suggest_float("construct.band", 0.15, 0.4)
@@ -297,7 +249,7 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
 
 
 def test_trials_of_another_container_are_left_alone_and_a_report_buries_nobody(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 3)
+    study = searched(tmp_path / "s", 3)
     elsewhere, dead = study.ask(None), study.ask(None)
     elsewhere.set_user_attr("holder", {**_dead_holder(), "space": "pid:[1]"})
     dead.set_user_attr("holder", _dead_holder())
@@ -308,7 +260,7 @@ def test_trials_of_another_container_are_left_alone_and_a_report_buries_nobody(m
 
 def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up, tmp_path):
     path = tmp_path / "s"
-    study = _searched(path, 2)
+    study = searched(path, 2)
     trial = study.ask(None)
     trial.suggest_float("construct.band", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
@@ -321,7 +273,7 @@ def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up,
 
 
 def test_a_trial_that_is_interrupted_is_tried_again_however_often(made_up, tmp_path):
-    study = _searched(tmp_path / "s", 2)
+    study = searched(tmp_path / "s", 2)
     trial = study.ask(None)
     drawn = trial.suggest_float("construct.band", 0.15, 0.4)
     for _ in range(studies.AGAIN + 2):
@@ -343,7 +295,7 @@ def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatc
 
     monkeypatch.setattr(workers, "Run", Broken)
     with pytest.raises(ZeroDivisionError):
-        _searched(tmp_path / "s", 50)
+        searched(tmp_path / "s", 50)
     failed = open_study(tmp_path / "s", Wish()).trials(TrialState.FAIL)
     assert len(failed) == workers.FAILURES
     assert all("no such thing" in trial.user_attrs["error"] for trial in failed)
@@ -396,150 +348,6 @@ def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
     monkeypatch.setattr("tuning.objective.make_engine", lambda *arguments: Engine())
     monkeypatch.setattr("tuning.objective.time.process_time", lambda: clock[0])
     assert nodes_per_second("auto", Params(), Pair(load_puzzle("like-e2-6x6"), 1, "")) == 10**7
-
-
-# -- what is refused -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "wish,sentence",
-    [
-        (Wish(family="like-e2:6x7"), "asks for like-e2:6x7, but this study is of like-e2:6x6"),
-        (Wish(instances=("like-e2-6x6",)), "INSTANCE asks for like-e2-6x6, but this study is of like-e2:6x6"),
-        (Wish(nodes=5000), "--nodes asks for 5000, but this study has 4000"),
-        (Wish(run_seconds=3.0), "--run-seconds asks for 3 s, but this study has 4000"),
-        (Wish(pairs=7), "--pairs asks for 7"),
-        (Wish(held_out=30), "--held-out asks for 30"),
-        (Wish(seed=4), "--seed asks for 4"),
-        (Wish(engine="tabu"), "--engine asks for tabu"),
-        (Wish(params=from_dict({"construct": {"tail": 10}})), "--params asks for"),
-    ],
-)
-def test_a_study_of_something_else_is_refused(tmp_path, wish, sentence):
-    path = tmp_path / "s"
-    open_study(path, WISH)
-    open_study(path, WISH)
-    with pytest.raises(InputError, match=sentence):
-        open_study(path, wish)
-
-
-def test_a_directory_of_something_else_is_refused(tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"holds no study, but notes\.txt"):
-        open_study(tmp_path, WISH)
-    with pytest.raises(InputError, match="is a file"):
-        open_study(tmp_path / "notes.txt", WISH)
-    with pytest.raises(InputError, match="expected INSTANCE or --family"):
-        open_study(tmp_path / "new", Wish())
-
-
-def test_a_file_that_a_killed_process_was_writing_is_no_stranger(tmp_path):
-    """And that of a living one is none either: several may begin a study at once."""
-    old, new = tmp_path / ".lns-99999-deadbeef.tmp", tmp_path / ".lns-99999-beefdead.tmp"
-    old.touch()
-    new.touch()
-    os.utime(old, (0, 0))
-    open_study(tmp_path, WISH)
-    assert new.exists() and not old.exists()
-
-
-def _begin_elsewhere(path: Path) -> None:
-    open_study(path, Wish(instances=("like-e2-6x6",), nodes=4000))
-
-
-def test_several_processes_may_begin_a_study_at_once(tmp_path):
-    processes = [
-        multiprocessing.get_context("fork").Process(target=_begin_elsewhere, args=(tmp_path,)) for _ in "12345678"
-    ]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
-    assert [process.exitcode for process in processes] == [0] * 8
-
-
-@pytest.mark.parametrize(
-    "changes", [{"pairs": 10**6 + 1}, {"held_out": 2 * 10**6}, {"nodes": 10**15 + 1}, {"seed": 10**13}]
-)
-def test_a_study_that_could_not_be_read_again_is_not_written(tmp_path, changes):
-    with pytest.raises(InputError, match=f"'{next(iter(changes))}': found"):
-        open_study(tmp_path / "s", replace(WISH, **changes))
-    assert not (tmp_path / "s").exists()
-
-
-def test_too_few_held_out_pairs_are_said_at_once(tmp_path, caplog):
-    open_study(tmp_path / "s", replace(WISH, held_out=19))
-    assert "19 held-out pairs prove nothing; at least 20" in caplog.text
-    caplog.clear()
-    open_study(tmp_path / "t", WISH)
-    assert caplog.text == ""
-
-
-@pytest.mark.parametrize("left", ["journal.log", "runs.jsonl"])
-def test_what_is_left_of_another_study_is_not_taken_over(tmp_path, left):
-    """Its journal and its runs may be of another engine or another objective; only study.json would say so."""
-    open_study(tmp_path, WISH)
-    for name in ("journal.log", "runs.jsonl", "study.json"):
-        (tmp_path / name).unlink(missing_ok=True)
-    (tmp_path / left).touch()
-    with pytest.raises(InputError, match=f"holds no study, but {left}"):
-        open_study(tmp_path, WISH)
-
-
-@pytest.mark.parametrize(
-    "name,old,new,sentence",
-    [
-        ("study.json", '"seed": 3', '"seed": 4', "damaged, or changed by hand"),
-        ("base.toml", "tail = 13", "tail = 12", "not the parameters that the study began with"),
-    ],
-)
-def test_a_study_that_was_changed_is_refused(tmp_path, name, old, new, sentence):
-    open_study(tmp_path / "s", WISH)
-    file = tmp_path / "s" / name
-    assert old in file.read_text()
-    file.write_text(file.read_text().replace(old, new))
-    with pytest.raises(InputError, match=sentence):
-        open_study(tmp_path / "s", WISH)
-
-
-@pytest.mark.parametrize(
-    "changed,sentence",
-    [({"sources": "f00d"}, "begun with another engine"), ({"objective": "luck"}, "its objective is 'luck'"),
-     ({"schema": 99}, "schema 99; expected 1")],
-)  # fmt: skip
-def test_a_study_of_another_engine_is_refused(tmp_path, changed, sentence):
-    open_study(tmp_path / "s", WISH)
-    _reseal(tmp_path / "s", changed)
-    with pytest.raises(InputError, match=sentence):
-        open_study(tmp_path / "s", WISH)
-
-
-def test_a_study_of_before_is_refused_but_shown(made_up, tmp_path):
-    """One that knows neither its engine nor its seeds nor how it began, and whose candidates all shared alike."""
-    study = _searched(tmp_path / "s", 30)
-    first = study.plan.first_seeds
-    found = _validated(study)
-    assert found.winner is not None
-    values = {"objective": study.plan.objective + ", 6", "sources": None, "first_seeds": None, "command": None}
-    _reseal(study.path, values)
-    with pytest.raises(InputError, match=r"begun with another engine.*--report"):
-        open_study(study.path, Wish())
-    early = open_study(study.path, Wish(), reading=True)
-    assert (early.plan.first_seeds, early.plan.command) == ((100_001, 200_001), "")
-    _reseal(study.path, {"first_seeds": first})
-    early = open_study(study.path, Wish(), reading=True)
-    numbers = [trial.number for trial in validate.chosen(early)]
-    early.optuna.set_user_attr("validated", numbers)
-    early.optuna.set_user_attr("chosen", [])
-    shown = {one.trial: one.p for one in validate.conclude(early).verdicts}
-    assert all(shown[one.trial] == one.p / 2 for one in found.verdicts if one.p < 1)
-
-
-def _reseal(path, changes):
-    """study.json with other values; None: without them."""
-    values = json.loads((path / "study.json").read_text()) | changes
-    values.pop("sum")
-    (path / "study.json").write_text(seal({name: one for name, one in values.items() if one is not None}) + "\n")
 
 
 def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(tmp_path):

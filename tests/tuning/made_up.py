@@ -1,0 +1,53 @@
+"""Runs that are made up: what is measured with them is the tuner, not the engine."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from tuning import validate
+from tuning.objective import Trace
+from tuning.plan import Wish
+from tuning.study import open_study
+from tuning.worker import Worker, search
+
+WISH = Wish(family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3)
+
+
+class MadeUp:
+    """A run whose score is best at tail 12 and patience 0, with noise that belongs to pair and parameters."""
+
+    def __init__(self, engine, params, pair, shortest):
+        merit = params.construct.tail - 6 - params.windows.patience / 150
+        self._draw(params, pair, 40 + merit)
+
+    def _draw(self, params, pair, mean):
+        chance = np.random.default_rng([pair.seed, zlib.crc32(repr(params).encode())])
+        score = round(mean + chance.normal())
+        self.rises = ((score - 2, int(chance.integers(500))), (score, int(chance.integers(500, 1000))))
+
+    def advance(self, budget, stop):
+        return Trace(self.rises, budget, False, 0.001)
+
+
+class Flat(MadeUp):
+    """Parameters do not matter."""
+
+    def __init__(self, engine, params, pair, shortest):
+        self._draw(params, pair, 40)
+
+
+def searched(path, trials, wish=WISH):
+    open_study(path, wish)
+    search(path, 0, trials)
+    return open_study(path, Wish())
+
+
+def validated(study):
+    worker = Worker(study)
+    for params, index in validate.missing(study, validate.choose(study)):
+        worker.trace(params, study.held_out[index], study.plan.nodes)
+    found = validate.conclude(study)
+    validate.write_best(study, found, "lns tune --family like-e2:6x6")
+    return found

@@ -1,0 +1,140 @@
+"""Studies that are refused, each with one sentence, and what is no reason to refuse one."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from instances import InputError
+from lns.params import from_dict
+from lns.runs.files import seal
+from tests.tuning.made_up import WISH
+from tuning.plan import Wish
+from tuning.study import open_study
+
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+
+@pytest.mark.parametrize(
+    "wish,sentence",
+    [
+        (Wish(family="like-e2:6x7"), "asks for like-e2:6x7, but this study is of like-e2:6x6"),
+        (Wish(instances=("like-e2-6x6",)), "INSTANCE asks for like-e2-6x6, but this study is of like-e2:6x6"),
+        (Wish(nodes=5000), "--nodes asks for 5000, but this study has 4000"),
+        (Wish(run_seconds=3.0), "--run-seconds asks for 3 s, but this study has 4000"),
+        (Wish(pairs=7), "--pairs asks for 7"),
+        (Wish(held_out=30), "--held-out asks for 30"),
+        (Wish(seed=4), "--seed asks for 4"),
+        (Wish(engine="tabu"), "--engine asks for tabu"),
+        (Wish(params=from_dict({"construct": {"tail": 10}})), "--params asks for"),
+    ],
+)
+def test_a_study_of_something_else_is_refused(tmp_path, wish, sentence):
+    path = tmp_path / "s"
+    open_study(path, WISH)
+    open_study(path, WISH)
+    with pytest.raises(InputError, match=sentence):
+        open_study(path, wish)
+
+
+def test_a_directory_of_something_else_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"holds no study, but notes\.txt"):
+        open_study(tmp_path, WISH)
+    with pytest.raises(InputError, match="is a file"):
+        open_study(tmp_path / "notes.txt", WISH)
+    with pytest.raises(InputError, match="expected INSTANCE or --family"):
+        open_study(tmp_path / "new", Wish())
+
+
+def test_a_file_that_a_killed_process_was_writing_is_no_stranger(tmp_path):
+    """And that of a living one is none either: several may begin a study at once."""
+    old, new = tmp_path / ".lns-99999-deadbeef.tmp", tmp_path / ".lns-99999-beefdead.tmp"
+    old.touch()
+    new.touch()
+    os.utime(old, (0, 0))
+    open_study(tmp_path, WISH)
+    assert new.exists() and not old.exists()
+
+
+def _begin_elsewhere(path: Path) -> None:
+    open_study(path, Wish(instances=("like-e2-6x6",), nodes=4000))
+
+
+def test_several_processes_may_begin_a_study_at_once(tmp_path):
+    processes = [
+        multiprocessing.get_context("fork").Process(target=_begin_elsewhere, args=(tmp_path,)) for _ in "12345678"
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 8
+
+
+@pytest.mark.parametrize(
+    "changes", [{"pairs": 10**6 + 1}, {"held_out": 2 * 10**6}, {"nodes": 10**15 + 1}, {"seed": 10**13}]
+)
+def test_a_study_that_could_not_be_read_again_is_not_written(tmp_path, changes):
+    with pytest.raises(InputError, match=f"'{next(iter(changes))}': found"):
+        open_study(tmp_path / "s", replace(WISH, **changes))
+    assert not (tmp_path / "s").exists()
+
+
+def test_too_few_held_out_pairs_are_said_at_once(tmp_path, caplog):
+    open_study(tmp_path / "s", replace(WISH, held_out=19))
+    assert "19 held-out pairs prove nothing; at least 20" in caplog.text
+    caplog.clear()
+    open_study(tmp_path / "t", WISH)
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("left", ["journal.log", "runs.jsonl"])
+def test_what_is_left_of_another_study_is_not_taken_over(tmp_path, left):
+    """Its journal and its runs may be of another engine or another objective; only study.json would say so."""
+    open_study(tmp_path, WISH)
+    for name in ("journal.log", "runs.jsonl", "study.json"):
+        (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / left).touch()
+    with pytest.raises(InputError, match=f"holds no study, but {left}"):
+        open_study(tmp_path, WISH)
+
+
+@pytest.mark.parametrize(
+    "name,old,new,sentence",
+    [
+        ("study.json", '"seed": 3', '"seed": 4', "damaged, or changed by hand"),
+        ("base.toml", "tail = 13", "tail = 12", "not the parameters that the study began with"),
+    ],
+)
+def test_a_study_that_was_changed_is_refused(tmp_path, name, old, new, sentence):
+    open_study(tmp_path / "s", WISH)
+    file = tmp_path / "s" / name
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(InputError, match=sentence):
+        open_study(tmp_path / "s", WISH)
+
+
+@pytest.mark.parametrize(
+    "changed,sentence",
+    [({"sources": "f00d"}, "begun with another engine"), ({"objective": "luck"}, "its objective is 'luck'"),
+     ({"schema": 99}, "schema 99; expected 1")],
+)  # fmt: skip
+def test_a_study_of_another_engine_is_refused(tmp_path, changed, sentence):
+    open_study(tmp_path / "s", WISH)
+    _reseal(tmp_path / "s", changed)
+    with pytest.raises(InputError, match=sentence):
+        open_study(tmp_path / "s", WISH)
+
+
+def _reseal(path, changes):
+    """study.json with other values; None: without them."""
+    values = json.loads((path / "study.json").read_text()) | changes
+    values.pop("sum")
+    (path / "study.json").write_text(seal({name: one for name, one in values.items() if one is not None}) + "\n")
