@@ -35,8 +35,8 @@ class Constructor:
 
     # the arrays of ``state()`` and their types
     STATE: ClassVar[dict[str, str]] = {
-        "cursor": "int64", "scalars": "int64", "census": "int64", "counters": "int64", "outcomes": "int64",
-        "shuffle": "int64", "bits": "int64", "random": "uint64",
+        "cursor": "int64", "scalars": "int64", "census": "int64", "counters": "int64", "spent": "int64",
+        "ends": "int64", "shuffle": "int64", "bits": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
@@ -51,7 +51,8 @@ class Constructor:
         self.tail, self.tail_work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
-        self.outcomes = np.zeros(kernel.MOST_MISSES, dtype=np.int64)
+        self.spent = np.zeros(word.SLIPS, dtype=np.int64)
+        self.ends = np.zeros(kernel.ENDS + 1, dtype=np.int64)
         self.shuffle_seed = self.shuffled_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
         cells, width = puzzle.cells, puzzle.width + 1
@@ -77,11 +78,12 @@ class Constructor:
         self.prefix.scalars[0] = kernel.BEGIN
         self.prefix.used[:] = 0
         self.prefix.census[:] = 0
-        self.outcomes[:] = 0
+        self.spent[:] = 0
+        self.ends[:] = 0
         self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
         self.shuffled_at = self.nodes
         self._prefixes_before, self._tail_nodes_before = self.prefixes, self.tail_nodes
-        self.counters[[kernel.SAMPLED, kernel.NEXT_SAMPLE]] = self.prefixes, self.nodes
+        self.counters[kernel.NEXT_SAMPLE] = self.nodes
 
     def _make_plan(self) -> None:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
@@ -109,7 +111,8 @@ class Constructor:
             self.puzzle.max_score - target,
             min(self.nodes + nodes, self._end_of_shuffle()),
             self.params.tail_nodes,
-            self.outcomes,
+            self.spent,
+            self.ends,
         )
         if status == REACHED:
             placed = np.empty(self.puzzle.cells, dtype=np.int32)
@@ -169,7 +172,8 @@ class Constructor:
             "scalars": self.prefix.scalars.copy(),
             "census": self.prefix.census.copy(),
             "counters": self.counters.copy(),
-            "outcomes": self.outcomes.copy(),
+            "spent": self.spent.copy(),
+            "ends": self.ends.copy(),
             "shuffle": np.array(
                 [self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, self.exhausted]
             ),
@@ -187,11 +191,13 @@ class Constructor:
             state["shuffle"]
         )
         self.exhausted = bool(exhausted)
-        self.outcomes[:] = counters(state["outcomes"])
+        self.spent[:] = counters(state["spent"])
+        self.ends[:] = counters(state["ends"])
         self.prefix.census[:] = counters(state["census"])
         self.prefix.scalars[:] = int(state["scalars"][0]), *counters(state["scalars"][1:])
-        before = self.shuffled_at, self._prefixes_before, self._tail_nodes_before, int(self.counters[kernel.SAMPLED])
-        now = self.nodes, self.prefixes, self.tail_nodes, self.prefixes
+        next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - kernel.SAMPLE_NODES
+        before = self.shuffled_at, self._prefixes_before, self._tail_nodes_before, next_sample
+        now = self.nodes, self.prefixes, self.tail_nodes, self.nodes
         if any(one > other for one, other in zip(before, now, strict=True)):
             raise _foreign()
         self._make_plan()

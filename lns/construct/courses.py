@@ -6,8 +6,8 @@ also measured:
 
 - children by depth, as met by the search itself; they take the place of the population's (``derive.measure``), and the
   slip schedule is derived again from them;
-- what a sample of its prefixes ends with in the exact tail: how many boards a few edges below the
-  score asked for the course makes in a node.
+- how many slips its prefixes have spent, and with how many mismatches the exact tails of a sample of them end: how many
+  boards of the score asked for are to be expected of the course in a node, long before it has made one.
 
 The next shuffle goes to the course with most such boards; one above it is given time to show what it is worth, as few
 shuffles of a high course flow, and those flow well. Heights are tried from the top down, one below the best.
@@ -24,7 +24,7 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, order_of, schedule_for
-from lns.construct.kernel import LOOK, MOST_MISSES
+from lns.construct.kernel import ENDS
 from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_colours, quota_end
 from lns.construct.word import SLIP, SLIPS
@@ -38,6 +38,8 @@ HEIGHTS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.0)  # shares of the highest
 HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
 TRUST = 1.0  # shuffles of a course after which that hope is half forgotten
 SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
+FEW = 10  # ends that are too few to tell a chance by
+ENOUGH = 500  # ends that tell more than how the last pieces of populations fit
 PRIOR = 100_000.0  # nodes that the population's word is worth
 _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
 
@@ -45,13 +47,12 @@ _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
 @dataclass
 class Course:
     """``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
-    have them, slipping children, nodes that had a slip left. ``outcomes``: float64 (MOST_MISSES,) boards by mismatches,
-    as the samples tell. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to allow one mismatch
-    more."""
+    have them, slipping children, nodes that had a slip left. ``spent``: float64 (SLIPS,) prefixes by slips spent.
+    ``work``: nodes. ``slack``: trees that were searched whole, each a reason to allow one mismatch more."""
 
     fit: Fit
     census: Floats
-    outcomes: Floats
+    spent: Floats
     work: float = 0.0
     shuffles: int = 0
     slack: int = 0
@@ -60,7 +61,7 @@ class Course:
         """Add the shuffle that ``built`` has just searched."""
         schedule, cells = built.schedule, len(built.schedule.order)
         self.shuffles += 1
-        self.outcomes += built.outcomes
+        self.spent += built.spent
         # a tree that is soon searched whole is no reason to search it again and again
         self.work += max(built.work_of_shuffle, built.params.patience_nodes)
         self.slack += built.exhausted
@@ -79,6 +80,11 @@ class Course:
         """Whether no prefix came of it yet."""
         return not self.census.any()
 
+    def boards(self, mismatches: int, chance: Floats) -> float:
+        """Boards of at most ``mismatches`` to be expected of its prefixes; ``chance``: see `chances`."""
+        left = mismatches - np.arange(SLIPS)
+        return float((self.spent * np.where(left < 0, 0.0, chance[np.clip(left, 0, ENDS - 1)])).sum())
+
     def known(self) -> Fit:
         """The fit with everything that was met since."""
         exact, quota, cells = self.fit.exact.copy(), self.fit.quota, len(self.fit.exact)
@@ -87,6 +93,20 @@ class Course:
         exact = (self.census[_EXACT] + PRIOR * exact) / (self.census[_PARENTS] + PRIOR)
         slipping = (self.census[_SLIPPING] + PRIOR * self.fit.slipping) / (self.census[_ROOM] + PRIOR)
         return Fit(exact, slipping, quota)
+
+
+def chances(ends: Floats) -> Floats:
+    """Chance that an exact tail ends with at most k mismatches, (ENDS,), as sampled ``ends`` tell.
+
+    Where FEW ended so well, by the chances of one and two mismatches more, falling by the same factor: that is more
+    than it is, but alike for all courses.
+    """
+    met = np.cumsum(ends)
+    chance: Floats = met[:ENDS] / max(1.0, met[-1])
+    for k in range(ENDS - 3, -1, -1):
+        if met[k] < FEW and chance[k + 2] > 0:
+            chance[k] = chance[k + 1] ** 2 / chance[k + 2]
+    return chance
 
 
 class Courses:
@@ -103,6 +123,7 @@ class Courses:
             self.quotas = [highest.times(share) for share in HEIGHTS]
         self.courses: list[Course] = []  # those tried, from the highest down
         self.now = 0
+        self.ends = np.zeros(ENDS + 1)  # of the sampled prefixes of all courses: `kernel.construct`
         self.aim: Aim | None = None
 
     def choose(self, mismatches: int) -> Schedule:
@@ -117,7 +138,8 @@ class Courses:
         if all(course.barren for course in self.courses):  # no word yet of what can be reached
             mismatches = highest_aim(known, self.puzzle, self.params).mismatches
         wanted = min(mismatches + self.params.aim_below + course.slack, self.puzzle.max_score)
-        self.aim = best_schedule(known, self.puzzle, self.params, wanted)
+        chance = chances(self.ends) if self.ends.sum() >= ENOUGH else None
+        self.aim = best_schedule(known, self.puzzle, self.params, wanted, chance)
         return self.schedule()
 
     def schedule(self) -> Schedule:
@@ -128,6 +150,7 @@ class Courses:
     def learn(self, built: Constructor) -> None:
         """The present course was searched by ``built``."""
         self.courses[self.now].learn(built)
+        self.ends += built.ends
 
     def _next(self, mismatches: int) -> int:
         """The course that promises most boards in a node, or a new one: until boards come, and below the best."""
@@ -147,8 +170,9 @@ class Courses:
         return self._begin() if left and lowest else best
 
     def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
-        """(boards, boards a node) of every course, LOOK edges below a score."""
-        boards = [float(course.outcomes[: mismatches + LOOK + 1].sum()) for course in self.courses]
+        """(boards of at most so many mismatches to be expected, the same a node) of every course."""
+        chance = chances(self.ends)
+        boards = [course.boards(mismatches, chance) for course in self.courses]
         return boards, [found / max(course.work, 1.0) for found, course in zip(boards, self.courses, strict=True)]
 
     def _begin(self) -> int:
@@ -160,7 +184,7 @@ class Courses:
                 break
         assert fit is not None, "without a quota some population always lives"
         fit = Fit(fit.exact, fit.slipping, quota)
-        self.courses.append(Course(fit, np.zeros((4, self.puzzle.cells)), np.zeros(MOST_MISSES)))
+        self.courses.append(Course(fit, np.zeros((4, self.puzzle.cells)), np.zeros(SLIPS)))
         return len(self.courses) - 1
 
     # -- state -------------------------------------------------------------------------------------------------------
@@ -169,7 +193,8 @@ class Courses:
         state = empty_state(self.puzzle)
         if self.courses and self.aim is not None:
             state["fits"] = np.array([[one.fit.exact, one.fit.slipping, *one.census] for one in self.courses])
-            state["outcomes"] = np.array([one.outcomes for one in self.courses])
+            state["spent"] = np.array([one.spent for one in self.courses])
+            state["ends"] = self.ends.copy()
             state["numbers"] = np.array([[one.work, one.shuffles, one.slack] for one in self.courses])
             state["unlock"] = self.aim.unlock
             state["aim"] = np.array([self.now, self.aim.mismatches, self.aim.rate])
@@ -177,13 +202,13 @@ class Courses:
 
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError for numbers that no search of this puzzle can have."""
-        fits, outcomes, numbers, aim = (
-            np.asarray(state[name], dtype=np.float64) for name in ("fits", "outcomes", "numbers", "aim")
+        fits, spent, ends, numbers, aim = (
+            np.asarray(state[name], dtype=np.float64) for name in ("fits", "spent", "ends", "numbers", "aim")
         )
         unlock = np.asarray(state["unlock"], dtype=np.int64)
-        if not len(fits) == len(outcomes) == len(numbers) <= len(self.quotas) or len(aim) != 3:
+        if not len(fits) == len(spent) == len(numbers) <= len(self.quotas) or len(aim) != 3 or len(ends) != ENDS + 1:
             raise InputError("the saved courses are of other parameters")
-        for values in (fits, outcomes, numbers, aim):
+        for values in (fits, spent, ends, numbers, aim):
             if not (np.isfinite(values).all() and (values >= 0).all()):
                 raise InputError("the saved courses have numbers out of range")
         if len(unlock) >= SLIPS or (unlock < 0).any() or (unlock > self.puzzle.cells).any():
@@ -192,9 +217,10 @@ class Courses:
         if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
             raise InputError("the saved aim is out of range")
         self.courses = []
-        for row, boards, (work, *counts), quota in zip(fits, outcomes, numbers.tolist(), self.quotas, strict=False):
-            fit = Fit(row[0], row[1], quota)
-            self.courses.append(Course(fit, row[2:].copy(), boards.copy(), work, *(int(min(n, 2**53)) for n in counts)))
+        for row, made, (work, *counts), quota in zip(fits, spent, numbers.tolist(), self.quotas, strict=False):
+            fit, whole = Fit(row[0], row[1], quota), (int(min(n, 2**53)) for n in counts)
+            self.courses.append(Course(fit, row[2:].copy(), made.copy(), work, *whole))
+        self.ends = ends.copy()
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
 
 
@@ -202,7 +228,8 @@ def empty_state(puzzle: Puzzle) -> State:
     """What stands in a state before there are courses."""
     return {
         "fits": np.zeros((0, 6, puzzle.cells)),
-        "outcomes": np.zeros((0, MOST_MISSES)),
+        "spent": np.zeros((0, SLIPS)),
+        "ends": np.zeros(0),
         "numbers": np.zeros((0, 3)),
         "unlock": np.zeros(0, dtype=np.int64),
         "aim": np.zeros(0),

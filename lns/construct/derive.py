@@ -122,15 +122,24 @@ def highest_aim(fit: Fit, puzzle: Puzzle, params: Construct) -> Aim:
     return aim
 
 
-def best_schedule(fit: Fit, puzzle: Puzzle, params: Construct, mismatches: int) -> Aim:
-    """The slip schedule with the most full boards of at most ``mismatches`` per node."""
+def best_schedule(
+    fit: Fit, puzzle: Puzzle, params: Construct, mismatches: int, chance: npt.NDArray[np.float64] | None = None
+) -> Aim:
+    """The slip schedule with the most full boards of at most ``mismatches`` per node.
+
+    ``chance``: that an exact tail ends with at most k mismatches, as far as it is known; None: by ``fit``.
+    """
     cut = cut_of(puzzle, params)
     slips = min(mismatches, SLIPS - 1)
     first = min(fit.quota.end(puzzle.cells), cut)
     slipping = np.where(np.arange(puzzle.cells) < first, 0.0, fit.slipping)
     start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)  # the search moves them anyway
     start = np.minimum(start, cut)
-    unlock, rate = forecast.best_unlocks(fit.exact, slipping, start, cut, mismatches, costs.TAIL)
+    if chance is None:
+        finish = forecast.finishing(fit.exact[cut:], slipping[cut:], mismatches)
+    else:
+        finish = chance[np.minimum(np.arange(mismatches + 1), len(chance) - 1)]
+    unlock, rate = forecast.best_unlocks(fit.exact[:cut], slipping[:cut], start, finish, costs.TAIL)
     return Aim(mismatches, unlock[unlock < cut], rate)
 
 

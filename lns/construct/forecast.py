@@ -11,7 +11,22 @@ import numpy.typing as npt
 
 from exact.jit import kernel
 
+Floats = npt.NDArray[np.float64]
+
 _TINY = 1e-300
+
+
+def finishing(exact: Floats, slipping: Floats, mismatches: int) -> Floats:
+    """Expected full boards of a prefix with at most k mismatches more, float64 (mismatches + 1,).
+
+    ``exact``, ``slipping``: mean children of the cells behind it, (tail,); there any number may slip.
+    """
+    ends = np.zeros(mismatches + 1)
+    ends[0] = 1.0
+    for fitting, missing in zip(exact, slipping, strict=True):
+        ends[1:] = ends[1:] * fitting + ends[:-1] * missing
+        ends[0] *= fitting
+    return np.asarray(np.cumsum(ends))
 
 
 @kernel
@@ -19,25 +34,24 @@ def boards_per_node(
     exact: npt.NDArray[np.float64],
     slipping: npt.NDArray[np.float64],
     unlock: npt.NDArray[np.int64],
-    cut: int,
-    mismatches: int,
+    finish: npt.NDArray[np.float64],
     tail_cost: float,
 ) -> float:
-    """Expected full boards with at most ``mismatches``, per node.
+    """Expected full boards with at most m mismatches, per node.
 
-    ``exact``, ``slipping``: float64 (cells,), mean children of a prefix by depth. ``unlock``: depths, ascending, from
-    which one slip more may have been spent; from ``cut`` on any number may.
-    ``tail_cost``: nodes that one exact tail is worth.
+    ``exact``, ``slipping``: float64 (cut,), mean children of a prefix by depth. ``unlock``: depths, ascending, from
+    which one slip more may have been spent. ``finish``: float64 (m + 1,), expected boards of a whole prefix with at
+    most k mismatches more. ``tail_cost``: nodes that one exact tail is worth.
     """
-    cells = len(exact)
+    cut, mismatches = len(exact), len(finish) - 1
     now = np.zeros(mismatches + 1)
     now[0] = 1.0
     nodes = 0.0
     allowed = 0
-    for depth in range(cells):
+    for depth in range(cut):
         while allowed < len(unlock) and unlock[allowed] <= depth:
             allowed += 1
-        limit = min(mismatches, allowed if depth < cut else mismatches)
+        limit = min(mismatches, allowed)
         for s in range(mismatches, -1, -1):
             if s > limit:
                 now[s] = 0.0
@@ -46,14 +60,12 @@ def boards_per_node(
         total = now.sum()
         if total <= _TINY:
             return 0.0
-        if depth < cut:
-            nodes += total
-            if depth == cut - 1:
-                nodes += total * tail_cost
+        nodes += total
         if total > 1e100:  # the ratio stays, and nothing overflows
             now /= total
             nodes /= total
-    return now.sum() / nodes if nodes > 0.0 else now.sum()  # no nodes: the tail is the whole board
+    boards = (now * finish[::-1]).sum()
+    return boards / (nodes + now.sum() * tail_cost) if cut else boards  # no nodes: the tail is the whole board
 
 
 @kernel
@@ -61,13 +73,13 @@ def best_unlocks(
     exact: npt.NDArray[np.float64],
     slipping: npt.NDArray[np.float64],
     start: npt.NDArray[np.int64],
-    cut: int,
-    mismatches: int,
+    finish: npt.NDArray[np.float64],
     tail_cost: float,
 ) -> tuple[npt.NDArray[np.int64], float]:
     """Unlock depths with the highest rate, by coordinate search from ``start``; (depths, rate)."""
+    cut = len(exact)
     best = start.copy()
-    rate = boards_per_node(exact, slipping, best, cut, mismatches, tail_cost)
+    rate = boards_per_node(exact, slipping, best, finish, tail_cost)
     improved = True
     while improved:
         improved = False
@@ -76,7 +88,7 @@ def best_unlocks(
                 trial = best.copy()
                 trial[j] = min(max(trial[j] + step, 1), cut)  # an unlock at the cut is none
                 trial.sort()
-                value = boards_per_node(exact, slipping, trial, cut, mismatches, tail_cost)
+                value = boards_per_node(exact, slipping, trial, finish, tail_cost)
                 if value > rate * 1.0001:
                     best, rate, improved = trial, value, True
     return best, rate

@@ -43,11 +43,10 @@ from lns.construct.word import (
     slips_spent,
 )
 
-MOST_MISSES = 128  # outcomes are counted below
-LOOK = 4  # edges below the target that a sampled prefix is finished for
-SAMPLE_NODES = 500_000  # nodes from one sample to the next
+ENDS = 16  # ends of sampled prefixes are told apart below so many mismatches
+SAMPLE_NODES = 50_000  # nodes from one sample to the next
 BEGIN = -1  # depth of a search that has not begun
-PREFIXES, TAIL_NODES, MISSES, SAMPLED, NEXT_SAMPLE, COUNTERS = range(6)  # places in ``counters``: see `construct`
+PREFIXES, TAIL_NODES, MISSES, NEXT_SAMPLE, COUNTERS = range(5)  # places in ``counters``: see `construct`
 
 
 class Plan(NamedTuple):
@@ -197,15 +196,16 @@ def construct(
     mismatches: int,
     node_limit: int,
     tail_nodes: int,
-    outcomes: npt.NDArray[np.int64],
+    spent: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
 ) -> int:
     """Make prefixes and finish each exactly, until a board with at most ``mismatches`` is found or nodes run out.
 
     ``node_limit``: nodes of prefixes in all; those of the tails of this call are taken off it.
     ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 (COUNTERS,): prefixes,
-    placements of tails, mismatches of the find, prefixes when the last sample was taken, nodes where the next is due.
-    ``outcomes``: int64 (MOST_MISSES,), boards by mismatches: a sample of the prefixes is finished as well as it can be,
-    and stands for all prefixes since the one before. Returns REACHED with a find, BUDGET or EXHAUSTED.
+    placements of tails, mismatches of the find, nodes where the next sample is due. ``spent``: int64 (SLIPS,) prefixes
+    by slips spent. ``ends``: int64 (ENDS + 1,) tails by fewest mismatches, of a sample of the prefixes that is finished
+    as well as can be; the last: no such end was found. Returns REACHED with a find, BUDGET or EXHAUSTED.
     """
     cells = len(finds)
     tails_before = counters[TAIL_NODES]
@@ -215,19 +215,18 @@ def construct(
             return status
         counters[PREFIXES] += 1
         slips = slips_spent(prefix.gain[plan.cut])
+        spent[slips] += 1
         room = mismatches - slips
         sample = prefix.scalars[1] >= counters[NEXT_SAMPLE]
         if sample:
-            room += LOOK
-            stands_for = counters[PREFIXES] - counters[SAMPLED]
-            counters[SAMPLED] = counters[PREFIXES]
+            room = max(room, ENDS - 1)
             counters[NEXT_SAMPLE] = prefix.scalars[1] + SAMPLE_NODES
         if room < 0:
             continue
         found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, tail_nodes)
         counters[TAIL_NODES] += nodes
-        if sample and found >= 0 and slips + found < MOST_MISSES:
-            outcomes[slips + found] += stands_for
+        if sample:
+            ends[found if 0 <= found < ENDS else ENDS] += 1
         if 0 <= found <= mismatches - slips:
             for depth in range(plan.cut):
                 word = prefix.chosen[depth]

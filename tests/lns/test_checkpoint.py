@@ -271,7 +271,7 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "construct.counters", 1, 2**63 - 1),
         ("auto", "construct.counters", 3, 10**9),
         ("auto", "construct.shuffle", 1, 10**15),
-        ("auto", "construct.outcomes", 0, -7),
+        ("auto", "construct.spent", 0, -7),
         ("auto", "construct.census", 0, -7),
         ("beam", "counters", 3, -1),
         ("tabu", "counters", 5, -1),

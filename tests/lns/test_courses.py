@@ -12,8 +12,8 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from lns.construct.constructor import Constructor
-from lns.construct.courses import Course, Courses
-from lns.construct.kernel import LOOK, MOST_MISSES
+from lns.construct.courses import FEW, Course, Courses, chances
+from lns.construct.kernel import ENDS, SAMPLE_NODES
 from lns.construct.schedule import colour_classes, favoured_colours
 from lns.construct.word import SLIPS
 from lns.params import Construct
@@ -59,16 +59,44 @@ def test_the_census_counts_every_placement_once():
     assert abs(known.exact[busy] - met) < abs(known.exact[busy] - course.fit.exact[busy]), "what was met counts most"
 
 
-def test_samples_stand_for_the_prefixes_between_them():
+def test_prefixes_are_counted_by_slips_and_some_are_finished_as_well_as_can_be():
     puzzle = load_puzzle("like-e2-10x10")
     courses = Courses(puzzle, Construct(population=300, quota=0.0), random_state(1))
     built = Constructor(puzzle, courses.params, courses.choose(puzzle.max_score - 165), random_state(2))
     for _ in range(40):
-        built.run(1_000_000, 170)
+        built.run(1_000_000, puzzle.max_score)
         if built.over:
+            break
+    assert built.spent.sum() == built.prefixes > 0
+    assert not built.spent[built.schedule.allowed[built.schedule.cut - 1] + 1 :].any()
+    assert 0 < built.ends.sum() <= 1 + built.nodes // SAMPLE_NODES
+
+
+def test_boards_that_are_expected_are_those_that_come():
+    """Prefixes by slips and sampled ends foretell, about, how many boards of a score an exhaustive count finds."""
+    puzzle = load_puzzle("like-e2-10x10")
+    courses = Courses(puzzle, Construct(population=300, quota=0.0, reshuffle_nodes=10**9), random_state(1))
+    target = 168
+    built = Constructor(puzzle, courses.params, courses.choose(puzzle.max_score - target), random_state(2))
+    boards = 0
+    while built.nodes < 40_000_000:
+        if built.over:
+            courses.learn(built)
             built.begin(built.schedule)
-    assert 0 < built.outcomes.sum() <= built.prefixes
-    assert not built.outcomes[puzzle.max_score - 170 + LOOK + 1 :].any()
+        boards += built.run(1_000_000, target) is not None
+    courses.learn(built)
+    (expected,), _ = courses.boards(puzzle.max_score - target)
+    assert boards > 20 and boards / 2 < expected < 2 * boards, (boards, expected)
+
+
+def test_chances_too_small_to_be_met_fall_on_as_they_fell():
+    ends = np.zeros(ENDS + 1)
+    ends[2:6] = 1, 99, 900, 9000
+    chance = chances(ends)
+    assert chance[3:6].tolist() == [0.01, 0.1, 1.0]
+    assert chance[2] == pytest.approx(0.001) and ends[2] < FEW, "one that was met by luck tells nothing"
+    assert chance[0] == pytest.approx(0.00001)
+    assert not chances(np.zeros(ENDS + 1)).any()
 
 
 @pytest.mark.parametrize("name", ["like-e2-8x8", "like-e2-12x20", "uniform-10x10"])
@@ -84,16 +112,17 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     """By hand-made counts: the best course is searched on, one above it gets its chance first, one below does not."""
     puzzle = load_puzzle("like-e2-8x8")
     courses = Courses(puzzle, Construct(population=100, reshuffle_nodes=1000), random_state(1))
+    courses.ends[0] = 10**6  # every tail fits
     for _ in range(3):
         courses._begin()
     for course, boards, work in zip(courses.courses, (0, 500, 100), (500.0, 900.0, 900.0), strict=True):
-        course.outcomes[10], course.work = boards, work
+        course.spent[10], course.work = boards, work
     assert courses._next(10) == 0, "little is known of the highest yet"
     courses.courses[0].work = 1e5
     assert courses._next(10) == 1
     courses.courses[1].work = courses.courses[2].work = 1e5
     assert courses._next(10) == 1
-    courses.courses[2].outcomes[10], courses.courses[1].work = 5000, 1e7
+    courses.courses[2].spent[10], courses.courses[1].work = 5000, 1e7
     courses.courses[0].work = 1e7
     assert courses._next(10) == 3 == len(courses.courses) - 1, "the lowest is best: one lower is tried"
 
@@ -123,7 +152,9 @@ def test_a_state_of_courses_comes_back_or_is_refused():
         ("unlock", np.full(SLIPS, 3)),
         ("aim", np.array([99.0, 5.0, 0.0])),
         ("aim", np.array([0.0, 1e6, 0.0])),
-        ("outcomes", np.zeros((20, MOST_MISSES))),
+        ("spent", np.zeros((20, SLIPS))),
+        ("spent", np.full_like(state["spent"], -1.0)),
+        ("ends", np.zeros(3)),
     ):
         with pytest.raises(InputError):
             Courses(puzzle, QUICK, random_state(1)).restore({**state, name: value})
