@@ -80,7 +80,7 @@ class Construct(Component):
     )
     quota: float = option(
         1.0,
-        "height of the highest quota that is considered; 0: no quota",
+        "height of the quota that is tried first; 0: no quota",
         0.0,
         1.2,
         tune=(0.85, 1.15),

@@ -54,7 +54,7 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
     seconds = time.process_time() - began
     yield "a placement of a region", costs.REGION_NODE, seconds / max(1, placed) / node
 
-    quota = search.courses.quotas[0]
+    quota = search.courses.quota(100)
     seconds = _seconds(lambda: derive.measure(puzzle, params.construct, quota, random_state(2)))
     yield "measuring a course", costs.measuring(params.construct.population, puzzle.cells), seconds / node
 

@@ -10,7 +10,9 @@ also measured:
   boards of the score asked for are to be expected of the course in a node, long before it has made one.
 
 The next shuffle goes to the course with most such boards; one above it is given time to show what it is worth, as few
-shuffles of a high course flow, and those flow well. Heights are tried from the top down, one below the best.
+shuffles of a high course flow, and those flow well. Heights are tried from the top down in coarse steps until
+boards come, then between the best and the one above it, down to a percent, for the best course lies close below one
+that is barren; and below the best.
 """
 
 from __future__ import annotations
@@ -34,9 +36,11 @@ from lns.rng import RandomState
 
 Floats = npt.NDArray[np.float64]
 
-HEIGHTS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.0)  # shares of the highest
+COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the other, in percent of `Construct.quota`
+MOST_PERCENT = 150
+WIDE = 10  # percent; in wider gaps no height is tried
 HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
-TRUST = 1.0  # shuffles of a course after which that hope is half forgotten
+TRUST = 0.4  # shuffles of a course, and a hundredth of all work, after which that hope is half forgotten
 SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
 FEW = 10  # ends that are too few to tell a chance by
 ENOUGH = 500  # ends that tell more than how the last pieces of populations fit
@@ -44,12 +48,15 @@ PRIOR = 100_000.0  # nodes that the population's word is worth
 _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
 
 
-@dataclass
+@dataclass(eq=False)
 class Course:
-    """``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
-    have them, slipping children, nodes that had a slip left. ``spent``: float64 (SLIPS,) prefixes by slips spent.
-    ``work``: nodes. ``slack``: trees that were searched whole, each a reason to allow one mismatch more."""
+    """``percent``: its height. ``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact
+    children met, nodes that could have them, slipping children, nodes that had a slip left. ``spent``: float64 (SLIPS,)
+    prefixes by slips spent. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to allow one
+    mismatch more.
+    """
 
+    percent: int
     fit: Fit
     census: Floats
     spent: Floats
@@ -116,11 +123,10 @@ class Courses:
         self.puzzle, self.params, self.random = puzzle, params, random
         favoured = favoured_colours(puzzle, params.quota_rim, params.quota_inner)
         some = params.quota > 0 and 0 < np.isin(puzzle.pieces, favoured).sum() < SLIP  # else they look like slips
-        self.quotas = [Quota()]
+        self._whole = Quota()
         if some:
             used = profile(puzzle, order_of(puzzle, params), favoured, quota_end(puzzle.cells))
-            highest = Quota(favoured, used, params.quota)
-            self.quotas = [highest.times(share) for share in HEIGHTS]
+            self._whole = Quota(favoured, used, params.quota)
         self.courses: list[Course] = []  # those tried, from the highest down
         self.now = 0
         self.ends = np.zeros(ENDS + 1)  # of the sampled prefixes of all courses: `kernel.construct`
@@ -152,22 +158,48 @@ class Courses:
         self.courses[self.now].learn(built)
         self.ends += built.ends
 
+    def quota(self, percent: int) -> Quota:
+        """That of a height; none at all at 0."""
+        return self._whole.times(percent / 100)
+
     def _next(self, mismatches: int) -> int:
-        """The course that promises most boards in a node, or a new one: until boards come, and below the best."""
+        """The course that promises most boards in a node, or a new one: until boards come, and around the best."""
         if not self.courses:
-            return self._begin()
+            return self._begin(COARSE[0] if self._whole != Quota() else 0)
         boards, rates = self.boards(mismatches)
-        left, most = len(self.quotas) - len(self.courses), max(rates)
+        lower, most = self._lower(), max(rates)
         if most == 0:
-            return self._begin() if left else min(range(len(rates)), key=lambda i: self.courses[i].work)
-        top, trust = rates.index(most), TRUST * self.params.reshuffle_nodes
+            work = [course.work for course in self.courses]
+            return work.index(min(work)) if lower is None else self._begin(lower)
+        top, trust = rates.index(most), TRUST * self.params.reshuffle_nodes + sum(c.work for c in self.courses) / 100
         hopes = [
             (found + (HOPE if i < top else 1.0) * most * trust) / (course.work + trust)
             for i, (found, course) in enumerate(zip(boards, self.courses, strict=True))
         ]
-        best = max(range(len(hopes)), key=hopes.__getitem__)
-        lowest = best == top == len(rates) - 1 and self.courses[best].work > trust
-        return self._begin() if left and lowest else best
+        best = hopes.index(max(hopes))
+        if best != top or self.courses[best].work <= trust:
+            return best
+        new = next((percent for percent in (self._above(best), self._below(best)) if percent is not None), None)
+        return best if new is None else self._begin(new)
+
+    def _lower(self) -> int | None:
+        """The coarse height below all that were tried."""
+        return next((percent for percent in COARSE if percent < self.courses[-1].percent), None)
+
+    def _above(self, i: int) -> int | None:
+        """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart."""
+        here = self.courses[i].percent
+        if i == 0:
+            return here + 1 if 0 < here < MOST_PERCENT else None
+        gap = self.courses[i - 1].percent - here
+        return here + (gap + 1) // 2 if 1 < gap <= WIDE else None
+
+    def _below(self, i: int) -> int | None:
+        """A coarse height below that of course ``i``, if it is the lowest; else a percent below it, if that is new."""
+        here = self.courses[i].percent
+        if i == len(self.courses) - 1:
+            return self._lower()
+        return here - 1 if 1 < here - self.courses[i + 1].percent <= WIDE else None
 
     def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
         """(boards of at most so many mismatches to be expected, the same a node) of every course."""
@@ -175,17 +207,17 @@ class Courses:
         boards = [course.boards(mismatches, chance) for course in self.courses]
         return boards, [found / max(course.work, 1.0) for found, course in zip(boards, self.courses, strict=True)]
 
-    def _begin(self) -> int:
+    def _begin(self, percent: int) -> int:
         """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
-        quota = self.quotas[len(self.courses)]
+        quota = self.quota(percent)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
             fit = measure(self.puzzle, self.params, quota.times(share), self.random)
             if fit is not None:
                 break
         assert fit is not None, "without a quota some population always lives"
-        fit = Fit(fit.exact, fit.slipping, quota)
-        self.courses.append(Course(fit, np.zeros((4, self.puzzle.cells)), np.zeros(SLIPS)))
-        return len(self.courses) - 1
+        course = Course(percent, Fit(fit.exact, fit.slipping, quota), np.zeros((4, self.puzzle.cells)), np.zeros(SLIPS))
+        self.courses = sorted([*self.courses, course], key=lambda one: -one.percent)
+        return self.courses.index(course)
 
     # -- state -------------------------------------------------------------------------------------------------------
 
@@ -195,7 +227,7 @@ class Courses:
             state["fits"] = np.array([[one.fit.exact, one.fit.slipping, *one.census] for one in self.courses])
             state["spent"] = np.array([one.spent for one in self.courses])
             state["ends"] = self.ends.copy()
-            state["numbers"] = np.array([[one.work, one.shuffles, one.slack] for one in self.courses])
+            state["numbers"] = np.array([[one.work, one.shuffles, one.slack, one.percent] for one in self.courses])
             state["unlock"] = self.aim.unlock
             state["aim"] = np.array([self.now, self.aim.mismatches, self.aim.rate])
         return state
@@ -206,7 +238,7 @@ class Courses:
             np.asarray(state[name], dtype=np.float64) for name in ("fits", "spent", "ends", "numbers", "aim")
         )
         unlock = np.asarray(state["unlock"], dtype=np.int64)
-        if not len(fits) == len(spent) == len(numbers) <= len(self.quotas) or len(aim) != 3 or len(ends) != ENDS + 1:
+        if not len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != ENDS + 1:
             raise InputError("the saved courses are of other parameters")
         for values in (fits, spent, ends, numbers, aim):
             if not (np.isfinite(values).all() and (values >= 0).all()):
@@ -216,10 +248,14 @@ class Courses:
         now, mismatches, rate = aim.tolist()
         if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
             raise InputError("the saved aim is out of range")
+        percents = numbers[:, 3].tolist()
+        if not percents or sorted(set(percents), reverse=True) != percents or percents[0] > MOST_PERCENT:
+            raise InputError("the saved courses have no heights that go down")
         self.courses = []
-        for row, made, (work, *counts), quota in zip(fits, spent, numbers.tolist(), self.quotas, strict=False):
-            fit, whole = Fit(row[0], row[1], quota), (int(min(n, 2**53)) for n in counts)
-            self.courses.append(Course(fit, row[2:].copy(), made.copy(), work, *whole))
+        for row, made, (work, *counts) in zip(fits, spent, numbers.tolist(), strict=True):
+            shuffles, slack, percent = (int(min(count, 2**53)) for count in counts)
+            fit = Fit(row[0], row[1], self.quota(percent))
+            self.courses.append(Course(percent, fit, row[2:].copy(), made.copy(), work, shuffles, slack))
         self.ends = ends.copy()
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
 
@@ -230,7 +266,7 @@ def empty_state(puzzle: Puzzle) -> State:
         "fits": np.zeros((0, 6, puzzle.cells)),
         "spent": np.zeros((0, SLIPS)),
         "ends": np.zeros(0),
-        "numbers": np.zeros((0, 3)),
+        "numbers": np.zeros((0, 4)),
         "unlock": np.zeros(0, dtype=np.int64),
         "aim": np.zeros(0),
     }

@@ -12,7 +12,7 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from lns.construct.constructor import Constructor
-from lns.construct.courses import FEW, Course, Courses, chances
+from lns.construct.courses import COARSE, FEW, Course, Courses, chances
 from lns.construct.kernel import ENDS, SAMPLE_NODES
 from lns.construct.schedule import colour_classes, favoured_colours
 from lns.construct.word import SLIPS
@@ -105,7 +105,7 @@ def test_some_course_makes_prefixes_on_any_instance(name):
     courses = Courses(puzzle, QUICK, random_state(1))
     built = searched(courses, puzzle.max_score - 3, 12)
     assert built.prefixes > 0
-    assert len(courses.courses) <= len(courses.quotas)
+    assert 100 in [course.percent for course in courses.courses]
 
 
 def test_a_course_that_flows_is_not_left_for_one_that_does_not():
@@ -113,18 +113,47 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     puzzle = load_puzzle("like-e2-8x8")
     courses = Courses(puzzle, Construct(population=100, reshuffle_nodes=1000), random_state(1))
     courses.ends[0] = 10**6  # every tail fits
-    for _ in range(3):
-        courses._begin()
+    for percent in COARSE[:3]:
+        courses._begin(percent)
     for course, boards, work in zip(courses.courses, (0, 500, 100), (500.0, 900.0, 900.0), strict=True):
         course.spent[10], course.work = boards, work
     assert courses._next(10) == 0, "little is known of the highest yet"
-    courses.courses[0].work = 1e5
-    assert courses._next(10) == 1
-    courses.courses[1].work = courses.courses[2].work = 1e5
-    assert courses._next(10) == 1
-    courses.courses[2].spent[10], courses.courses[1].work = 5000, 1e7
-    courses.courses[0].work = 1e7
-    assert courses._next(10) == 3 == len(courses.courses) - 1, "the lowest is best: one lower is tried"
+    for course in courses.courses:
+        course.work = 1e5
+    new = courses._next(10)
+    assert courses.courses[new].percent == 98, "the best is known well: one between it and the barren one above it"
+    courses.courses[new].work = 1e5
+    assert courses._next(10) == 2 and courses.courses[2].percent == 97, "that one is barren too: one nearer to the best"
+    courses.courses[2].work = 1e5
+    courses._next(10)
+    assert [course.percent for course in courses.courses] == [100, 98, 97, 96, 95, 90]
+    courses.courses[3].work = 1e5
+    new = courses._next(10)
+    assert courses.courses[new].percent == 94, "nothing is left between them: one below it"
+    courses.courses[new].work = 1e5
+    assert courses._next(10) == 4
+    courses.courses[-1].spent[10] = 10_000
+    for percent in (92, 91):
+        new = courses._next(10)
+        assert courses.courses[new].percent == percent
+        courses.courses[new].work = 1e5
+    new = courses._next(10)
+    assert courses.courses[new].percent == 85, "the lowest is best: one lower is tried"
+
+
+def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
+    puzzle = load_puzzle("like-e2-8x8")
+    courses = Courses(puzzle, Construct(population=100, reshuffle_nodes=1000), random_state(1))
+    courses.ends[0] = 10**6
+    for percent in COARSE[:2]:
+        courses._begin(percent)
+    for course, boards in zip(courses.courses, (500, 100), strict=True):
+        course.spent[10], course.work = boards, 1e5
+    assert courses._next(10) == 0 and courses.courses[0].percent == 101
+    assert courses._next(10) == 0, "it is given time"
+    courses.courses[0].work = 1e6
+    assert courses._next(10) == 2
+    assert [course.percent for course in courses.courses] == [101, 100, 99, 95]
 
 
 def test_trees_searched_whole_are_not_searched_for_ever():
@@ -148,6 +177,7 @@ def test_a_state_of_courses_comes_back_or_is_refused():
         ("fits", -state["fits"] - 1),
         ("fits", np.full_like(state["fits"], np.nan)),
         ("numbers", state["numbers"][:0]),
+        ("numbers", np.full_like(state["numbers"], 1000.0)),
         ("unlock", np.array([puzzle.cells + 1])),
         ("unlock", np.full(SLIPS, 3)),
         ("aim", np.array([99.0, 5.0, 0.0])),
