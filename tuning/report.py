@@ -257,7 +257,7 @@ def _best(study: Study) -> str:
 def _commands(study: Study, found: Conclusion) -> str:
     return "\n".join(
         [
-            *([f"{study.plan.command}    # begun"] if study.plan.command else []),
+            f"{study.plan.command}    # begun",
             f"lns tune --study {study.path} --time 1h    # go on",
             f"lns solve INSTANCE --params {validate.best_file(study, found) or 'FILE'}",
             f"optuna-dashboard {study.path / JOURNAL}    # .venv/bin/pip install -e '.[dashboard]'",

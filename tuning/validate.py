@@ -168,17 +168,14 @@ def conclude(study: Study) -> Conclusion:
     return Conclusion(tuple(sorted(found, key=lambda one: -one.mean)), len(missing(study, candidates)))
 
 
-def write_best(study: Study, found: Conclusion, command: str) -> None:
-    """Write best_params.toml if a candidate is better than the defaults; take an older one away if none is.
-
-    ``command``: of this session, for a study that does not know how it began.
-    """
+def write_best(study: Study, found: Conclusion) -> None:
+    """Write best_params.toml if a candidate is better than the defaults; take an older one away if none is."""
     path, plan, winner = study.path / BEST, study.plan, found.winner
     if winner is None:
         path.unlink(missing_ok=True)
         return
     header = [
-        f"{profiles.COMMAND}{plan.command or command}",
+        f"{profiles.COMMAND}{plan.command}",
         f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
         f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {version('lns')}, {now()}",
         f"# evidence: {winner}",

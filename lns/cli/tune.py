@@ -145,7 +145,7 @@ def _finish(study: Study, args: argparse.Namespace, session: Session | None) -> 
 
     found = validate.conclude(study)
     if session is not None:
-        validate.write_best(study, found, _command(args))
+        validate.write_best(study, found)
     atomic_write(study.path / REPORT, report.page(study, found, f"{now()}, lns {version('lns')}"))
     overhead = None if session is None else session.overhead
     if args.json:

@@ -195,7 +195,8 @@ class Constructor:
         self.ends[:] = counters(state["ends"])
         self.prefix.census[:] = counters(state["census"])
         self.prefix.scalars[:] = int(state["scalars"][0]), *counters(state["scalars"][1:])
-        next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - kernel.SAMPLE_NODES
+        wait = max(kernel.SAMPLE_NODES, kernel.DEAR * self.tail_nodes)
+        next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
         before = self.shuffled_at, self._prefixes_before, self._tail_nodes_before, next_sample
         now = self.nodes, self.prefixes, self.tail_nodes, self.nodes
         if any(one > other for one, other in zip(before, now, strict=True)):

@@ -25,12 +25,13 @@ import numpy.typing as npt
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, order_of, schedule_for
+from lns.construct.derive import Aim, Fit, best_schedule, cut_of, highest_aim, measure, order_of, schedule_for
+from lns.construct.forecast import finishing
 from lns.construct.kernel import ENDS
 from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_colours, quota_end
 from lns.construct.word import SLIP, SLIPS
-from lns.engine import State
+from lns.engine import MOST_SAVED, State
 from lns.params import Construct
 from lns.rng import RandomState
 
@@ -40,10 +41,11 @@ COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the ot
 MOST_PERCENT = 150
 WIDE = 10  # percent; in wider gaps no height is tried
 HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
-TRUST = 0.4  # shuffles of a course, and a hundredth of all work, after which that hope is half forgotten
+TRUST = 0.4  # shuffles of a course, after which that hope is half forgotten
+TRUST_SHARE = 1 / 400  # of all work; as much more
 SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
-FEW = 10  # ends that are too few to tell a chance by
-ENOUGH = 500  # ends that tell more than how the last pieces of populations fit
+FEW = 10  # ends that tell a chance
+LEAST = 1e-300
 PRIOR = 100_000.0  # nodes that the population's word is worth
 _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
 
@@ -102,18 +104,20 @@ class Course:
         return Fit(exact, slipping, quota)
 
 
-def chances(ends: Floats) -> Floats:
-    """Chance that an exact tail ends with at most k mismatches, (ENDS,), as sampled ``ends`` tell.
+def chances(ends: Floats, finish: Floats) -> Floats:
+    """Chance that an exact tail ends with at most k mismatches, (ENDS,), by sampled ``ends``.
 
-    Where FEW ended so well, by the chances of one and two mismatches more, falling by the same factor: that is more
-    than it is, but alike for all courses.
+    Where fewer than FEW ended so well they fall as ``finish`` does, the forecast of the same (`forecast.finishing`):
+    its level is far too high, as it takes cells for independent, but it falls as those chances do that can be measured.
     """
     met = np.cumsum(ends)
-    chance: Floats = met[:ENDS] / max(1.0, met[-1])
-    for k in range(ENDS - 3, -1, -1):
-        if met[k] < FEW and chance[k + 2] > 0:
-            chance[k] = chance[k + 1] ** 2 / chance[k + 2]
-    return chance
+    chance: Floats = met / max(1.0, met[-1])
+    chance[ENDS] = 1.0
+    falls = finish[:ENDS] / np.maximum(np.append(finish[1:ENDS], finish[ENDS - 1]), LEAST)
+    for k in range(ENDS - 1, -1, -1):
+        if met[k] < FEW:
+            chance[k] = chance[k + 1] * falls[k]
+    return chance[:ENDS]
 
 
 class Courses:
@@ -138,13 +142,14 @@ class Courses:
         Schedules that are too strict make no boards at all, those that are too loose only waste some work; hence the
         parameter ``aim_below``.
         """
+        mismatches = max(0, mismatches)  # a run that goes on after a perfect board looks for more of them
         self.now = self._next(mismatches)
         course = self.courses[self.now]
         known = course.known()
         if all(course.barren for course in self.courses):  # no word yet of what can be reached
             mismatches = highest_aim(known, self.puzzle, self.params).mismatches
         wanted = min(mismatches + self.params.aim_below + course.slack, self.puzzle.max_score)
-        chance = chances(self.ends) if self.ends.sum() >= ENOUGH else None
+        chance = self._chances() if self.ends.any() else None
         self.aim = best_schedule(known, self.puzzle, self.params, wanted, chance)
         return self.schedule()
 
@@ -171,9 +176,10 @@ class Courses:
         if most == 0:
             work = [course.work for course in self.courses]
             return work.index(min(work)) if lower is None else self._begin(lower)
-        top, trust = rates.index(most), TRUST * self.params.reshuffle_nodes + sum(c.work for c in self.courses) / 100
+        top, done = rates.index(most), sum(course.work for course in self.courses)
+        trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * done
         hopes = [
-            (found + (HOPE if i < top else 1.0) * most * trust) / (course.work + trust)
+            (found + (HOPE if i < top or course.barren else 1.0) * most * trust) / (course.work + trust)
             for i, (found, course) in enumerate(zip(boards, self.courses, strict=True))
         ]
         best = hopes.index(max(hopes))
@@ -187,7 +193,10 @@ class Courses:
         return next((percent for percent in COARSE if percent < self.courses[-1].percent), None)
 
     def _above(self, i: int) -> int | None:
-        """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart."""
+        """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart.
+
+        Above the highest the next one.
+        """
         here = self.courses[i].percent
         if i == 0:
             return here + 1 if 0 < here < MOST_PERCENT else None
@@ -202,10 +211,19 @@ class Courses:
         return here - 1 if 1 < here - self.courses[i + 1].percent <= WIDE else None
 
     def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
-        """(boards of at most so many mismatches to be expected, the same a node) of every course."""
-        chance = chances(self.ends)
+        """(boards of at most so many mismatches to be expected, the same a node) of every course.
+
+        The ends of all courses are taken together: those of high ones are better, but not much (less than twice as
+        many tails of few mismatches), and most courses have too few.
+        """
+        chance = self._chances()
         boards = [course.boards(mismatches, chance) for course in self.courses]
         return boards, [found / max(course.work, 1.0) for found, course in zip(boards, self.courses, strict=True)]
+
+    def _chances(self) -> Floats:
+        """Of the tails of all courses; what is not met by those of the course with most prefixes."""
+        known, cut = max(self.courses, key=lambda course: course.spent.sum()).known(), cut_of(self.puzzle, self.params)
+        return chances(self.ends, finishing(known.exact[cut:], known.slipping[cut:], ENDS - 1))
 
     def _begin(self, percent: int) -> int:
         """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
@@ -241,7 +259,7 @@ class Courses:
         if not len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != ENDS + 1:
             raise InputError("the saved courses are of other parameters")
         for values in (fits, spent, ends, numbers, aim):
-            if not (np.isfinite(values).all() and (values >= 0).all()):
+            if not ((values >= 0) & (values <= MOST_SAVED)).all():
                 raise InputError("the saved courses have numbers out of range")
         if len(unlock) >= SLIPS or (unlock < 0).any() or (unlock > self.puzzle.cells).any():
             raise InputError("the saved slip schedule is of another puzzle")
@@ -249,11 +267,11 @@ class Courses:
         if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
             raise InputError("the saved aim is out of range")
         percents = numbers[:, 3].tolist()
-        if not percents or sorted(set(percents), reverse=True) != percents or percents[0] > MOST_PERCENT:
-            raise InputError("the saved courses have no heights that go down")
+        if percents != sorted({round(p) for p in percents}, reverse=True) or not percents or percents[0] > MOST_PERCENT:
+            raise InputError("the saved courses have no heights in whole percent that go down")
         self.courses = []
         for row, made, (work, *counts) in zip(fits, spent, numbers.tolist(), strict=True):
-            shuffles, slack, percent = (int(min(count, 2**53)) for count in counts)
+            shuffles, slack, percent = (int(count) for count in counts)
             fit = Fit(row[0], row[1], self.quota(percent))
             self.courses.append(Course(percent, fit, row[2:].copy(), made.copy(), work, shuffles, slack))
         self.ends = ends.copy()

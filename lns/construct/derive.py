@@ -127,7 +127,7 @@ def best_schedule(
 ) -> Aim:
     """The slip schedule with the most full boards of at most ``mismatches`` per node.
 
-    ``chance``: that an exact tail ends with at most k mismatches, as far as it is known; None: by ``fit``.
+    ``chance``: that an exact tail ends with at most k mismatches; None: ``fit`` tells, and counts all boards of a tail.
     """
     cut = cut_of(puzzle, params)
     slips = min(mismatches, SLIPS - 1)

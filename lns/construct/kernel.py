@@ -44,7 +44,8 @@ from lns.construct.word import (
 )
 
 ENDS = 16  # ends of sampled prefixes are told apart below so many mismatches
-SAMPLE_NODES = 50_000  # nodes from one sample to the next
+SAMPLE_NODES = 50_000  # nodes from one sample to the next,
+DEAR = 100  # or, if they are more, so many times the placements of its tail
 BEGIN = -1  # depth of a search that has not begun
 PREFIXES, TAIL_NODES, MISSES, NEXT_SAMPLE, COUNTERS = range(5)  # places in ``counters``: see `construct`
 
@@ -205,7 +206,7 @@ def construct(
     ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 (COUNTERS,): prefixes,
     placements of tails, mismatches of the find, nodes where the next sample is due. ``spent``: int64 (SLIPS,) prefixes
     by slips spent. ``ends``: int64 (ENDS + 1,) tails by fewest mismatches, of a sample of the prefixes that is finished
-    as well as can be; the last: no such end was found. Returns REACHED with a find, BUDGET or EXHAUSTED.
+    as well as ``tail_nodes`` allow; the last: no such end was found. Returns REACHED with a find, BUDGET or EXHAUSTED.
     """
     cells = len(finds)
     tails_before = counters[TAIL_NODES]
@@ -217,16 +218,15 @@ def construct(
         slips = slips_spent(prefix.gain[plan.cut])
         spent[slips] += 1
         room = mismatches - slips
-        sample = prefix.scalars[1] >= counters[NEXT_SAMPLE]
-        if sample:
-            room = max(room, ENDS - 1)
-            counters[NEXT_SAMPLE] = prefix.scalars[1] + SAMPLE_NODES
+        if prefix.scalars[1] >= counters[NEXT_SAMPLE]:
+            found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, ENDS - 1, tail_nodes)
+            counters[TAIL_NODES] += nodes
+            counters[NEXT_SAMPLE] = prefix.scalars[1] + max(SAMPLE_NODES, DEAR * nodes)
+            ends[found if found >= 0 else ENDS] += 1
         if room < 0:
             continue
         found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, tail_nodes)
         counters[TAIL_NODES] += nodes
-        if sample:
-            ends[found if 0 <= found < ENDS else ENDS] += 1
         if 0 <= found <= mismatches - slips:
             for depth in range(plan.cut):
                 word = prefix.chosen[depth]

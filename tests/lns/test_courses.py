@@ -89,14 +89,34 @@ def test_boards_that_are_expected_are_those_that_come():
     assert boards > 20 and boards / 2 < expected < 2 * boards, (boards, expected)
 
 
-def test_chances_too_small_to_be_met_fall_on_as_they_fell():
+def test_chances_too_small_to_be_met_fall_as_forecast():
+    finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (ENDS - 6)])
     ends = np.zeros(ENDS + 1)
     ends[2:6] = 1, 99, 900, 9000
-    chance = chances(ends)
+    chance = chances(ends, finish)
     assert chance[3:6].tolist() == [0.01, 0.1, 1.0]
-    assert chance[2] == pytest.approx(0.001) and ends[2] < FEW, "one that was met by luck tells nothing"
-    assert chance[0] == pytest.approx(0.00001)
-    assert not chances(np.zeros(ENDS + 1)).any()
+    assert ends[2] < FEW, "what was met by luck tells nothing"
+    assert chance[:3].tolist() == pytest.approx([0.01 / 2000, 0.01 / 200, 0.01 / 10])
+    assert chances(np.zeros(ENDS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), "nothing is known yet"
+    assert not chances(ends[::-1], np.zeros(ENDS))[:11].any()
+
+
+def test_a_perfect_board_is_no_reason_to_stop_learning():
+    puzzle = load_puzzle("like-e2-4x4")
+    courses = Courses(puzzle, Construct(population=100, aim_below=0), random_state(1))
+    assert courses.choose(-1).cut == courses.choose(0).cut
+
+
+def test_a_dear_tail_is_sampled_more_rarely():
+    puzzle = load_puzzle("like-e2-10x10")
+    params = Construct(population=300, quota=0.0, tail=12)
+    courses = Courses(puzzle, params, random_state(1))
+    built = Constructor(puzzle, params, courses.choose(8), random_state(2))
+    while built.nodes < 3_000_000:
+        built.run(1_000_000, puzzle.max_score)
+        if built.over:
+            built.begin(built.schedule)
+    assert 0 < built.tail_nodes < built.nodes / 20
 
 
 @pytest.mark.parametrize("name", ["like-e2-8x8", "like-e2-12x20", "uniform-10x10"])
@@ -109,14 +129,14 @@ def test_some_course_makes_prefixes_on_any_instance(name):
 
 
 def test_a_course_that_flows_is_not_left_for_one_that_does_not():
-    """By hand-made counts: the best course is searched on, one above it gets its chance first, one below does not."""
+    """By hand-made counts: the best course is searched on, one above it gets its chance first."""
     puzzle = load_puzzle("like-e2-8x8")
     courses = Courses(puzzle, Construct(population=100, reshuffle_nodes=1000), random_state(1))
     courses.ends[0] = 10**6  # every tail fits
     for percent in COARSE[:3]:
         courses._begin(percent)
     for course, boards, work in zip(courses.courses, (0, 500, 100), (500.0, 900.0, 900.0), strict=True):
-        course.spent[10], course.work = boards, work
+        course.spent[10], course.census[0, 0], course.work = boards, boards, work
     assert courses._next(10) == 0, "little is known of the highest yet"
     for course in courses.courses:
         course.work = 1e5
@@ -132,7 +152,7 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses.courses[new].percent == 94, "nothing is left between them: one below it"
     courses.courses[new].work = 1e5
     assert courses._next(10) == 4
-    courses.courses[-1].spent[10] = 10_000
+    courses.courses[-1].spent[10] = 100_000
     for percent in (92, 91):
         new = courses._next(10)
         assert courses.courses[new].percent == percent
@@ -148,7 +168,7 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     for percent in COARSE[:2]:
         courses._begin(percent)
     for course, boards in zip(courses.courses, (500, 100), strict=True):
-        course.spent[10], course.work = boards, 1e5
+        course.spent[10], course.census[0, 0], course.work = boards, boards, 1e5
     assert courses._next(10) == 0 and courses.courses[0].percent == 101
     assert courses._next(10) == 0, "it is given time"
     courses.courses[0].work = 1e6
@@ -178,6 +198,8 @@ def test_a_state_of_courses_comes_back_or_is_refused():
         ("fits", np.full_like(state["fits"], np.nan)),
         ("numbers", state["numbers"][:0]),
         ("numbers", np.full_like(state["numbers"], 1000.0)),
+        ("numbers", state["numbers"] + 0.5),
+        ("spent", np.full_like(state["spent"], 1e300)),
         ("unlock", np.array([puzzle.cells + 1])),
         ("unlock", np.full(SLIPS, 3)),
         ("aim", np.array([99.0, 5.0, 0.0])),

@@ -12,7 +12,7 @@ from tuning.plan import Wish
 from tuning.study import open_study
 from tuning.worker import Worker, search
 
-WISH = Wish(family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3)
+WISH = Wish(family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3, command="lns tune --family like-e2:6x6")
 
 
 class MadeUp:
@@ -49,5 +49,5 @@ def validated(study):
     for params, index in validate.missing(study, validate.choose(study)):
         worker.trace(params, study.held_out[index], study.plan.nodes)
     found = validate.conclude(study)
-    validate.write_best(study, found, "lns tune --family like-e2:6x6")
+    validate.write_best(study, found)
     return found
