@@ -1,0 +1,41 @@
+"""Boards a node: counted the same every time, and none that is not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from instances.formats import load_puzzle
+from tests.lns.run_parts import QUICK
+from tuning.rates import count, main
+
+
+def test_counts_are_the_same_every_time_and_fall_with_the_score():
+    puzzle = load_puzzle("like-e2-8x8")
+    found = [count(puzzle, QUICK, 1, 104, 6_000_000) for _ in range(2)]
+    assert found[0].families == found[1].families and found[0].nodes == found[1].nodes >= 6_000_000
+    assert found[0].families[0] > 0 and list(found[0].families) == sorted(found[0].families, reverse=True)
+    assert len(found[0].families) == 6 and sum(share for _, share in found[0].courses) == pytest.approx(1)
+
+
+def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
+    assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["boards", "of", "107+", "108+", "109+", "110+", "111+", "112+"]
+    assert [line.split()[:2] for line in lines[1:4]] == [["seed", "1"], ["seed", "2"], ["seed", "3"]]
+    assert [int(one) for one in lines[4].split()[1:7]] == [
+        sum(int(line.split()[2 + i]) for line in lines[1:4]) for i in range(6)
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments,sentence",
+    [
+        (["like-e2-8x8", "--best", "112"], "--best 112; expected a score of 4 to 111"),
+        (["like-e2-8x8", "--best", "100", "--seeds", "0"], "--seeds 0; expected 1 or more"),
+        (["like-e2-8x8", "--best", "100", "--nodes", "nan"], "--nodes"),
+        (["nowhere.txt", "--best", "100"], "nowhere.txt"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(capsys, arguments, sentence):
+    assert main(arguments) == 2
+    assert sentence in capsys.readouterr().err

@@ -1,0 +1,114 @@
+"""`python -m tuning.rates`: what a change of the construction is worth, in boards a node, long before scores show it.
+
+A ladder row of a minute ends at the same score before and after most changes. Here every island searches as if it had
+a board of ``best`` already, and boards of a few edges less are counted, one of each family. Budgets are nodes, so a
+loaded machine bends nothing but the seconds; a few lucky shuffles make most boards, so it takes several seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+
+from instances.errors import InputError
+from instances.formats import load_puzzle
+from instances.puzzle import Puzzle
+from instances.turn import turned_puzzle
+from lns import params as parameters
+from lns.engines import construction_only
+from lns.families import Families
+from lns.params import Params
+from lns.search import Search
+from lns.turned import best_turns
+
+BELOW = 3  # edges below the best from which boards are counted
+ABOVE = 2
+
+
+@dataclass(frozen=True)
+class Count:
+    """Of one seed. ``families``: of boards of at least each score from ``best`` - BELOW; ``nodes``: what its work took
+    (`Statistics.effort`); ``courses``: (percent of the height, share of the work) of each course."""
+
+    seed: int
+    families: tuple[int, ...]
+    nodes: int
+    seconds: float
+    courses: tuple[tuple[int, float], ...]
+
+    def __str__(self) -> str:
+        found = " ".join(f"{count:6}" for count in self.families)
+        heights = " ".join(f"{percent}%:{share:.0%}" for percent, share in self.courses)
+        return f"seed {self.seed:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {heights}"
+
+
+def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int) -> Count:
+    """Families of boards that one island makes of ``puzzle`` in so many nodes, as if it had a board of ``best``."""
+    puzzle = turned_puzzle(puzzle, best_turns(puzzle))
+    scores = range(best - BELOW, min(best + ABOVE, puzzle.max_score) + 1)
+    params = construction_only(params)
+    search = Search(puzzle, replace(params, engine=replace(params.engine, boards_from=max(1, scores[0]))), seed, 0)
+    while search.best is None:
+        search.step(puzzle.max_score)
+    search.drain()
+    families = {score: Families() for score in scores}
+    began = time.process_time()
+    while search.statistics.effort < nodes:
+        search.best_score = best  # whatever it has found: the aim stays
+        search.step(puzzle.max_score)
+        for find in search.drain():
+            for score in scores:
+                if find.score >= score and families[score].find(find.board.placements) is None:
+                    families[score].add(find.board.placements)
+    work = sum(course.work for course in search.courses.courses) or 1.0
+    return Count(
+        seed,
+        tuple(families[score].count for score in scores),
+        search.statistics.effort,
+        time.process_time() - began,
+        tuple((course.percent, course.work / work) for course in search.courses.courses),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tuning.rates", description=__doc__.split("\n")[0])
+    parser.add_argument("instance", metavar="INSTANCE")
+    parser.add_argument("--best", type=int, required=True, metavar="SCORE", help="search as if this were reached")
+    parser.add_argument("--nodes", type=float, default=3e9, help="work of each seed (default 3e9)")
+    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="seeds 1 to N (default 6)")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default 2)")
+    parser.add_argument("--params", metavar="FILE", help="parameters as TOML")
+    args = parser.parse_args(arguments)
+    try:
+        puzzle = load_puzzle(args.instance)
+        params = parameters.load(args.params) if args.params else Params()
+        if not BELOW < args.best < puzzle.max_score:
+            raise InputError(f"--best {args.best}; expected a score of {BELOW + 1} to {puzzle.max_score - 1}")
+        for name in ("nodes", "seeds", "workers"):
+            if not 1 <= getattr(args, name) < 1e15:
+                raise InputError(f"--{name} {getattr(args, name):g}; expected 1 or more")
+    except InputError as error:
+        print(f"rates: {error}", file=sys.stderr)
+        return 2
+    top = min(args.best + ABOVE, puzzle.max_score)
+    print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in range(args.best - BELOW, top + 1))}")
+    with ProcessPoolExecutor(args.workers) as pool:
+        jobs = [
+            pool.submit(count, puzzle, params, seed, args.best, int(args.nodes)) for seed in range(1, args.seeds + 1)
+        ]
+        counts = []
+        for job in jobs:
+            counts.append(job.result())
+            print(counts[-1], flush=True)
+    nodes = sum(one.nodes for one in counts)
+    total = [sum(column) for column in zip(*(one.families for one in counts), strict=True)]
+    print(f"{'all':<9} {' '.join(f'{one:6}' for one in total)}   in {nodes:.3g} nodes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
