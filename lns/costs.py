@@ -15,5 +15,5 @@ def tails(prefixes: int, placements: int) -> float:
 
 
 def measuring(population: int, cells: int) -> float:
-    """How pieces fit, for one course: 0.05 to 0.4 s for 1,000 prefixes on boards from 10x10 to 20x20."""
+    """How pieces fit, for one course, by populations of so many prefixes."""
     return 0.05 * population * cells * (cells + 420)

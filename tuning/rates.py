@@ -20,7 +20,7 @@ from instances.puzzle import Puzzle
 from instances.turn import turned_puzzle
 from lns import params as parameters
 from lns.engines import construction_only
-from lns.families import Families
+from lns.estimate import Tally
 from lns.params import Params
 from lns.search import Search
 from lns.turned import best_turns
@@ -55,19 +55,19 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int) -> C
     while search.best is None:
         search.step(puzzle.max_score)
     search.drain()
-    families = {score: Families() for score in scores}
+    tallies = {score: Tally() for score in scores}
     began = time.process_time()
     while search.statistics.effort < nodes:
         search.best_score = best  # whatever it has found: the aim stays
         search.step(puzzle.max_score)
         for find in search.drain():
             for score in scores:
-                if find.score >= score and families[score].find(find.board.placements) is None:
-                    families[score].add(find.board.placements)
+                if find.score >= score:
+                    tallies[score].add(find.board.placements)
     work = sum(course.work for course in search.courses.courses) or 1.0
     return Count(
         seed,
-        tuple(families[score].count for score in scores),
+        tuple(tally.count for tally in tallies.values()),
         search.statistics.effort,
         time.process_time() - began,
         tuple((course.percent, course.work / work) for course in search.courses.courses),

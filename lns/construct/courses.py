@@ -45,7 +45,7 @@ TRUST = 0.4  # shuffles of a course, after which that hope is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
 SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
 FEW = 10  # ends that tell a chance
-LEAST = 1e-300
+LEAST = 1e-300  # to divide by
 PRIOR = 100_000.0  # nodes that the population's word is worth
 _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
 
@@ -213,8 +213,7 @@ class Courses:
     def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
         """(boards of at most so many mismatches to be expected, the same a node) of every course.
 
-        The ends of all courses are taken together: those of high ones are better, but not much (less than twice as
-        many tails of few mismatches), and most courses have too few.
+        The ends of all courses are taken together, though those of high ones are a little better: most have too few.
         """
         chance = self._chances()
         boards = [course.boards(mismatches, chance) for course in self.courses]
