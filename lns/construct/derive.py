@@ -140,7 +140,7 @@ def best_schedule(
     else:
         finish = chance[np.minimum(np.arange(mismatches + 1), len(chance) - 1)]
     unlock, rate = forecast.best_unlocks(fit.exact[:cut], slipping[:cut], start, finish, costs.TAIL)
-    return Aim(mismatches, unlock[unlock < cut], rate)
+    return Aim(mismatches, np.maximum(unlock[unlock < cut], first), rate)  # before ``first`` the forecast sees none
 
 
 def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Schedule:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from heapq import nsmallest
 from itertools import combinations
 from math import comb
 from operator import or_
@@ -93,6 +94,13 @@ def favoured_colours(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
     """``rim`` rim colours and ``inner`` inner colours that the fewest pieces carry between them.
 
     Using them up early leaves pieces with fewer colours, and the fewer pieces carry them the sooner they are gone.
+    """
+    return favoured_sets(puzzle, rim, inner, 1)[0]
+
+
+def favoured_sets(puzzle: Puzzle, rim: int, inner: int, most: int) -> list[tuple[int, ...]]:
+    """At most so many sets of ``rim`` rim colours and ``inner`` inner colours, from that of the fewest pieces on.
+
     Where there are more than MOST_CHOICES such sets, the colours of most pieces are out of the question.
     """
     carriers = [0] * (puzzle.colours + 1)  # by colour, a bit a piece
@@ -109,12 +117,13 @@ def favoured_colours(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
         larger = outer if comb(len(outer), rim) > comb(len(within), inner) else within
         larger.pop()
     behind = [(together(chosen), chosen) for chosen in combinations(sorted(within), inner)]
-    return min(
+    sets = (
         ((first | second).bit_count(), ahead + chosen)
         for ahead in combinations(sorted(outer), rim)
         for first in (together(ahead),)
         for second, chosen in behind
-    )[1]
+    )
+    return [chosen for _, chosen in nsmallest(most, sets)]
 
 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:

@@ -13,6 +13,7 @@ from instances.formats import load_puzzle
 from instances.generate import uniform
 from lns.construct.constructor import Constructor
 from lns.construct.courses import COARSE, FEW, Course, Courses, chances
+from lns.construct.derive import best_schedule
 from lns.construct.kernel import ENDS, SAMPLE_NODES
 from lns.construct.schedule import colour_classes, favoured_colours
 from lns.construct.word import SLIPS
@@ -176,6 +177,72 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     assert [course.percent for course in courses.courses] == [101, 100, 99, 95]
 
 
+def test_a_course_that_meets_the_same_prefixes_again_is_left():
+    """By hand-made counts: for a lower height first, then, where that is worth half as much, for other colours."""
+    puzzle = load_puzzle("like-e2-8x8")
+    courses = Courses(puzzle, Construct(population=100, reshuffle_nodes=1000), random_state(1))
+    courses.ends[0] = 10**6
+    for percent in COARSE[:2]:
+        courses._begin(percent)
+    for course, boards in zip(courses.courses, (500, 400), strict=True):
+        course.spent[10], course.census[0, 0], course.work = boards, boards, 1e5
+    courses.courses[0].fresh = 0.7
+    new = courses._next(10)
+    assert courses.courses[new].percent == 98, "between both, as the lower one is worth more"
+    courses.courses[0].fresh = courses.courses[1].fresh = courses.courses[2].fresh = 0.1
+    courses.courses[2].work = 1e5
+    new = courses._next(10)
+    other = courses.courses[new]
+    assert other.favour > 0 and other.percent == 100
+    assert other.fit.quota.favoured != courses.courses[0].fit.quota.favoured
+    other.work, other.spent[10] = 1e5, 450
+    new = courses._next(10)
+    assert courses.courses[new].favour == other.favour, "they are as good: heights around it are next"
+    while courses._not_favoured():
+        for course in courses.courses:
+            course.work, course.fresh = 1e5, 0.1
+        courses._next(10)
+    for course in courses.courses:
+        course.work, course.fresh = 1e5, 0.1
+    courses.courses[0].fresh = 0.3
+    courses._next(10)  # every set of colours is in use
+    for course in courses.courses:
+        course.work, course.fresh = 1e5, 0.0
+    new = courses._next(10)
+    assert courses.courses[new].percent == 90, "all trees were searched whole: a lower height for all"
+
+
+def test_shuffles_of_a_small_board_do_not_repeat_each_other():
+    """A tree that was searched whole is not begun again while others promise boards."""
+    puzzle = load_puzzle("like-e2-8x8")
+    courses = Courses(puzzle, Construct(population=300), random_state(1))
+    built = Constructor(puzzle, courses.params, courses.choose(4), random_state(5))
+    done: set[tuple[int, int]] = set()
+    for _ in range(12):
+        course = courses.courses[courses.now]
+        assert (course.favour, course.percent) not in done or all(one.fresh == 0 for one in courses.courses)
+        while not built.over:
+            built.run(500_000, puzzle.max_score)
+        courses.learn(built)
+        if built.exhausted:
+            assert course.fresh == 0
+            done.add((course.favour, course.percent))
+        built.begin(courses.choose(4))
+    assert done
+
+
+def test_no_slip_is_spent_while_a_quota_asks_for_anything():
+    """The forecast sees no slips there, so that an unlock is worth as much too early as in time."""
+    puzzle = load_puzzle("like-e2-10x10")
+    courses = Courses(puzzle, Construct(population=300), random_state(1))
+    for percent in (107, 105, 103):
+        courses.now = courses._begin(percent)
+        course = courses.courses[courses.now]
+        courses.aim = best_schedule(course.known(), puzzle, courses.params, 7)
+        schedule = courses.schedule()
+        assert (schedule.floor > 0).any() and not (schedule.floor[schedule.allowed > 0] > 0).any()
+
+
 def test_trees_searched_whole_are_not_searched_for_ever():
     puzzle = load_puzzle("like-e2-4x4")
     courses = Courses(puzzle, Construct(population=100), random_state(1))
@@ -199,6 +266,10 @@ def test_a_state_of_courses_comes_back_or_is_refused():
         ("numbers", state["numbers"][:0]),
         ("numbers", np.full_like(state["numbers"], 1000.0)),
         ("numbers", state["numbers"] + 0.5),
+        ("numbers", state["numbers"] + np.array([0, 2.0, 0, 0, 0, 0])),
+        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 32.0, 0])),
+        ("met", state["met"][:0]),
+        ("met", state["met"][::-1]),
         ("spent", np.full_like(state["spent"], 1e300)),
         ("unlock", np.array([puzzle.cells + 1])),
         ("unlock", np.full(SLIPS, 3)),
