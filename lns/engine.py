@@ -71,7 +71,7 @@ class Statistics:
     window_nodes: int = 0  # placements of the region re-solves
     beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
     beam_prefixes: int = 0  # prefixes of beams that reached the exact tail
-    courses: int = 0  # quota heights whose pieces were measured by populations
+    courses: int = 0  # quotas whose pieces were measured by populations
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
     # OPERATORS of the large-neighbourhood search: placements of re-solves, or what takes as long
@@ -159,6 +159,10 @@ class Engine(Protocol):
 
     @property
     def exhausted(self) -> bool: ...
+
+    @property
+    def foretold(self) -> float | None:
+        """The best score to be expected of all that was searched so far, lucky or not; None where nothing tells it."""
 
     @property
     def statistics(self) -> Statistics: ...

@@ -43,6 +43,11 @@ class Search:
         return False
 
     @property
+    def foretold(self) -> float | None:
+        """By the prefixes of the construction."""
+        return self.courses.foretold(self.constructor) if self.constructor else None
+
+    @property
     def statistics(self) -> Statistics:
         made = Statistics(
             window_nodes=self.window_nodes,

@@ -49,6 +49,10 @@ class Turned:
         return self.engine.exhausted
 
     @property
+    def foretold(self) -> float | None:
+        return self.engine.foretold
+
+    @property
     def statistics(self) -> Statistics:
         return self.engine.statistics
 

@@ -76,7 +76,7 @@ class Ledger:
             return
         line = seal(
             {"params": key[0], "puzzle": key[1], "seed": key[2], "rises": trace.rises, "work": trace.work,
-             "ended": trace.ended, "seconds": trace.seconds, "wall_s": trace.wall_s}
+             "ended": trace.ended, "seconds": trace.seconds, "wall_s": trace.wall_s, "hopes": trace.hopes}
         )  # fmt: skip
         with locked(self._lock):
             _append(self._path, line + "\n", durable=True)
@@ -110,7 +110,9 @@ def _read(line: str) -> tuple[Key, Trace]:
     key = fields.text("params", 64), fields.text("puzzle", 64), fields.integer("seed", 0, 2**63)
     rises = tuple((int(score), int(at)) for score, at in fields.array("rises"))
     work, ended = fields.integer("work", 0, 2**63), bool(fields.get("ended"))
-    return key, Trace(rises, work, ended, *(fields.number(name, 0.0, 1e9) for name in ("seconds", "wall_s")))
+    seconds, wall_s = (fields.number(name, 0.0, 1e9) for name in ("seconds", "wall_s"))
+    hopes = tuple((float(score), int(at)) for score, at in fields.array("hopes"))
+    return key, Trace(rises, work, ended, seconds, wall_s, hopes)
 
 
 class Journal(JournalFileBackend):

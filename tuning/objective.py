@@ -1,5 +1,9 @@
 """What is maximised: the score at a budget of nodes, plus a little for reaching the defaults' score early.
 
+The score of one run is mostly luck. Where the engine can tell what score was to be expected of all that it searched
+(`Engine.foretold`), trials are compared by that, `promised`; candidates are believed by the scores themselves,
+`difference`.
+
 Runs are counted in nodes, so that a busy machine or a slow one gives the same figures; what takes longer than a node of
 construction counts for more (docs/tuning.md has the measurement), or candidates would hide time in it. A run is kept
 as a `Trace`, from which the score at every smaller budget can be read: the long run of a pair holds its short one.
@@ -8,7 +12,7 @@ as a `Trace`, from which the score at every smaller budget can be read: the long
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from instances.puzzle import Puzzle
@@ -17,7 +21,8 @@ from lns.engines import make_engine
 from lns.params import Params
 
 EARLY = 0.5  # edges that the time to the defaults' score is worth at most
-FORMULA = f"score at the budget + {EARLY} x share of it left at the defaults' score"
+FORMULA = f"score at the budget + {EARLY} x share of it left at the defaults' score; of trials the score foretold"
+CHANGE = 0.01  # edges; what is foretold is noted as often as it changes by that
 LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
 STEPS = 20  # of the shortest budget at least
 
@@ -36,6 +41,7 @@ class Trace:
     """How the best score of a run rose. ``rises``: (score, work at which it was reached); ``work``: how far it went.
 
     ``ended``: nothing is left to do, at any budget. ``seconds``: of the processor; ``wall_s``: by the clock.
+    ``hopes``: (score foretold, work at which it was), none where the engine foretells nothing.
     """
 
     rises: tuple[tuple[int, int], ...]
@@ -43,6 +49,7 @@ class Trace:
     ended: bool
     seconds: float
     wall_s: float = 0.0
+    hopes: tuple[tuple[float, int], ...] = ()
 
     def covers(self, budget: int) -> bool:
         return self.ended or self.work >= budget
@@ -53,14 +60,38 @@ class Trace:
 
     def value(self, budget: int, target: int) -> float:
         """The objective. ``target``: the defaults' score on this pair at this budget."""
-        reached = min((at for score, at in self.rises if score >= target and at <= budget), default=budget)
-        return self.score_at(budget) + EARLY * (1 - reached / budget)
+        return self.score_at(budget) + _early(self.rises, budget, target)
+
+    def hope_at(self, budget: int) -> float:
+        """The score foretold last within ``budget``; that of the best board where none was."""
+        return max((at, score) for score, at in self._hopes(budget))[1]
+
+    def promise(self, budget: int, target: float) -> float:
+        """As `value`, of what was foretold."""
+        return self.hope_at(budget) + _early(self._hopes(budget), budget, target)
+
+    def _hopes(self, budget: int) -> Sequence[tuple[float, int]]:
+        for told in (self.hopes, self.rises):
+            if within := [one for one in told if one[1] <= budget]:
+                return within
+        return [(0, budget)]
+
+
+def _early(rises: Sequence[tuple[float, int]], budget: int, target: float) -> float:
+    reached = min((at for score, at in rises if score >= target and at <= budget), default=budget)
+    return EARLY * (1 - reached / budget)
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """By how much the candidate is better on a pair, in edges."""
+    """By how much the candidate was better on a pair, in edges."""
     target = default.score_at(budget)
     return candidate.value(budget, target) - default.value(budget, target)
+
+
+def promised(candidate: Trace, default: Trace, budget: int) -> float:
+    """By how much it was to be expected to be better."""
+    target = default.hope_at(budget)
+    return candidate.promise(budget, target) - default.promise(budget, target)
 
 
 class Stopped(Exception):
@@ -79,6 +110,7 @@ class Run:
         self._measuring = costs.measuring(params.construct.population, pair.puzzle.cells)
         self._work = 0
         self._rises: list[tuple[int, int]] = []
+        self._hopes: list[tuple[float, int]] = []
         self.trace = Trace((), 0, False, 0.0)
 
     def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
@@ -95,10 +127,21 @@ class Run:
             engine.drain()
             if engine.best_score > (self._rises[-1][0] if self._rises else -1):
                 self._rises.append((engine.best_score, self._work))
+            self._note_hope()
             ended = engine.exhausted or engine.best_score >= best_possible
         seconds, wall_s = round(time.process_time() - began, 3), round(time.monotonic() - wall, 3)
-        self.trace = Trace(tuple(self._rises), self._work, ended, seconds, wall_s)
+        self.trace = Trace(tuple(self._rises), self._work, ended, seconds, wall_s, tuple(self._hopes))
         return self.trace
+
+    def _note_hope(self) -> None:
+        """What the engine foretells: no less than the first board, which is no luck, and the best possible once met."""
+        engine = self._engine
+        hope = engine.best_score if engine.best_score >= self._best_possible else engine.foretold
+        if hope is None or not self._rises:
+            return
+        hope = max(hope, self._rises[0][0])
+        if not self._hopes or abs(hope - self._hopes[-1][0]) >= CHANGE:
+            self._hopes.append((round(hope, 3), self._work))
 
     def _counted(self) -> float:
         done = self._engine.statistics

@@ -32,18 +32,18 @@ ABOVE = 2
 @dataclass(frozen=True)
 class Count:
     """Of one seed. ``families``: of boards of at least each score from ``best`` - BELOW; ``nodes``: what its work took
-    (`Statistics.effort`); ``courses``: (percent of the height, share of the work) of each course."""
+    (`Statistics.effort`); ``courses``: (set of colours, percent of the height, share of the work) of each course."""
 
     seed: int
     families: tuple[int, ...]
     nodes: int
     seconds: float
-    courses: tuple[tuple[int, float], ...]
+    courses: tuple[tuple[int, int, float], ...]
 
     def __str__(self) -> str:
         found = " ".join(f"{count:6}" for count in self.families)
-        heights = " ".join(f"{percent}%:{share:.0%}" for percent, share in self.courses)
-        return f"seed {self.seed:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {heights}"
+        shares = " ".join(f"{colours}/{percent}%:{share:.0%}" for colours, percent, share in self.courses)
+        return f"seed {self.seed:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
 
 def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int) -> Count:
@@ -70,7 +70,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int) -> C
         tuple(tally.count for tally in tallies.values()),
         search.statistics.effort,
         time.process_time() - began,
-        tuple((course.percent, course.work / work) for course in search.courses.courses),
+        tuple((course.colour_set, course.percent, course.work / work) for course in search.courses.courses),
     )
 
 

@@ -20,7 +20,7 @@ from instances.errors import InputError
 from lns.crew import stop_requested
 from lns.params import Params
 from tuning.ledger import Key
-from tuning.objective import Pair, Run, Stopped, Trace, difference
+from tuning.objective import Pair, Run, Stopped, Trace, promised
 from tuning.space import suggest
 from tuning.study import Study
 
@@ -80,10 +80,10 @@ class Worker:
         return self._judged(trial, params, plan.nodes, plan.pairs)
 
     def _differences(self, params: Params, budget: int) -> Iterator[float]:
-        """To the defaults, pair by pair."""
+        """To the defaults, pair by pair, of what is to be expected."""
         for pair in self.study.pairs:
             ours, theirs = (self.trace(one, pair, budget) for one in (params, self.study.base))
-            yield difference(ours, theirs, budget)
+            yield promised(ours, theirs, budget)
 
     def _judged(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
         """Mean difference to the defaults, told step by step. Raises TrialPruned as soon as it is worse, Stopped."""

@@ -45,7 +45,7 @@ class BeamEngine:
         self.best: Board | None = None
         self.best_score = -1
         self.origin = "beam"
-        self.exhausted = False
+        self.exhausted, self.foretold = False, None
         self.boards = self.prefixes = self.nodes = 0
         self.died = 0  # beams in a row that did not get to the cut
         self._finds: list[Find] = []

@@ -37,7 +37,7 @@ class Constructor:
     # the arrays of ``state()`` and their types
     STATE: ClassVar[dict[str, str]] = {
         "cursor": "int64", "scalars": "int64", "census": "int64", "counters": "int64", "spent": "int64",
-        "ends": "int64", "keys": "uint64", "shuffle": "int64", "bits": "int64", "random": "uint64",
+        "ends": "int64", "stems": "uint64", "shuffle": "int64", "bits": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
@@ -67,7 +67,7 @@ class Constructor:
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
             census=np.zeros(cells * endgame.CENSUS, dtype=np.int64),
-            keys=np.zeros(kernel.MOST_KEYS + 1, dtype=np.uint64),
+            stems=np.zeros(kernel.MOST_STEMS + 1, dtype=np.uint64),
         )
         self.begin(schedule)
 
@@ -80,7 +80,7 @@ class Constructor:
         self.prefix.scalars[0] = kernel.BEGIN
         self.prefix.used[:] = 0
         self.prefix.census[:] = 0
-        self.prefix.keys[:] = 0
+        self.prefix.stems[:] = 0
         self.spent[:] = 0
         self.ends[:] = 0
         self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
@@ -145,9 +145,9 @@ class Constructor:
         return self.prefixes == self._prefixes_before
 
     @property
-    def keys(self) -> npt.NDArray[np.uint64]:
-        """Of prefixes that this shuffle met: see `met`."""
-        return self.prefix.keys[1 : int(self.prefix.keys[0]) + 1]
+    def stems(self) -> npt.NDArray[np.uint64]:
+        """Keys of stems that this shuffle met: see `lns.construct.stems`."""
+        return self.prefix.stems[1 : int(self.prefix.stems[0]) + 1]
 
     @property
     def nodes_of_shuffle(self) -> int:
@@ -182,7 +182,7 @@ class Constructor:
             "counters": self.counters.copy(),
             "spent": self.spent.copy(),
             "ends": self.ends.copy(),
-            "keys": self.prefix.keys.copy(),
+            "stems": self.prefix.stems.copy(),
             "shuffle": np.array(
                 [self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, self.exhausted]
             ),
@@ -203,9 +203,9 @@ class Constructor:
         self.spent[:] = counters(state["spent"])
         self.ends[:] = counters(state["ends"])
         self.prefix.census[:] = counters(state["census"])
-        if state["keys"][0] > kernel.MOST_KEYS:
+        if state["stems"][0] > kernel.MOST_STEMS:
             raise _foreign()
-        self.prefix.keys[:] = state["keys"]
+        self.prefix.stems[:] = state["stems"]
         self.prefix.scalars[:] = int(state["scalars"][0]), *counters(state["scalars"][1:])
         wait = max(kernel.SAMPLE_NODES, kernel.DEAR * self.tail_nodes)
         next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait

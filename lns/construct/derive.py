@@ -1,11 +1,11 @@
 """From an instance to a schedule: measure how pieces fit, forecast what schedules are worth, take the best.
 
-1. Under one height of the quota populations of prefixes are grown (``probe``): mean exact and slipping children
+1. Under one quota populations of prefixes are grown (``probe``): mean exact and slipping children
    by depth.
 2. Of all slip schedules for a score the one with most boards a node (``forecast``) is taken.
 3. The first score aimed at is the highest one that some schedule promises once in ``horizon`` nodes.
 
-Which height is searched when is for ``courses`` to say, by what searches find. Nothing here knows Eternity II; on its
+Which quota is searched when is for ``courses`` to say, by what searches find. Nothing here knows Eternity II; on its
 pieces the rule finds, within a few cells, the schedule of the record holders.
 """
 
@@ -131,7 +131,7 @@ def best_schedule(
     """
     cut = cut_of(puzzle, params)
     slips = min(mismatches, SLIPS - 1)
-    first = min(fit.quota.end(puzzle.cells), cut)
+    first = _first_slip(fit.quota, puzzle, params)
     slipping = np.where(np.arange(puzzle.cells) < first, 0.0, fit.slipping)
     start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)  # the search moves them anyway
     start = np.minimum(start, cut)
@@ -143,11 +143,16 @@ def best_schedule(
     return Aim(mismatches, np.maximum(unlock[unlock < cut], first), rate)  # before ``first`` the forecast sees none
 
 
+def _first_slip(quota: Quota, puzzle: Puzzle, params: Construct) -> int:
+    """The first depth at which a slip may unlock."""
+    return min(quota.end(puzzle.cells), cut_of(puzzle, params))
+
+
 def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Schedule:
     """The schedule that the constructor runs."""
     return Schedule(
         order_of(puzzle, params),
-        np.maximum(aim.unlock - params.slip_shift, 1),
+        np.maximum(aim.unlock - params.slip_shift, _first_slip(fit.quota, puzzle, params)),
         fit.quota.floor(puzzle.cells),
         fit.quota.favoured,
         cut_of(puzzle, params),

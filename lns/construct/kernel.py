@@ -46,8 +46,8 @@ from lns.construct.word import (
 ENDS = 16  # ends of sampled prefixes are told apart below so many mismatches
 SAMPLE_NODES = 50_000  # nodes from one sample to the next,
 DEAR = 100  # or, if they are more, so many times the placements of its tail
-RARE = 2**12  # one in so many prefixes leaves its key,
-MOST_KEYS = 4096  # as long as a shuffle has fewer
+RARE = 2**14  # one in so many stems leaves its key,
+MOST_STEMS = 4096  # as long as a shuffle has fewer: for 7e7 stems, or about 5e9 nodes
 _MIX, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _LEFT, _RIGHT = np.uint64(13), np.uint64(51)  # a rotation by the bits of a piece
 BEGIN = -1  # depth of a search that has not begun
@@ -73,9 +73,9 @@ class Prefix(NamedTuple):
     ``cursor``: int64 (cells+1,) next word by depth (in the endgame the candidate chosen); ``chosen``: int64 (cells,)
     word by depth; ``gain``: int64 (cells+1,); ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by
     padded position (right times colours1); ``scalars``: int64 [depth or BEGIN, nodes]; ``census``: int64 (cells *
-    CENSUS,) placements of this shuffle by depth, by whether they slip, and by the slips spent with them; ``keys``:
-    uint64 (MOST_KEYS + 1,) how many, then the keys of prefixes of ``begin`` cells that this shuffle met: those in which
-    RARE divides, so that another shuffle that meets the same prefix leaves the same key.
+    CENSUS,) placements of this shuffle by depth, by whether they slip, and by the slips spent with them; ``stems``:
+    uint64 (MOST_STEMS + 1,) how many, then the keys of stems, prefixes of ``begin`` cells, that this shuffle met: those
+    that RARE divides, so that another shuffle that meets the same stem leaves the same key.
     """
 
     cursor: npt.NDArray[np.int64]
@@ -86,7 +86,7 @@ class Prefix(NamedTuple):
     down: npt.NDArray[np.int64]
     scalars: npt.NDArray[np.int64]
     census: npt.NDArray[np.int64]
-    keys: npt.NDArray[np.uint64]
+    stems: npt.NDArray[np.uint64]
 
 
 @inline_flat_kernel
@@ -168,22 +168,24 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
 
 
 @inline_flat_kernel
-def _leave_key(prefix: Prefix, begin: int) -> None:
-    """Leave the key of the prefix of ``begin`` cells, if it is one of those that do: see `lns.construct.met`.
+def _note_stem(prefix: Prefix, begin: int) -> None:
+    """Note the key of the stem of ``begin`` cells, if it is one of the sample: see `lns.construct.stems`.
 
-    A few of its pieces stand for all: the last five, and from there on every second distance.
+    Some of its pieces stand for all: the last four, and of those before ever fewer (6, 9, 13, 19, ... cells back).
     """
-    chosen, keys = prefix.chosen, prefix.keys
+    chosen, stems = prefix.chosen, prefix.stems
+    if begin == 0:  # the empty board comes again and again, whatever is searched
+        return
     key, back = np.uint64(begin), 1
     while back <= begin:
         key = (key << _LEFT | key >> _RIGHT) ^ np.uint64(chosen[begin - back] & PIECE_MASK)
-        back += back if back > 4 else 1
+        back += max(1, back >> 1)
     key *= _MIX
     key = (key ^ key >> _HALF) * _MIX
     key ^= key >> _HALF
-    if key & np.uint64(RARE - 1) == 0 and keys[0] < MOST_KEYS:
-        keys[0] += np.uint64(1)
-        keys[keys[0]] = key
+    if key & np.uint64(RARE - 1) == 0 and stems[0] < MOST_STEMS:
+        stems[0] += np.uint64(1)
+        stems[stems[0]] = key
 
 
 @flat_kernel
@@ -193,7 +195,7 @@ def next_prefix(plan: Plan, prefix: Prefix, end: EndPlan, work: EndWork, node_li
     if plan.begin == plan.cut:
         status = search_lists(plan, prefix, node_limit)
         if status == REACHED:
-            _leave_key(prefix, plan.begin)
+            _note_stem(prefix, plan.begin)
         return status
     while scalars[1] < node_limit:
         if scalars[0] > plan.begin:  # within the endgame
@@ -202,7 +204,7 @@ def next_prefix(plan: Plan, prefix: Prefix, end: EndPlan, work: EndWork, node_li
             status = search_lists(plan, prefix, node_limit)
             if status != REACHED:
                 return status
-            _leave_key(prefix, plan.begin)
+            _note_stem(prefix, plan.begin)
             spent = slips_spent(prefix.gain[plan.begin])
             enter(end, work, prefix.used, prefix.right, prefix.down, spent)
         status = search_end(end, work, scalars, prefix.census, node_limit)

@@ -6,6 +6,8 @@ beam does.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from instances.puzzle import IntArray, Puzzle
@@ -24,10 +26,16 @@ def profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int
 
     Clues are taken for free pieces: they may cost a few half-edges, and few beams pass them without a slip.
     """
+    return _profile(puzzle.with_clues(()), tuple(order.tolist()), favoured, cut)
+
+
+@lru_cache(maxsize=64)  # an island that is restored, every few seconds in some runs, needs those of all its courses
+def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
+    order = np.array(cells, dtype=np.int32)
     params = BeamParams(width=WIDTH, fan_out=FAN_OUT)
     used = np.zeros((BEAMS, puzzle.cells))
     for number in range(BEAMS):
-        beam = Beam(puzzle.with_clues(()), order, cut, favoured, params, random_state(SEED, number))
+        beam = Beam(puzzle, order, cut, favoured, params, random_state(SEED, number))
         while beam.depth < cut and beam.alive:
             depth = beam.depth
             beam.run(1)

@@ -41,7 +41,7 @@ class LnsEngine:
         self.choice = Choice(len(NAMES), self.own.memory)
         self.best: Board | None = None
         self.best_score = -1
-        self.origin = ""
+        self.origin, self.foretold = "", None
         self.current: Board | None = None
         self.score = self.line = -1  # of the current board, of the best one of its line
         self.quiet = 0  # nodes since the line has improved

@@ -27,7 +27,7 @@ class TabuEngine:
         self.best: Board | None = None
         self.best_score = -1
         self.origin = "tabu"
-        self.exhausted = False
+        self.exhausted, self.foretold = False, None
         self.since = 0  # step of the walk's last improvement
         self.walk_best = -1
         self.kicks = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -12,9 +13,10 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from lns.construct.constructor import Constructor
-from lns.construct.courses import COARSE, FEW, Course, Courses, chances
-from lns.construct.derive import best_schedule
-from lns.construct.kernel import ENDS, SAMPLE_NODES
+from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances
+from lns.construct.courses import COARSE, COLOUR_SETS, Courses
+from lns.construct.derive import best_schedule, schedule_for
+from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import colour_classes, favoured_colours
 from lns.construct.word import SLIPS
 from lns.params import Construct
@@ -50,7 +52,7 @@ def test_the_census_counts_every_placement_once():
         assert not counted[depth, :, allowed[depth] + 1 :].any(), "no prefix spends more than its schedule allows"
         assert not counted[depth, 1, 0].any(), "a slipping placement has spent a slip"
     course = courses.courses[0]
-    course.learn(built)
+    course.learn(built, 0, 0)
     first = int(built.schedule.unlock[0])
     assert course.census[2, :first].sum() == 0, "before the first unlock nothing slips"
     known = course.known()
@@ -137,7 +139,7 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     for percent in COARSE[:3]:
         courses._begin(percent)
     for course, boards, work in zip(courses.courses, (0, 500, 100), (500.0, 900.0, 900.0), strict=True):
-        course.spent[10], course.census[0, 0], course.work = boards, boards, work
+        course.spent[ALL, 10], course.census[0, 0], course.work = boards, boards, work
     assert courses._next(10) == 0, "little is known of the highest yet"
     for course in courses.courses:
         course.work = 1e5
@@ -153,7 +155,7 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses.courses[new].percent == 94, "nothing is left between them: one below it"
     courses.courses[new].work = 1e5
     assert courses._next(10) == 4
-    courses.courses[-1].spent[10] = 100_000
+    courses.courses[-1].spent[ALL, 10] = 100_000
     for percent in (92, 91):
         new = courses._next(10)
         assert courses.courses[new].percent == percent
@@ -169,7 +171,7 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     for percent in COARSE[:2]:
         courses._begin(percent)
     for course, boards in zip(courses.courses, (500, 100), strict=True):
-        course.spent[10], course.census[0, 0], course.work = boards, boards, 1e5
+        course.spent[ALL, 10], course.census[0, 0], course.work = boards, boards, 1e5
     assert courses._next(10) == 0 and courses.courses[0].percent == 101
     assert courses._next(10) == 0, "it is given time"
     courses.courses[0].work = 1e6
@@ -177,58 +179,130 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     assert [course.percent for course in courses.courses] == [101, 100, 99, 95]
 
 
-def test_a_course_that_meets_the_same_prefixes_again_is_left():
-    """By hand-made counts: for a lower height first, then, where that is worth half as much, for other colours."""
-    puzzle = load_puzzle("like-e2-8x8")
-    courses = Courses(puzzle, Construct(population=100, reshuffle_nodes=1000), random_state(1))
-    courses.ends[0] = 10**6
-    for percent in COARSE[:2]:
+def made_up(percents: tuple[int, ...], boards: tuple[int, ...], work: float) -> Courses:
+    """Courses whose shuffles made so many boards each in so much work."""
+    courses = Courses(load_puzzle("like-e2-8x8"), Construct(population=100, reshuffle_nodes=1000), random_state(1))
+    courses.ends[0] = 10**6  # every tail fits
+    for percent in percents:
         courses._begin(percent)
-    for course, boards in zip(courses.courses, (500, 400), strict=True):
-        course.spent[10], course.census[0, 0], course.work = boards, boards, 1e5
-    courses.courses[0].fresh = 0.7
+    for course, found in zip(courses.courses, boards, strict=True):
+        course.spent[ALL, 10], course.census[0, 0], course.work = found, found, work
+    return courses
+
+
+def stale(courses: Courses, share: float = 0.0) -> None:
+    """All that they meet is old, but for a share."""
+    for course in courses.courses:
+        course.work = 1e5
+        course.stems[:] = 99, 100 * share
+
+
+def test_a_course_that_meets_the_same_stems_again_is_left_for_a_lower_one():
+    courses = made_up((100, 95), (500, 400), 1e5)
+    courses.courses[0].stems[:] = 100, 69
     new = courses._next(10)
     assert courses.courses[new].percent == 98, "between both, as the lower one is worth more"
-    courses.courses[0].fresh = courses.courses[1].fresh = courses.courses[2].fresh = 0.1
-    courses.courses[2].work = 1e5
+
+
+def test_where_little_is_new_other_colours_are_favoured():
+    courses = made_up((100, 95), (500, 400), 1e5)
+    stale(courses, 0.1)
     new = courses._next(10)
     other = courses.courses[new]
-    assert other.favour > 0 and other.percent == 100
+    assert other.colour_set > 0 and other.percent == 100
     assert other.fit.quota.favoured != courses.courses[0].fit.quota.favoured
-    other.work, other.spent[10] = 1e5, 450
+    assert other.fit.quota == courses.quota(100, other.colour_set) != courses.quota(100)
+    assert courses._next(10) == new, "it is given time"
+    other.work, other.spent[ALL, 10] = 1e5, 450
     new = courses._next(10)
-    assert courses.courses[new].favour == other.favour, "they are as good: heights around it are next"
-    while courses._not_favoured():
-        for course in courses.courses:
-            course.work, course.fresh = 1e5, 0.1
+    assert courses.courses[new].colour_set == other.colour_set, "it is as good: heights around it are next"
+    for _ in range(COLOUR_SETS):
+        stale(courses, 0.1)
         courses._next(10)
-    for course in courses.courses:
-        course.work, course.fresh = 1e5, 0.1
-    courses.courses[0].fresh = 0.3
-    courses._next(10)  # every set of colours is in use
-    for course in courses.courses:
-        course.work, course.fresh = 1e5, 0.0
-    new = courses._next(10)
-    assert courses.courses[new].percent == 90, "all trees were searched whole: a lower height for all"
+    assert not courses._unused_sets()
+    stale(courses, 0.1)
+    assert 0 <= courses._next(10) < len(courses.courses), "there is always something left to do"
 
 
-def test_shuffles_of_a_small_board_do_not_repeat_each_other():
-    """A tree that was searched whole is not begun again while others promise boards."""
+def test_a_tree_that_was_searched_whole_comes_again_looser():
+    courses = made_up((100, 95), (500, 100), 1e5)
+    whole, other = courses.courses
+    whole.slack = 1
+    assert whole.outlook == LOOSER and other.outlook == 1.0
+    boards, rates = courses.boards(10)
+    for slack, chosen in ((1, 0), (3, 1)):
+        whole.slack = slack
+        worth = [course.outlook * rate for course, rate in zip(courses.courses, rates, strict=True)]
+        assert courses._most_hopeful(boards, worth, 1000.0) == chosen
+    whole.slack = 600
+    assert whole.outlook == 0.0
+
+
+def test_without_a_quota_all_colours_are_one():
+    courses = made_up((70, 0), (5, 500), 1e5)
+    courses._begin(70, 1)
+    assert [(course.colour_set, course.percent) for course in courses.courses] == [(0, 70), (0, 0), (1, 70)]
+    assert courses._below(2) is None
+    stale(courses, 0.1)
+    courses.courses[0].spent[:] = courses.courses[2].spent[:] = 0
+    assert courses._next(10) == 1, "nothing else is to be had"
+
+
+def test_shuffles_teach_a_course_what_is_new():
+    """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
     puzzle = load_puzzle("like-e2-8x8")
     courses = Courses(puzzle, Construct(population=300), random_state(1))
     built = Constructor(puzzle, courses.params, courses.choose(4), random_state(5))
-    done: set[tuple[int, int]] = set()
-    for _ in range(12):
-        course = courses.courses[courses.now]
-        assert (course.favour, course.percent) not in done or all(one.fresh == 0 for one in courses.courses)
-        while not built.over:
-            built.run(500_000, puzzle.max_score)
+    while not built.over:
+        built.run(500_000, puzzle.max_score)
+    assert built.exhausted and built.prefixes
+    course = courses.courses[courses.now]
+    courses.learn(built)
+    assert course.slack == 1 and course.outlook == LOOSER
+    assert np.array_equal(course.spent[NEW], course.spent[ALL]) and course.spent[ALL].sum() == built.prefixes
+    stems = np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE)
+    built.begin(built.schedule)
+    built.exhausted = False
+    for number, share in enumerate((1.0, 1 / 9)):  # the same stems twice
+        built.prefix.stems[0], built.prefix.stems[1:9] = 8, stems
+        built.spent[:] = 0
+        built.spent[2] = 900
+        before = course.spent[NEW, 2]
+        assert courses.foretold(built) is not None
         courses.learn(built)
-        if built.exhausted:
-            assert course.fresh == 0
-            done.add((course.favour, course.percent))
-        built.begin(courses.choose(4))
-    assert done
+        assert course.spent[NEW, 2] - before == pytest.approx(900 * share), number
+    assert course.outlook == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * LOOSER)
+    before_outlook = course.outlook
+    built.prefix.stems[0] = 0
+    courses.learn(built)
+    assert course.outlook == before_outlook, "a shuffle that met nothing tells nothing"
+
+
+def test_what_is_foretold_counts_new_prefixes_alone():
+    puzzle = load_puzzle("like-e2-8x8")
+    courses = Courses(puzzle, Construct(population=300), random_state(1))
+    built = Constructor(puzzle, courses.params, courses.choose(4), random_state(5))
+    assert courses.foretold(built) is None
+    built.run(3_000_000, puzzle.max_score)
+    built.prefix.stems[0], built.prefix.stems[1:9] = 8, np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE)
+    first = courses.foretold(built)
+    courses.stems.add(built.stems)
+    again = courses.foretold(built)
+    assert first is not None and again is not None and puzzle.max_score - 15 < again < first < puzzle.max_score
+
+
+def test_what_the_tail_finds_is_no_word_on_its_cells():
+    """Their children are in no census: what populations say of them stands."""
+    puzzle = load_puzzle("like-e2-8x8")
+    courses = Courses(puzzle, Construct(population=300), random_state(1))
+    built = Constructor(puzzle, courses.params, courses.choose(4), random_state(5))
+    while not built.over:
+        built.run(500_000, puzzle.max_score)
+    courses.learn(built)
+    course, cut = courses.courses[0], built.schedule.cut
+    assert built.prefixes > 1000 and course.census[:, cut - 1].any()
+    for said, known in ((course.fit.exact, course.known().exact), (course.fit.slipping, course.known().slipping)):
+        assert known[cut:].tolist() == pytest.approx(said[cut:].tolist())
 
 
 def test_no_slip_is_spent_while_a_quota_asks_for_anything():
@@ -241,6 +315,8 @@ def test_no_slip_is_spent_while_a_quota_asks_for_anything():
         courses.aim = best_schedule(course.known(), puzzle, courses.params, 7)
         schedule = courses.schedule()
         assert (schedule.floor > 0).any() and not (schedule.floor[schedule.allowed > 0] > 0).any()
+        shifted = schedule_for(course.fit, courses.aim, puzzle, replace(courses.params, slip_shift=40))
+        assert not (shifted.floor[shifted.allowed > 0] > 0).any()
 
 
 def test_trees_searched_whole_are_not_searched_for_ever():
@@ -255,21 +331,28 @@ def test_a_state_of_courses_comes_back_or_is_refused():
     puzzle = load_puzzle("like-e2-10x10")
     courses = Courses(puzzle, QUICK, random_state(1))
     searched(courses, 178, 3)
+    courses._begin(90, 3)
+    courses.stems.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE))
     state = courses.state()
     again = Courses(puzzle, QUICK, random_state(9))
     again.restore(state)
     assert all(np.array_equal(value, again.state()[name]) for name, value in state.items())
     assert np.array_equal(again.schedule().need, courses.schedule().need)
+    for one, other in zip(again.courses, courses.courses, strict=True):
+        assert one.fit.quota == other.fit.quota and one.outlook == other.outlook
     for name, value in (
         ("fits", -state["fits"] - 1),
         ("fits", np.full_like(state["fits"], np.nan)),
         ("numbers", state["numbers"][:0]),
         ("numbers", np.full_like(state["numbers"], 1000.0)),
         ("numbers", state["numbers"] + 0.5),
-        ("numbers", state["numbers"] + np.array([0, 2.0, 0, 0, 0, 0])),
-        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 32.0, 0])),
-        ("met", state["met"][:0]),
-        ("met", state["met"][::-1]),
+        ("numbers", state["numbers"] + np.array([0, 2.0, 0, 0, 0, 0, 0])),
+        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 0, COLOUR_SETS, 0])),
+        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 0, 0, 51.0])),
+        ("numbers", state["numbers"][::-1]),
+        ("stems", state["stems"][:0]),
+        ("stems", state["stems"][::-1]),
+        ("unlock", np.array([70, 63])),
         ("spent", np.full_like(state["spent"], 1e300)),
         ("unlock", np.array([puzzle.cells + 1])),
         ("unlock", np.full(SLIPS, 3)),
@@ -291,7 +374,7 @@ def test_a_barren_shuffle_teaches_only_that_it_was_barren():
     built.run(10_000, puzzle.max_score)
     assert built.over and built.barren
     course: Course = courses.courses[0]
-    course.learn(built)
+    course.learn(built, 0, 0)
     assert course.barren and course.shuffles == 1 and course.work >= 1000
 
 

@@ -15,7 +15,7 @@ except ImportError:
     resource = None
 
 KEY = ("params", "puzzle", 7)
-TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5)
+TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5, 0.25, ((50.125, 150), (51.5, 700)))
 
 
 def test_runs_are_kept_and_seen_by_others(tmp_path):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from instances.generate import family
 from lns import costs
 from lns.params import from_dict
-from tuning.objective import EARLY, Pair, Run, Stopped, Trace, difference
+from tuning.objective import EARLY, Pair, Run, Stopped, Trace, difference, promised
 
 QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
@@ -27,6 +30,44 @@ def test_the_difference_to_oneself_is_nothing_and_an_earlier_or_better_one_is_po
     assert difference(TRACE, TRACE, 1000) == 0
     assert 0 < difference(Trace(((53, 200),), 1000, False, 0.5), TRACE, 1000) < 1
     assert difference(Trace(((54, 999),), 1000, False, 0.5), TRACE, 1000) == pytest.approx(1 + EARLY * (0.9 - 0.999))
+
+
+def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
+    hopes = ((50.0, 100), (51.5, 300), (51.25, 500), (52.75, 900))
+    told = replace(TRACE, hopes=hopes)
+    assert [told.hope_at(budget) for budget in (99, 100, 400, 600, 1000)] == [0, 50, 51.5, 51.25, 52.75]
+    assert told.promise(1000, 51.5) == pytest.approx(52.75 + EARLY * 0.7)
+    assert promised(told, told, 1000) == 0
+    lucky = replace(told, rises=((56, 50),))
+    assert promised(lucky, told, 1000) == 0 < difference(lucky, told, 1000)
+    assert promised(TRACE, replace(TRACE, rises=TRACE.rises[:1]), 1000) == pytest.approx(3 + EARLY * (0.9 - 0.9)), (
+        "where nothing is foretold the score counts"
+    )
+
+
+def test_what_is_foretold_is_about_what_comes_and_varies_less():
+    pair = Pair(family("like-e2:10x10")(3).puzzle, 0, "")
+    traces = [
+        Run("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(20_000_000, lambda: False) for seed in range(8)
+    ]
+    scores = np.array([trace.score_at(20_000_000) for trace in traces])
+    hopes = np.array([trace.hope_at(20_000_000) for trace in traces])
+    assert len({round(float(hope), 2) for hope in hopes}) > 1 and hopes.std() < scores.std()
+    assert abs(hopes.mean() - scores.mean()) < 1, (hopes, scores)
+    assert all(list(trace.hopes) == sorted(trace.hopes, key=lambda hope: hope[1]) for trace in traces)
+
+
+def test_a_perfect_board_leaves_nothing_to_foretell():
+    pair = Pair(family("like-e2:4x4")(3).puzzle, 5, "")
+    trace = Run("auto", QUICK, pair, 100_000).advance(10**7, lambda: False)
+    assert trace.ended and trace.hope_at(10**7) == pair.puzzle.max_score == trace.score_at(10**7)
+
+
+def test_engines_that_foretell_nothing_are_judged_by_their_scores():
+    pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
+    for engine in ("tabu", "beam", "lns"):
+        trace = Run(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
+        assert not trace.hopes and trace.hope_at(5_000_000) == trace.score_at(5_000_000) > 0
 
 
 def test_a_trace_covers_what_it_reached_or_everything_when_nothing_is_left():

@@ -332,7 +332,7 @@ def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
     clock, steps = [0.0], []
 
     class Engine:
-        best_score, exhausted = 1, False
+        best_score, exhausted, foretold = 1, False, None
 
         @property
         def statistics(self):

@@ -1,0 +1,126 @@
+"""One course: what the shuffles of one quota have taught, and what boards are to be expected of its prefixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.construct.constructor import Constructor
+from lns.construct.derive import Fit
+from lns.construct.kernel import ENDS
+from lns.construct.schedule import Quota
+from lns.construct.word import SLIPS
+
+Floats = npt.NDArray[np.float64]
+
+SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
+FEW = 10  # ends that tell a chance
+LEAST = 1e-300  # to divide by
+PRIOR = 100_000.0  # nodes that the population's word is worth
+LOOSER = 0.25  # boards a node of a tree with one slip more, in those of the tree that was searched whole
+ALL, NEW = range(2)
+_EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
+
+
+@dataclass(eq=False)
+class Course:
+    """What is known of one quota. ``colour_set``: number of the set of favoured colours. ``percent``: the height.
+
+    ``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
+    have them, slipping children, nodes that had a slip left. ``spent``: float64 (2, SLIPS) prefixes by slips spent,
+    ALL and those that came of NEW stems. ``stems``: float64 (2,) sampled stems, ALL and NEW ones; each shuffle counts
+    twice as much as the one before. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to allow
+    one mismatch more.
+    """
+
+    colour_set: int
+    percent: int
+    fit: Fit
+    census: Floats
+    spent: Floats
+    stems: Floats
+    work: float = 0.0
+    shuffles: int = 0
+    slack: int = 0
+
+    @staticmethod
+    def begin(colour_set: int, percent: int, fit: Fit) -> Course:
+        cells = len(fit.exact)
+        return Course(colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)), np.zeros(2))
+
+    @property
+    def outlook(self) -> float:
+        """What another shuffle is expected to be worth, in what those so far were worth."""
+        return _share(*self.stems[[NEW, ALL]]) * LOOSER**self.slack
+
+    def learn(self, built: Constructor, new: int, met: int) -> None:
+        """Add the shuffle that ``built`` has just searched; of ``met`` sampled stems ``new`` were new."""
+        schedule, cells = built.schedule, len(built.schedule.order)
+        self.shuffles += 1
+        self.spent[ALL] += built.spent
+        self.spent[NEW] += new_prefixes(built, new, met)
+        # a tree that is soon searched whole is no reason to search it again and again
+        self.work += max(built.work_of_shuffle, built.params.patience_nodes)
+        if built.exhausted:
+            self.slack += 1
+            self.stems[:] = 0.0  # a looser tree is another one
+        elif met:
+            self.stems = self.stems / 2 + [met, new]
+        if built.barren:
+            return  # a subtree that dies early says little of those that live
+        counted = built.prefix.census.reshape(cells, 2, SLIPS).astype(np.float64)
+        exact, slipping = counted[:, 0], counted[:, 1]
+        parents = np.zeros((cells, SLIPS))  # nodes that stood before each depth, by slips spent
+        parents[0, 0] = 1.0
+        parents[1:] = (exact + slipping)[:-1]
+        parents[schedule.cut :] = 0.0  # their children are the tail's, which are not counted
+        room = np.arange(SLIPS) < schedule.allowed[:, None]
+        self.census += [exact.sum(1), parents.sum(1), slipping.sum(1), np.where(room, parents, 0.0).sum(1)]
+
+    @property
+    def barren(self) -> bool:
+        """Whether no prefix came of it yet."""
+        return not self.census.any()
+
+    def known(self) -> Fit:
+        """The fit with everything that was met since."""
+        exact, quota, cells = self.fit.exact.copy(), self.fit.quota, len(self.fit.exact)
+        if quota != Quota():
+            exact[quota.end(cells) : quota.end(cells) + cells // 8] *= SHY
+        exact = (self.census[_EXACT] + PRIOR * exact) / (self.census[_PARENTS] + PRIOR)
+        slipping = (self.census[_SLIPPING] + PRIOR * self.fit.slipping) / (self.census[_ROOM] + PRIOR)
+        return Fit(exact, slipping, quota)
+
+
+def _share(new: float, met: float) -> float:
+    """Of stems that are new; one that was not sampled is taken for new."""
+    return (new + 1) / (met + 1)
+
+
+def new_prefixes(built: Constructor, new: int, met: int) -> Floats:
+    """Prefixes of a shuffle by slips spent that came of new stems, (SLIPS,), if they came as those of old ones did."""
+    return built.spent.astype(np.float64) * _share(new, met)
+
+
+def expected_boards(spent: Floats, mismatches: int, chance: Floats) -> float:
+    """Boards of at most ``mismatches`` to be expected of prefixes by slips ``spent``; ``chance``: see `chances`."""
+    left = mismatches - np.arange(SLIPS)
+    return float((spent * np.where(left < 0, 0.0, chance[np.clip(left, 0, ENDS - 1)])).sum())
+
+
+def chances(ends: Floats, finish: Floats) -> Floats:
+    """Chance that an exact tail ends with at most k mismatches, (ENDS,), by sampled ``ends``.
+
+    Where fewer than FEW ended so well they fall as ``finish`` does, the forecast of the same (`forecast.finishing`):
+    its level is far too high, as it takes cells for independent, but it falls as those chances do that can be measured.
+    """
+    met = np.cumsum(ends)
+    chance: Floats = met / max(1.0, met[-1])
+    chance[ENDS] = 1.0
+    falls = finish[:ENDS] / np.maximum(np.append(finish[1:ENDS], finish[ENDS - 1]), LEAST)
+    for k in range(ENDS - 1, -1, -1):
+        if met[k] < FEW:
+            chance[k] = chance[k + 1] * falls[k]
+    return chance[:ENDS]
