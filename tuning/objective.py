@@ -77,8 +77,13 @@ class Trace:
         return [(0, budget)]
 
 
-def _early(rises: Sequence[tuple[float, int]], budget: int, target: float) -> float:
-    reached = min((at for score, at in rises if score >= target and at <= budget), default=budget)
+def _early(told: Sequence[tuple[float, int]], budget: int, target: float) -> float:
+    """For when ``target`` was reached and kept to the end of the budget: what is foretold may fall again."""
+    reached = budget
+    for score, at in sorted((one for one in told if one[1] <= budget), key=lambda one: -one[1]):
+        if score < target:
+            break
+        reached = at
     return EARLY * (1 - reached / budget)
 
 

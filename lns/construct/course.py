@@ -60,7 +60,9 @@ class Course:
         schedule, cells = built.schedule, len(built.schedule.order)
         self.shuffles += 1
         self.spent[ALL] += built.spent
-        self.spent[NEW] += new_prefixes(built, new, met)
+        fresh = new_prefixes(built, new, met)
+        # a looser tree holds all of those before it
+        self.spent[NEW] = np.maximum(self.spent[NEW], fresh) if built.exhausted else self.spent[NEW] + fresh
         # a tree that is soon searched whole is no reason to search it again and again
         self.work += max(built.work_of_shuffle, built.params.patience_nodes)
         if built.exhausted:
@@ -104,10 +106,13 @@ def new_prefixes(built: Constructor, new: int, met: int) -> Floats:
     return built.spent.astype(np.float64) * _share(new, met)
 
 
-def expected_boards(spent: Floats, mismatches: int, chance: Floats) -> float:
-    """Boards of at most ``mismatches`` to be expected of prefixes by slips ``spent``; ``chance``: see `chances`."""
-    left = mismatches - np.arange(SLIPS)
-    return float((spent * np.where(left < 0, 0.0, chance[np.clip(left, 0, ENDS - 1)])).sum())
+def expected_boards(spent: Floats, chance: Floats, most: int) -> Floats:
+    """Boards of at most 0 to ``most`` mismatches to be expected of prefixes by slips ``spent``, (most + 1,).
+
+    ``chance``: see `chances`.
+    """
+    ends: Floats = chance[np.minimum(np.arange(most + 1), ENDS - 1)]
+    return np.convolve(spent, ends)[: most + 1]
 
 
 def chances(ends: Floats, finish: Floats) -> Floats:

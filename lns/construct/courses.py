@@ -20,7 +20,6 @@ it met for the first time of late (`stems`), and where that gets little, other c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,9 +45,9 @@ WIDE = 10  # percent; in wider gaps no height is tried
 HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
 TRUST = 0.4  # shuffles of a course, after which that hope is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
-COLOUR_SETS = 32  # from which other colours to favour are drawn,
-STALE = 0.5  # where all courses are worth less than this share of what the best was worth while all it met was new
-MOST_COURSES = 512
+COLOUR_SETS = 32  # from which other colours to favour are drawn
+STALE = 0.5  # they are, where all courses are worth less than this share of what the best was while all it met was new
+MOST_COURSES = 128
 _NUMBERS = ("met", "new", "work", "shuffles", "slack", "colour_set", "percent")  # of a saved course
 
 
@@ -120,7 +119,9 @@ class Courses:
             return self._without_boards()
         trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * sum(course.work for course in self.courses)
         best = self._most_hopeful(boards, worth, trust)
-        if worth[best] < max(worth) or self.courses[best].work <= trust or len(self.courses) >= MOST_COURSES:
+        course = self.courses[best]
+        little = course.work <= trust and not course.slack  # a tree that was searched whole is known, however small
+        if worth[best] < max(worth) or little or len(self.courses) >= MOST_COURSES:
             return best
         return self._something_new(best, worth[best], rates)
 
@@ -132,15 +133,15 @@ class Courses:
         return min(range(len(self.courses)), key=lambda i: self.courses[i].work)
 
     def _most_hopeful(self, boards: Sequence[float], worth: Sequence[float], trust: float) -> int:
-        """The course with the highest rate, if each had made ``trust`` nodes more: at the best one's rate, or, above
-        that one and where nothing came yet, at HOPE times that."""
+        """The course that would be worth most, if each had made ``trust`` nodes more: worth as much as the best one's,
+        or, above that one and where nothing came yet, HOPE times as much."""
         most = max(worth)
         top = worth.index(most)
 
         def hope(i: int) -> float:
             course = self.courses[i]
-            prior = HOPE if course.barren or self._is_higher(i, top) else 1.0
-            return course.outlook * (boards[i] + prior * most * trust) / (course.work + trust)
+            prior = HOPE * course.outlook if course.barren or self._is_higher(i, top) else 1.0
+            return (course.outlook * boards[i] + prior * most * trust) / (course.work + trust)
 
         return max(range(len(worth)), key=hope)
 
@@ -204,7 +205,7 @@ class Courses:
         The ends of all courses are taken together, though those of high ones are a little better: most have too few.
         """
         chance = self._chances(self.ends)
-        found = [expected_boards(course.spent[ALL], mismatches, chance) for course in self.courses]
+        found = [float(expected_boards(course.spent[ALL], chance, mismatches)[-1]) for course in self.courses]
         return found, [one / max(course.work, 1.0) for one, course in zip(found, self.courses, strict=True)]
 
     def foretold(self, built: Constructor) -> float | None:
@@ -219,8 +220,7 @@ class Courses:
         for course in self.courses:
             spent += course.spent[NEW]
         chance = self._chances(ends)
-        expected = (expected_boards(spent, mismatches, chance) for mismatches in range(self.puzzle.max_score))
-        return sum(1 - math.exp(-boards) for boards in expected)
+        return float(-np.expm1(-expected_boards(spent, chance, self.puzzle.max_score - 1)).sum())
 
     def _chances(self, ends: Floats) -> Floats:
         """Of the tails of all courses; what is not met by those of the course with most prefixes."""

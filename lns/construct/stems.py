@@ -48,6 +48,12 @@ class Stems:
     def restore(self, state: Keys) -> None:
         """Go on from ``state``; raises InputError where no search can have left it."""
         rare, keys = int(state[0]) if len(state) else 0, state[1:]
-        if rare.bit_count() != 1 or len(keys) > MOST or (keys % np.uint64(rare)).any() or (keys[1:] <= keys[:-1]).any():
+        if (
+            rare < RARE
+            or rare.bit_count() != 1
+            or len(keys) > MOST
+            or (keys % np.uint64(rare)).any()
+            or (keys[1:] <= keys[:-1]).any()
+        ):
             raise InputError("the saved keys of stems are not in order")
         self.rare, self.keys = rare, keys.copy()

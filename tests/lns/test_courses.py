@@ -190,7 +190,7 @@ def made_up(percents: tuple[int, ...], boards: tuple[int, ...], work: float) -> 
     return courses
 
 
-def stale(courses: Courses, share: float = 0.0) -> None:
+def stale(courses: Courses, share: float) -> None:
     """All that they meet is old, but for a share."""
     for course in courses.courses:
         course.work = 1e5
@@ -222,6 +222,22 @@ def test_where_little_is_new_other_colours_are_favoured():
     assert not courses._unused_sets()
     stale(courses, 0.1)
     assert 0 <= courses._next(10) < len(courses.courses), "there is always something left to do"
+
+
+def test_a_best_course_that_grows_stale_is_not_passed_over_for_the_next_best():
+    """What is little known is taken to be worth as much as the best one is now, not as it was."""
+    courses = made_up((100, 95), (500, 190), 1e5)
+    courses.params = replace(courses.params, reshuffle_nodes=200_000)
+    courses.courses[0].stems[:] = 999, 399  # worth 200, the other one 190
+    new = courses._next(10)
+    assert len(courses.courses) == 3 and courses.courses[new].colour_set > 0
+
+
+def test_what_is_known_of_a_whole_tree_suffices_however_small_it_was():
+    courses = made_up((100,), (500,), 10.0)
+    courses.courses[0].slack = 1
+    new = courses._next(10)
+    assert courses.courses[new].colour_set > 0
 
 
 def test_a_tree_that_was_searched_whole_comes_again_looser():
@@ -267,9 +283,10 @@ def test_shuffles_teach_a_course_what_is_new():
         built.prefix.stems[0], built.prefix.stems[1:9] = 8, stems
         built.spent[:] = 0
         built.spent[2] = 900
-        before = course.spent[NEW, 2]
-        assert courses.foretold(built) is not None
+        before, foretold = course.spent[NEW, 2], courses.foretold(built)
         courses.learn(built)
+        built.begin(built.schedule)
+        assert courses.foretold(built) == pytest.approx(foretold), "what is learned is counted once"
         assert course.spent[NEW, 2] - before == pytest.approx(900 * share), number
     assert course.outlook == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * LOOSER)
     before_outlook = course.outlook
