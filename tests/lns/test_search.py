@@ -75,6 +75,29 @@ def test_the_engine_resumes_bit_for_bit(split):
             assert np.array_equal(value, second.state()[name]), name
 
 
+def test_what_was_met_before_is_remembered_over_an_interruption():
+    """Other colours are begun, as all that is met is made to be old, and stems are known: both searches go on alike."""
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(
+        QUICK,
+        construct=replace(QUICK.construct, reshuffle_nodes=2_000_000, patience_nodes=1_000_000),
+        engine=replace(QUICK.engine, step_nodes=1_000_000),
+    )
+    whole, part = Search(puzzle, params, 1, 0), Search(puzzle, params, 1, 0)
+    for number in range(30):
+        for search in (whole, part):
+            search.step(puzzle.max_score)
+            for course in search.courses.courses:
+                course.stems[:] = 99, 9
+        state, part = part.state(), Search(puzzle, params, 2 + number, 0)
+        part.restore(state)
+    assert len({course.colour_set for course in whole.courses.courses}) > 1
+    assert len(whole.courses.stems.keys) and whole.best == part.best
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, part.state()[name]), name
+
+
 def test_a_board_that_is_all_tail_resumes_too():
     puzzle, solution = planted(3, 3, 3, 9)
     corner, middle = (divmod(int(solution.placements[cell]), 4) for cell in (0, 4))
