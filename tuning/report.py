@@ -86,7 +86,7 @@ def summary(study: Study, found: Conclusion, overhead: float | None) -> list[str
     lines.append(f"trials        {len(finished)} finished, {len(whole)} of them good enough for the long budget")
     if whole:
         best = max(whole, key=value_of)
-        lines.append(f"best trained  {value_of(best):+.2f} edges to the defaults (trial {best.number})")
+        lines.append(f"best trained  {value_of(best):+.2f} edges expected over the defaults (trial {best.number})")
     lines.append(f"agreement     {agreement(study)}")
     if shares := importance(study):
         lines.append("importance    " + ", ".join(f"{name} {share:.0%}" for name, share in list(shares.items())[:6]))
@@ -187,8 +187,8 @@ def _history(study: Study) -> str:
                 stairs.append((trial.number, value_of(trial)))
         elif trial.intermediate_values:
             points.append(Point(trial.number, max(_short(study, trial), _floor(study)), _words(study, trial), "faint"))
-    chart = scatter("edges to the defaults by trial", points, stairs=stairs)
-    note = "edges to the defaults, by trial; faint: given up, mean of the short runs it had"
+    chart = scatter("edges expected over the defaults, by trial", points, stairs=stairs)
+    note = "edges expected over the defaults, by trial; faint: given up, mean of the short runs it had"
     return f"<figure>{chart}<figcaption>{note}</figcaption></figure>" if chart else ""
 
 

@@ -50,7 +50,7 @@ class Status:
         best = (
             "no trial yet"
             if self.best is None
-            else f"best {self.best:+.2f} edges to the defaults (trial {self.number})"
+            else f"best {self.best:+.2f} edges expected over the defaults (trial {self.number})"
         )
         return f"{best}; {self.done} trials, {self.whole} whole, {self.stopped} given up early, {self.running} running"
 

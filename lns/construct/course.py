@@ -30,9 +30,9 @@ class Course:
 
     ``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
     have them, slipping children, nodes that had a slip left. ``spent``: float64 (2, SLIPS) prefixes by slips spent,
-    ALL and those that came of NEW stems. ``stems``: float64 (2,) sampled stems, ALL and NEW ones; each shuffle counts
-    twice as much as the one before. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to allow
-    one mismatch more.
+    ALL and those that came of NEW stems. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to
+    allow one mismatch more. ``met``, ``new``: sampled stems, and those of them that were new; each shuffle counts
+    twice as much as the one before.
     """
 
     colour_set: int
@@ -40,20 +40,21 @@ class Course:
     fit: Fit
     census: Floats
     spent: Floats
-    stems: Floats
     work: float = 0.0
     shuffles: int = 0
     slack: int = 0
+    met: float = 0.0
+    new: float = 0.0
 
     @staticmethod
     def begin(colour_set: int, percent: int, fit: Fit) -> Course:
         cells = len(fit.exact)
-        return Course(colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)), np.zeros(2))
+        return Course(colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)))
 
     @property
     def outlook(self) -> float:
         """What another shuffle is expected to be worth, in what those so far were worth."""
-        return _share(*self.stems[[NEW, ALL]]) * LOOSER**self.slack
+        return _share(self.new, self.met) * LOOSER**self.slack
 
     def learn(self, built: Constructor, new: int, met: int) -> None:
         """Add the shuffle that ``built`` has just searched; of ``met`` sampled stems ``new`` were new."""
@@ -67,9 +68,9 @@ class Course:
         self.work += max(built.work_of_shuffle, built.params.patience_nodes)
         if built.exhausted:
             self.slack += 1
-            self.stems[:] = 0.0  # a looser tree is another one
+            self.met = self.new = 0.0  # a looser tree is another one
         elif met:
-            self.stems = self.stems / 2 + [met, new]
+            self.met, self.new = self.met / 2 + met, self.new / 2 + new
         if built.barren:
             return  # a subtree that dies early says little of those that live
         counted = built.prefix.census.reshape(cells, 2, SLIPS).astype(np.float64)

@@ -48,7 +48,7 @@ TRUST_SHARE = 1 / 400  # of all work; as much more
 COLOUR_SETS = 32  # from which other colours to favour are drawn
 STALE = 0.5  # they are, where all courses are worth less than this share of what the best was while all it met was new
 MOST_COURSES = 128
-_NUMBERS = ("met", "new", "work", "shuffles", "slack", "colour_set", "percent")  # of a saved course
+_NUMBERS = ("colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved course
 
 
 class Courses:
@@ -235,9 +235,7 @@ class Courses:
             state["fits"] = np.array([[one.fit.exact, one.fit.slipping, *one.census] for one in self.courses])
             state["spent"] = np.array([one.spent for one in self.courses])
             state["ends"] = self.ends.copy()
-            state["numbers"] = np.array(
-                [[*one.stems, *(float(getattr(one, name)) for name in _NUMBERS[2:])] for one in self.courses]
-            )
+            state["numbers"] = np.array([[float(getattr(one, name)) for name in _NUMBERS] for one in self.courses])
             state["unlock"] = self.aim.unlock
             state["aim"] = np.array([self.now, self.aim.mismatches, self.aim.rate])
             state["stems"] = self.stems.state()
@@ -275,11 +273,11 @@ class Courses:
         self.stems.restore(np.asarray(state["stems"]))
         self.courses = []
         for row, made, one in zip(fits, spent, saved, strict=True):
-            colour_set, percent, shuffles, slack = (
-                int(one[name]) for name in ("colour_set", "percent", "shuffles", "slack")
-            )
-            fit, stems = Fit(row[0], row[1], self.quota(percent, colour_set)), np.array([one["met"], one["new"]])
-            course = Course(colour_set, percent, fit, row[2:].copy(), made.copy(), stems, one["work"], shuffles, slack)
+            colour_set, percent = int(one["colour_set"]), int(one["percent"])
+            course = Course.begin(colour_set, percent, Fit(row[0], row[1], self.quota(percent, colour_set)))
+            course.census[:], course.spent[:] = row[2:], made
+            course.shuffles, course.slack = int(one["shuffles"]), int(one["slack"])
+            course.work, course.met, course.new = one["work"], one["met"], one["new"]
             self.courses.append(course)
         self.ends = ends.copy()
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)

@@ -194,12 +194,12 @@ def stale(courses: Courses, share: float) -> None:
     """All that they meet is old, but for a share."""
     for course in courses.courses:
         course.work = 1e5
-        course.stems[:] = 99, 100 * share
+        course.met, course.new = 99, 100 * share
 
 
 def test_a_course_that_meets_the_same_stems_again_is_left_for_a_lower_one():
     courses = made_up((100, 95), (500, 400), 1e5)
-    courses.courses[0].stems[:] = 100, 69
+    courses.courses[0].met, courses.courses[0].new = 100, 69
     new = courses._next(10)
     assert courses.courses[new].percent == 98, "between both, as the lower one is worth more"
 
@@ -228,7 +228,7 @@ def test_a_best_course_that_grows_stale_is_not_passed_over_for_the_next_best():
     """What is little known is taken to be worth as much as the best one is now, not as it was."""
     courses = made_up((100, 95), (500, 190), 1e5)
     courses.params = replace(courses.params, reshuffle_nodes=200_000)
-    courses.courses[0].stems[:] = 999, 399  # worth 200, the other one 190
+    courses.courses[0].met, courses.courses[0].new = 999, 399  # worth 200, the other one 190
     new = courses._next(10)
     assert len(courses.courses) == 3 and courses.courses[new].colour_set > 0
 
@@ -363,9 +363,9 @@ def test_a_state_of_courses_comes_back_or_is_refused():
         ("numbers", state["numbers"][:0]),
         ("numbers", np.full_like(state["numbers"], 1000.0)),
         ("numbers", state["numbers"] + 0.5),
-        ("numbers", state["numbers"] + np.array([0, 2.0, 0, 0, 0, 0, 0])),
-        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 0, COLOUR_SETS, 0])),
-        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 0, 0, 51.0])),
+        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 0, 0, 2.0])),
+        ("numbers", state["numbers"] + np.array([COLOUR_SETS, 0, 0, 0, 0, 0, 0])),
+        ("numbers", state["numbers"] + np.array([0, 51.0, 0, 0, 0, 0, 0])),
         ("numbers", state["numbers"][::-1]),
         ("stems", state["stems"][:0]),
         ("stems", state["stems"][::-1]),

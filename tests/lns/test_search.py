@@ -88,7 +88,7 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
         for search in (whole, part):
             search.step(puzzle.max_score)
             for course in search.courses.courses:
-                course.stems[:] = 99, 9
+                course.met, course.new = 99, 9
         state, part = part.state(), Search(puzzle, params, 2 + number, 0)
         part.restore(state)
     assert len({course.colour_set for course in whole.courses.courses}) > 1
