@@ -33,6 +33,7 @@ class Search:
         self.origin = ""
         self.boards = 0
         self.quiet = 0  # steps since the last new best
+        self.lifted = 0  # edges that regions have added to the best board
         self.region = 0  # the next region of the best board to rework
         self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
         self._regions: list[tuple[int, ...]] | None = None
@@ -44,8 +45,9 @@ class Search:
 
     @property
     def foretold(self) -> float | None:
-        """By the prefixes of the construction."""
-        return self.courses.foretold(self.constructor) if self.constructor else None
+        """By the prefixes of the construction, and by what regions have added to the best board."""
+        constructed = self.courses.foretold(self.constructor) if self.constructor else None
+        return None if constructed is None else min(constructed + self.lifted, self.puzzle.max_score)
 
     @property
     def statistics(self) -> Statistics:
@@ -126,6 +128,7 @@ class Search:
             self._adopt(*find)
 
     def _adopt(self, board: Board, score: int, origin: str) -> None:
+        self.lifted = self.lifted + score - self.best_score if origin == "windows" else 0
         self.best, self.best_score, self.origin = board, score, origin
         self.quiet = self.region = 0
         self._regions = None
@@ -146,7 +149,7 @@ class Search:
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
-        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes
+        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted
         state: State = {
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.boards, self.quiet, self.region, *efforts]),
@@ -163,7 +166,7 @@ class Search:
         puzzle = self.puzzle
         self.best_score = int(state["counters"][0])
         self.boards, self.quiet, self.region, *efforts = counters(state["counters"][1:])
-        self.window_nodes, self.beam_nodes, self.beam_prefixes = efforts
+        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted = efforts
         self.random[:] = state["random"]
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None

@@ -98,6 +98,23 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
             assert np.array_equal(value, part.state()[name]), name
 
 
+def test_what_regions_add_is_foretold_too():
+    puzzle = load_puzzle("like-e2-10x10")
+    search = Search(puzzle, QUICK, 1, 0)
+    while search.foretold is None:
+        search.step(puzzle.max_score)
+    assert search.best is not None and search.lifted == 0
+    before, board, score = search.foretold, search.best, search.best_score
+    search._adopt(board, score + 1, "windows")
+    search._adopt(board, score + 2, "windows")
+    assert search.foretold == before + 2
+    again = Search(puzzle, QUICK, 2, 0)
+    again.restore(search.state())
+    assert again.lifted == 2 and again.foretold == search.foretold
+    search._adopt(board, score + 3, "construct")
+    assert search.foretold == before
+
+
 def test_a_board_that_is_all_tail_resumes_too():
     puzzle, solution = planted(3, 3, 3, 9)
     corner, middle = (divmod(int(solution.placements[cell]), 4) for cell in (0, 4))
