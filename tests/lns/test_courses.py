@@ -264,13 +264,19 @@ def test_without_a_quota_all_colours_are_one():
     assert courses._next(10) == 1, "nothing else is to be had"
 
 
-def test_shuffles_teach_a_course_what_is_new():
-    """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
+def one_shuffle() -> tuple[Courses, Constructor]:
+    """Of a small board: it is over, and nothing was learned of it yet."""
     puzzle = load_puzzle("like-e2-8x8")
     courses = Courses(puzzle, Construct(population=300), random_state(1))
     built = Constructor(puzzle, courses.params, courses.choose(4), random_state(5))
     while not built.over:
         built.run(500_000, puzzle.max_score)
+    return courses, built
+
+
+def test_shuffles_teach_a_course_what_is_new():
+    """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
+    courses, built = one_shuffle()
     assert built.exhausted and built.prefixes
     course = courses.courses[courses.now]
     courses.learn(built)
@@ -310,11 +316,7 @@ def test_what_is_foretold_counts_new_prefixes_alone():
 
 def test_what_the_tail_finds_is_no_word_on_its_cells():
     """Their children are in no census: what populations say of them stands."""
-    puzzle = load_puzzle("like-e2-8x8")
-    courses = Courses(puzzle, Construct(population=300), random_state(1))
-    built = Constructor(puzzle, courses.params, courses.choose(4), random_state(5))
-    while not built.over:
-        built.run(500_000, puzzle.max_score)
+    courses, built = one_shuffle()
     courses.learn(built)
     course, cut = courses.courses[0], built.schedule.cut
     assert built.prefixes > 1000 and course.census[:, cut - 1].any()
