@@ -104,8 +104,8 @@ class Courses:
         if not percent or colour_set >= len(self._colour_sets):
             return Quota()
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
-        used = profile(puzzle, order_of(puzzle, self.params), colours, quota_end(puzzle.cells))
-        return Quota(colours, used, self.params.quota).times(percent / 100)
+        asked = profile(puzzle, order_of(puzzle, self.params), colours, quota_end(puzzle.cells))
+        return Quota(colours, asked, self.params.quota).times(percent / 100)
 
     # -- which course ------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,9 @@
-"""How fast favoured colours can be used up: what the poorest prefix of a beam has used by each depth.
+"""What a quota asks for at each depth: the favoured half-edges from which on a prefix is worth its nodes.
 
-A search that asks for that at every depth is meant to keep about as many prefixes at one depth as at another, as the
-beam does.
+With the mean children of a prefix by depth and favoured half-edges used (`strata`), and what a prefix is worth where
+the quota ends, dynamic programming says which prefixes bring more than they cost: those from some number used on.
+Nodes are so dear that the whole search is worth little more than they cost. That takes cells for independent, as the
+forecast of slips does, so its level is off; courses find the height at which a search flows (`courses`).
 """
 
 from __future__ import annotations
@@ -9,37 +11,94 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.optimize import bisect
 
 from instances.puzzle import IntArray, Puzzle
-from lns.construct.beam import Beam
-from lns.params import Beam as BeamParams
-from lns.rng import random_state
+from lns.construct import strata
+from lns.construct.strata import Floats
 
-WIDTH, FAN_OUT = 4096, 64
-BEAMS = 3  # the profile is their mean
-EASE, EASE_SLOPE = 0.8, 0.6  # a search begins with one prefix: at first less is asked for
-SEED = 0  # the same for every run: the profile belongs to the puzzle
+# From 0.1 to 0.4, and from 100 nodes to 100,000, what is asked for changes by a half-edge or two of the last depths
+WORTH = 0.2  # of one favoured half-edge more where the quota ends: the logarithm of a factor
+BEHIND = 1000.0  # nodes that a prefix takes behind that depth
+SPREAD = 3.0  # half-edges used, over which children are averaged: the highest numbers were met by few prefixes
+# What the empty board is worth, in nodes. Were it nothing, the first rows would be left with one way through them.
+ROOT = 1e8
+WITHIN = 1e-9  # of a logarithm
 
 
 def profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
-    """Favoured half-edges used by depth, (cells,), never falling, up to depth ``cut``.
+    """Favoured half-edges asked for by depth, (cells,), never falling, up to depth ``cut``.
 
-    Clues are taken for free pieces: they may cost a few half-edges, and few beams pass them without a slip.
+    Clues count, unless no prefix of the measurement passes them.
     """
-    return _profile(puzzle.with_clues(()), tuple(order.tolist()), favoured, cut)
+    return _profile(puzzle, tuple(order.tolist()), favoured, cut)
 
 
 @lru_cache(maxsize=64)  # an island that is restored, every few seconds in some runs, needs those of all its courses
 def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     order = np.array(cells, dtype=np.int32)
-    params = BeamParams(width=WIDTH, fan_out=FAN_OUT)
-    used = np.zeros((BEAMS, puzzle.cells))
-    for number in range(BEAMS):
-        beam = Beam(puzzle, order, cut, favoured, params, random_state(SEED, number))
-        while beam.depth < cut and beam.alive:
-            depth = beam.depth
-            beam.run(1)
-            used[number, depth] = beam.worth[-1] if beam.alive else 0
-    ease = np.minimum(1.0, EASE + EASE_SLOPE * np.arange(puzzle.cells) / puzzle.cells)
-    ease[: puzzle.width] = 0.0
-    return tuple((ease * np.maximum.accumulate(used, axis=1).mean(axis=0)).tolist())
+    census, reached = strata.count(puzzle, order, favoured, cut)
+    if reached < cut and puzzle.clues:
+        census, reached = strata.count(puzzle.with_clues(()), order, favoured, cut)
+    asked = np.zeros(puzzle.cells)
+    if reached:
+        children = mean_children(census.parents[:reached], census.children[:reached])
+        asked[:reached] = np.maximum.accumulate(least_used(children))
+        asked[reached:] = asked[reached - 1]
+    return tuple(asked.tolist())
+
+
+def mean_children(parents: strata.Longs, children: strata.Longs) -> Floats:
+    """Children of a prefix by depth, half-edges used, and those of the next piece; shape of ``children``.
+
+    Averaged over neighbouring numbers; below the lowest met as there, above the highest as there without favoured ones.
+    """
+    near = gaussian_filter1d(parents.astype(np.float64), SPREAD, axis=1, mode="constant")
+    mean: Floats = gaussian_filter1d(children.astype(np.float64), SPREAD, axis=1, mode="constant")
+    mean /= np.maximum(near, np.finfo(np.float64).tiny)[:, :, None]
+    for depth, met in enumerate(parents > 0):
+        numbers = np.flatnonzero(met)
+        mean[depth, : numbers[0]] = mean[depth, numbers[0]]
+        mean[depth, numbers[-1] + 1 :, 0] = mean[depth, numbers[-1], 0]
+        mean[depth, numbers[-1] + 1 :, 1:] = 0.0
+    return mean
+
+
+def least_used(children: Floats) -> IntArray:
+    """Half-edges from which on a prefix is worth its nodes, once each depth is filled: int (depths,).
+
+    ``children``: float64 (depths, numbers, favoured half-edges of the next piece).
+    """
+    numbers = np.arange(children.shape[1])
+
+    def at_the_end(level: float) -> Floats:
+        ends: Floats = BEHIND * np.expm1(level + WORTH * (numbers - numbers[-1]))
+        return ends
+
+    def gain(level: float) -> float:
+        return plan(children, at_the_end(level))[1] - ROOT
+
+    high = 1.0
+    while gain(high) < 0:
+        high *= 2
+    return plan(children, at_the_end(bisect(gain, -1.0, high, xtol=WITHIN)))[0]
+
+
+def plan(children: Floats, worth: Floats) -> tuple[IntArray, float]:
+    """(half-edges from which on a prefix is worth more than its node, by depth; what the empty board is worth).
+
+    ``worth``: of prefixes of all depths, by half-edges used, in nodes. R. Bellman, Dynamic Programming, 1957.
+    """
+    depths, numbers, favoured = children.shape
+    asked = np.full(depths, numbers, dtype=np.int32)
+    for depth in range(depths - 1, -1, -1):
+        pays = np.flatnonzero(worth > 1.0)
+        if not len(pays):
+            return asked, 0.0
+        asked[depth] = pays[0]
+        kept = np.where(np.arange(numbers) >= pays[0], worth - 1.0, 0.0)
+        worth = np.zeros(numbers)
+        for more in range(min(favoured, numbers)):
+            worth[: numbers - more] += children[depth, : numbers - more, more] * kept[more:]
+    return asked, float(worth[0])

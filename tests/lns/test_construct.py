@@ -12,17 +12,14 @@ from instances.formats import load_puzzle
 from instances.generate import like_e2
 from instances.puzzle import IntArray
 from lns.construct import tables
-from lns.construct.beam import Beam
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
 from lns.construct.derive import order_of
 from lns.construct.endplan import MOST_PIECES
 from lns.construct.order import comb
-from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, colour_classes, favoured_colours
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.construct.word import SLIP
-from lns.params import Beam as BeamParams
 from lns.params import Construct
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -90,28 +87,6 @@ def test_a_board_with_more_favoured_half_edges_than_a_slip_is_worth_has_no_quota
         courses = Courses(puzzle, Construct(), random_state(1))
         assert (courses.quota(100) != Quota()) is has, np.isin(puzzle.pieces, favoured_colours(puzzle, 1, 2)).sum()
         assert courses.quota(0) == Quota()
-
-
-def test_a_quota_asks_for_what_a_beam_uses_up():
-    puzzle = like_e2(16, 16, seed=5).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
-    used = profile(puzzle, order, favoured, 160)
-    quota = Quota(favoured, used, 1.0)
-    floor, total = quota.floor(256), int(np.isin(puzzle.pieces, favoured).sum())
-    assert list(used) == sorted(used) and used[15] == 0 < used[16]
-    assert 0.9 * total <= floor[159] <= total and (floor[160:] == 0).all()
-    beam = Beam(puzzle, order, 160, favoured, BeamParams(width=4096), random_state(9))
-    for depth in range(160):
-        beam.run(1)
-        assert beam.alive and beam.worth[0] >= floor[depth], "some prefixes keep to it at every depth"
-    assert (quota.times(0.0).floor(256) == 0).all() and quota.times(0.5).height == 0.5
-
-
-def test_a_profile_is_that_of_the_puzzle_and_of_no_run():
-    puzzle = planted(3, 5, 4, 4, 2)[0]
-    order, favoured = order_of(puzzle, Construct()), favoured_colours(puzzle, 1, 2)
-    assert profile(puzzle, order, favoured, 12) == profile(puzzle, order, favoured, 12)
-    assert len(profile(puzzle, order, favoured, 12)) == 20
 
 
 def test_favoured_colours_are_carried_by_the_fewest_pieces():

@@ -159,5 +159,6 @@ def test_regions_get_their_share_and_no_more():
     begun = Search(puzzle, replace(params, windows=replace(params.windows, share=0.0)), 2, 0)
     assert search.best is not None
     begun.meet(search.best, search.best_score)
-    begun.step(puzzle.max_score)
+    for _ in range(10):  # some regions are proven by their bound alone
+        begun.step(puzzle.max_score)
     assert begun.statistics.nodes == 0 < begun.statistics.window_nodes
