@@ -48,7 +48,7 @@ def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
 
 
 def test_what_is_foretold_is_about_what_comes_and_varies_less():
-    pair = Pair(family("like-e2:10x10")(3).puzzle, 0, "")
+    pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
     traces = [
         Run("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(20_000_000, lambda: False) for seed in range(8)
     ]
