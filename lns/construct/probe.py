@@ -137,7 +137,7 @@ def grow(
                 if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
                     continue
                 exact += 1
-                _draw(i, word, total, room, random)
+                draw(i, word, total, room, random)
             behind[i] = at
         # prefixes stand by slips: from the first on whose slips are not needed any more, those are only counted, and
         # one prefix stands for some
@@ -164,7 +164,7 @@ def grow(
                     continue
                 slipping += stands_for
                 if not enough:
-                    _draw(i, word, total, room, random)
+                    draw(i, word, total, room, random)
             i += stands_for
         tally.exact[depth] = exact / alive
         tally.slipping[depth] = slipping / alive
@@ -186,14 +186,14 @@ def grow(
 
 
 @inline_flat_kernel
-def _draw(
+def draw(
     i: int,
     word: int,
     total: int,
     room: Room,
     random: RandomState,
 ) -> None:
-    """Put a child into the reservoir of those with ``total`` slips: each ends there with equal chance."""
+    """Put a child into the reservoir of number ``total``, say of slips: each ends there with equal chance."""
     size = room.parent.shape[1]
     slot = room.seen[total]
     room.seen[total] += 1

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
-from scipy.optimize import bisect
 
 from instances.puzzle import IntArray, Puzzle
 from lns.construct import strata
@@ -79,10 +78,13 @@ def least_used(children: Floats) -> IntArray:
     def gain(level: float) -> float:
         return plan(children, at_the_end(level))[1] - ROOT
 
-    high = 1.0
+    low, high = -1.0, 1.0
     while gain(high) < 0:
-        high *= 2
-    return plan(children, at_the_end(bisect(gain, -1.0, high, xtol=WITHIN)))[0]
+        low, high = high, 2 * high
+    while high - low > WITHIN:
+        middle = (low + high) / 2
+        low, high = (middle, high) if gain(middle) < 0 else (low, middle)
+    return plan(children, at_the_end(high))[0]  # not the other end, where on a large board nothing may be worth a node
 
 
 def plan(children: Floats, worth: Floats) -> tuple[IntArray, float]:

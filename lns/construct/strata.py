@@ -16,10 +16,10 @@ from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import IntArray, Puzzle
 from lns.construct import tables
 from lns.construct.beam_kernel import MOST_FAVOURED
-from lns.construct.probe import Population, bear, new_population
+from lns.construct.probe import Population, Room, bear, draw, new_population
 from lns.construct.tables import Tables
 from lns.construct.word import GAIN_AT, PIECE_MASK
-from lns.rng import RandomState, below, generator, random_state
+from lns.rng import RandomState, generator, random_state
 
 STRATA, EACH = 32, 512
 SAMPLES = 4
@@ -37,15 +37,6 @@ class Census(NamedTuple):
     children: Longs
 
 
-class Room(NamedTuple):
-    """Room for the children that live on. ``parent``, ``word``: int64 (STRATA, EACH); ``seen``: int64 (STRATA,) how
-    many children there were."""
-
-    parent: npt.NDArray[np.int64]
-    word: npt.NDArray[np.int64]
-    seen: npt.NDArray[np.int64]
-
-
 def count(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> tuple[Census, int]:
     """(census of SAMPLES populations of ``puzzle``, its clues respected and no slip made; depths that they reached)."""
     numbers = int(np.isin(puzzle.pieces, favoured).sum()) + 1
@@ -53,7 +44,8 @@ def count(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: in
         np.zeros((depths, numbers), dtype=np.int64), np.zeros((depths, numbers, MOST_FAVOURED + 1), dtype=np.int64)
     )
     parent, word = (np.zeros((STRATA, EACH), dtype=np.int64) for _ in range(2))
-    room = Room(parent, word, np.zeros(STRATA, dtype=np.int64))
+    seen, none = np.zeros(STRATA, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    room = Room(parent, word, seen, none)  # by favoured half-edges instead of slips
     now, after = (new_population(STRATA * EACH, puzzle.width, puzzle.height) for _ in range(2))
     reached = 0
     for number in range(SAMPLES):
@@ -103,7 +95,7 @@ def grow(
                 favoured = words[at] >> GAIN_AT
                 census.children[depth, gain, favoured] += 1
                 if gain + favoured >= lowest:
-                    _draw(i, words[at], gain + favoured - lowest, room, random)
+                    draw(i, words[at], gain + favoured - lowest, room, random)
                 at = _next_free(at + 1, i, words, now)
         born = 0
         for stratum in range(strata):
@@ -126,16 +118,3 @@ def _next_free(at: int, i: int, words: npt.NDArray[np.int64], now: Population) -
             break
         at += 1
     return at
-
-
-@inline_flat_kernel
-def _draw(i: int, word: int, stratum: int, room: Room, random: RandomState) -> None:
-    """Put a child into the reservoir of its stratum: each ends there with equal chance."""
-    each = room.parent.shape[1]
-    slot = room.seen[stratum]
-    room.seen[stratum] += 1
-    if slot >= each:
-        slot = below(random, room.seen[stratum])
-    if slot < each:
-        room.parent[stratum, slot] = i
-        room.word[stratum, slot] = word

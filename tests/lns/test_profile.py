@@ -143,6 +143,19 @@ def test_a_quota_is_asked_for_until_it_ends_and_some_prefixes_keep_it():
     assert (quota.times(0.0).floor(256) == 0).all() and quota.times(0.5).height == pytest.approx(0.475)
 
 
+@pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-12x12"])
+def test_what_is_asked_for_rises_with_the_board(name):
+    """On a large board the empty board is worth nothing, or more than ROOT, within a millionth of a level."""
+    puzzle = load_puzzle(name)
+    cut = quota_end(puzzle.cells)
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    asked = profile(puzzle, order, favoured, cut)
+    census, _ = count(puzzle, order, favoured, cut)
+    highest = [int(np.flatnonzero(met)[-1]) for met in census.parents]
+    assert all(least <= 1.1 * most + 2 for least, most in zip(asked, highest[1:], strict=False))
+    assert asked[cut // 4] < 0.6 * asked[cut - 1]
+
+
 def test_less_is_asked_for_where_a_clue_has_to_be_passed():
     puzzle = load_puzzle("like-e2-16x16-clue5")
     favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
