@@ -54,6 +54,7 @@ class Search:
         made = Statistics(
             window_nodes=self.window_nodes,
             courses=len(self.courses.courses),
+            colour_sets=len({course.colour_set for course in self.courses.courses if course.percent}),
             boards=self.boards,
             beam_nodes=self.beam_nodes,
             beam_prefixes=self.beam_prefixes,

@@ -113,6 +113,7 @@ class Run:
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._least = min(LEAST_STEP, step)
         self._measuring = costs.measuring(params.construct.population, pair.puzzle.cells)
+        self._census = costs.census(pair.puzzle.cells)
         self._work = 0
         self._rises: list[tuple[int, int]] = []
         self._hopes: list[tuple[float, int]] = []
@@ -150,4 +151,5 @@ class Run:
 
     def _counted(self) -> float:
         done = self._engine.statistics
-        return done.effort + done.courses * self._measuring  # where it measures it counts none
+        measured = done.courses * self._measuring + done.colour_sets * self._census
+        return done.effort + measured  # where it measures it counts none

@@ -10,7 +10,7 @@ from exact.jit import flat_kernel
 from exact.region.resolve import resolve
 from instances.puzzle import Puzzle
 from lns import costs
-from lns.construct import derive, kernel
+from lns.construct import derive, kernel, schedule, strata
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import REACHED
@@ -55,6 +55,9 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
     yield "a placement of a region", costs.REGION_NODE, seconds / max(1, placed) / node
 
     quota = search.courses.quota(100)
+    order, depths = derive.order_of(puzzle, params.construct), schedule.quota_end(puzzle.cells)
+    seconds = _seconds(lambda: strata.count(puzzle, order, quota.favoured, depths))
+    yield "what a quota asks for", costs.census(puzzle.cells), seconds / node
     seconds = _seconds(lambda: derive.measure(puzzle, params.construct, quota, random_state(2)))
     yield "measuring a course", costs.measuring(params.construct.population, puzzle.cells), seconds / node
 

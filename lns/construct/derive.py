@@ -65,6 +65,11 @@ def beam_cut_of(puzzle: Puzzle, params: Beam) -> int:
     return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 
+def most_mismatches(puzzle: Puzzle, params: Construct) -> int:
+    """That a schedule can spend: its slips, and one in each cell of the exact tail."""
+    return min(SLIPS - 1 + puzzle.cells - cut_of(puzzle, params), puzzle.max_score)
+
+
 def measure(puzzle: Puzzle, params: Construct, quota: Quota, random: RandomState) -> Fit | None:
     """Mean children by depth from a few populations; None when every one of them starves under this quota."""
     order = order_of(puzzle, params)
@@ -103,15 +108,19 @@ def _smooth(children: npt.NDArray[np.float64], kind: IntArray) -> npt.NDArray[np
 
 
 def highest_aim(fit: Fit, puzzle: Puzzle, params: Construct) -> Aim:
-    """The fewest mismatches that some schedule reaches once in ``horizon`` nodes; by bisection, as rates only grow."""
+    """The fewest mismatches that some schedule reaches once in ``horizon`` nodes; by bisection, as rates only grow.
+
+    As many as a schedule can spend, where none reaches any so often.
+    """
+    most = most_mismatches(puzzle, params)
 
     def reached(mismatches: int) -> Aim | None:
         aim = best_schedule(fit, puzzle, params, mismatches)
-        return aim if aim.rate * params.horizon >= 1 or mismatches == puzzle.max_score else None
+        return aim if aim.rate * params.horizon >= 1 or mismatches == most else None
 
     low, high = -1, 0
     while (aim := reached(high)) is None:
-        low, high = high, min(2 * high + 1, puzzle.max_score)
+        low, high = high, min(2 * high + 1, most)
     while high - low > 1:
         middle = (low + high) // 2
         found = reached(middle)
@@ -130,15 +139,16 @@ def best_schedule(
     ``chance``: that an exact tail ends with at most k mismatches; None: ``fit`` tells, and counts all boards of a tail.
     """
     cut = cut_of(puzzle, params)
+    spent = min(mismatches, most_mismatches(puzzle, params))
     slips = min(mismatches, SLIPS - 1)
     first = _first_slip(fit.quota, puzzle, params)
     slipping = np.where(np.arange(puzzle.cells) < first, 0.0, fit.slipping)
     start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)  # the search moves them anyway
     start = np.minimum(start, cut)
     if chance is None:
-        finish = forecast.finishing(fit.exact[cut:], slipping[cut:], mismatches)
+        finish = forecast.finishing(fit.exact[cut:], slipping[cut:], spent)
     else:
-        finish = chance[np.minimum(np.arange(mismatches + 1), len(chance) - 1)]
+        finish = chance[np.minimum(np.arange(spent + 1), len(chance) - 1)]
     unlock, rate = forecast.best_unlocks(fit.exact[:cut], slipping[:cut], start, finish, costs.TAIL)
     return Aim(mismatches, np.maximum(unlock[unlock < cut], first), rate)  # before ``first`` the forecast sees none
 

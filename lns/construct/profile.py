@@ -8,6 +8,7 @@ forecast of slips does, so its level is off; courses find the height at which a 
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +18,7 @@ from instances.puzzle import IntArray, Puzzle
 from lns.construct import strata
 from lns.construct.strata import Floats
 
-# From 0.1 to 0.4, and from 100 nodes to 100,000, what is asked for changes by a half-edge or two of the last depths
+# From 0.1 to 0.4, and from 100 nodes to 100,000, what is asked for changes by one to three half-edges
 WORTH = 0.2  # of one favoured half-edge more where the quota ends: the logarithm of a factor
 BEHIND = 1000.0  # nodes that a prefix takes behind that depth
 SPREAD = 3.0  # half-edges used, over which children are averaged: the highest numbers were met by few prefixes
@@ -72,11 +73,10 @@ def least_used(children: Floats) -> IntArray:
     numbers = np.arange(children.shape[1])
 
     def at_the_end(level: float) -> Floats:
-        ends: Floats = BEHIND * np.expm1(level + WORTH * (numbers - numbers[-1]))
-        return ends
+        return math.log(BEHIND) + _log_expm1(level + WORTH * (numbers - numbers[-1]))
 
     def gain(level: float) -> float:
-        return plan(children, at_the_end(level))[1] - ROOT
+        return plan(children, at_the_end(level))[1] - math.log(ROOT)
 
     low, high = -1.0, 1.0
     while gain(high) < 0:
@@ -90,17 +90,30 @@ def least_used(children: Floats) -> IntArray:
 def plan(children: Floats, worth: Floats) -> tuple[IntArray, float]:
     """(half-edges from which on a prefix is worth more than its node, by depth; what the empty board is worth).
 
-    ``worth``: of prefixes of all depths, by half-edges used, in nodes. R. Bellman, Dynamic Programming, 1957.
+    ``worth``: of prefixes of all depths, by half-edges used, in nodes. It and what is returned are logarithms: on large
+    boards the numbers are of hundreds of digits. Prefixes with more that are not worth their node, as hardly a piece is
+    left to come, count as dropped. R. Bellman, Dynamic Programming, 1957.
     """
     depths, numbers, favoured = children.shape
     asked = np.full(depths, numbers, dtype=np.int32)
+    with np.errstate(divide="ignore"):
+        mean = np.log(children)
     for depth in range(depths - 1, -1, -1):
-        pays = np.flatnonzero(worth > 1.0)
+        pays = np.flatnonzero(worth > 0)
         if not len(pays):
-            return asked, 0.0
+            return asked, -np.inf
         asked[depth] = pays[0]
-        kept = np.where(np.arange(numbers) >= pays[0], worth - 1.0, 0.0)
-        worth = np.zeros(numbers)
+        kept = _log_expm1(worth)  # less its node
+        worth = np.full(numbers, -np.inf)
         for more in range(min(favoured, numbers)):
-            worth[: numbers - more] += children[depth, : numbers - more, more] * kept[more:]
+            here = worth[: numbers - more]
+            np.logaddexp(here, mean[depth, : numbers - more, more] + kept[more:], out=here)
     return asked, float(worth[0])
+
+
+def _log_expm1(exponent: Floats) -> Floats:
+    """log(exp(x) - 1), and -inf where x is not above 0."""
+    less = np.full(exponent.shape, -np.inf)
+    above = exponent > 0
+    less[above] = exponent[above] + np.log(-np.expm1(-exponent[above]))
+    return less

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import IntArray, Puzzle
+from lns import costs
 from lns.construct import tables
 from lns.construct.beam_kernel import MOST_FAVOURED
 from lns.construct.probe import Population, Room, bear, draw, new_population
@@ -23,6 +24,7 @@ from lns.rng import RandomState, generator, random_state
 
 STRATA, EACH = 32, 512
 SAMPLES = 4
+LEAST = 32  # instead of EACH, where lists of candidates are long (few colours, many pieces) and work is to be bounded
 SEED = 0  # the same for every run: what is measured belongs to the puzzle
 
 Longs = npt.NDArray[np.int64]
@@ -39,23 +41,34 @@ class Census(NamedTuple):
 
 def count(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> tuple[Census, int]:
     """(census of SAMPLES populations of ``puzzle``, its clues respected and no slip made; depths that they reached)."""
+    _, _, looks = _count(puzzle, order, favoured, depths, 1, LEAST)
+    each = LEAST * costs.CENSUS_LOOKS // (SAMPLES * max(1, looks))
+    census, reached, _ = _count(puzzle, order, favoured, depths, SAMPLES, min(max(LEAST, each), EACH))
+    return census, reached
+
+
+def _count(
+    puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int, samples: int, each: int
+) -> tuple[Census, int, int]:
+    """As `count`, with the number of candidates looked at; ``each``: prefixes of each number used that live on."""
     numbers = int(np.isin(puzzle.pieces, favoured).sum()) + 1
     census = Census(
         np.zeros((depths, numbers), dtype=np.int64), np.zeros((depths, numbers, MOST_FAVOURED + 1), dtype=np.int64)
     )
-    parent, word = (np.zeros((STRATA, EACH), dtype=np.int64) for _ in range(2))
+    parent, word = (np.zeros((STRATA, each), dtype=np.int64) for _ in range(2))
     seen, none = np.zeros(STRATA, dtype=np.int64), np.zeros(0, dtype=np.int64)
     room = Room(parent, word, seen, none)  # by favoured half-edges instead of slips
-    now, after = (new_population(STRATA * EACH, puzzle.width, puzzle.height) for _ in range(2))
-    reached = 0
-    for number in range(SAMPLES):
+    now, after = (new_population(STRATA * each, puzzle.width, puzzle.height) for _ in range(2))
+    furthest = looks = 0
+    for number in range(samples):
         random = random_state(SEED, number)
         nowhere = np.zeros(puzzle.cells, dtype=bool)
         made = tables.build(puzzle, order, nowhere, favoured, generator(random), puzzle.cells)
         for part in now:
             part[0] = 0
-        reached = max(reached, grow(made, order, now, after, census, room, random))
-    return census, reached
+        reached, looked = grow(made, order, now, after, census, room, random)
+        furthest, looks = max(furthest, reached), looks + looked
+    return census, furthest, looks
 
 
 @flat_kernel
@@ -67,14 +80,16 @@ def grow(
     census: Census,
     room: Room,
     random: RandomState,
-) -> int:
-    """Grow the empty board, the first prefix of ``now``, through the depths of ``census``; how many of them it reached.
+) -> tuple[int, int]:
+    """Grow the empty board, the first prefix of ``now``, through the depths of ``census``.
+
+    (How many of them it reached; how many candidates were looked at, those used already too.)
 
     ``tables`` list no slips, and the most favoured piece first.
     """
     starts, words, base = tables.start, tables.words, tables.base
     width, strata = now.down.shape[1], len(room.seen)
-    alive = 1
+    alive, looks = 1, 0
     for depth in range(len(census.parents)):
         row, column = order[depth] // width, order[depth] % width
         highest = -1
@@ -83,20 +98,22 @@ def grow(
             if words[at] >> GAIN_AT >= 0:
                 highest = max(highest, now.gain[i] + (words[at] >> GAIN_AT))
         if highest < 0:
-            return depth
+            return depth, looks
         lowest = max(0, highest - strata + 1)
         for stratum in range(strata):
             room.seen[stratum] = 0
         for i in range(alive):
             gain = now.gain[i]
             census.parents[depth, gain] += 1
-            at = _next_free(starts[base[depth] + now.right[i, row] + now.down[i, column]], i, words, now)
+            start = starts[base[depth] + now.right[i, row] + now.down[i, column]]
+            at = _next_free(start, i, words, now)
             while words[at] >> GAIN_AT >= 0:
                 favoured = words[at] >> GAIN_AT
                 census.children[depth, gain, favoured] += 1
                 if gain + favoured >= lowest:
                     draw(i, words[at], gain + favoured - lowest, room, random)
                 at = _next_free(at + 1, i, words, now)
+            looks += at - start
         born = 0
         for stratum in range(strata):
             for slot in range(min(room.seen[stratum], room.parent.shape[1])):
@@ -106,7 +123,7 @@ def grow(
                 born += 1
         alive = born
         now, after = after, now
-    return len(census.parents)
+    return len(census.parents), looks
 
 
 @inline_flat_kernel

@@ -15,9 +15,9 @@ from instances.generate import uniform
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances
 from lns.construct.courses import COARSE, COLOUR_SETS, Courses
-from lns.construct.derive import best_schedule, schedule_for
+from lns.construct.derive import best_schedule, highest_aim, measure, most_mismatches, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
-from lns.construct.schedule import colour_classes, favoured_colours
+from lns.construct.schedule import Quota, colour_classes, favoured_colours
 from lns.construct.word import SLIPS
 from lns.params import Construct
 from lns.rng import random_state
@@ -36,6 +36,19 @@ def searched(courses: Courses, target: int, shuffles: int) -> Constructor:
         courses.learn(built)
         built.begin(courses.choose(puzzle.max_score - target))
     return built
+
+
+def test_an_aim_that_no_schedule_reaches_is_the_most_that_one_can_spend():
+    puzzle, params = load_puzzle("like-e2-10x10"), Construct(population=300, quota=0.0)
+    fit = measure(puzzle, params, Quota(), random_state(1))
+    assert fit is not None
+    most = most_mismatches(puzzle, params)
+    assert most == SLIPS - 1 + params.tail
+    assert highest_aim(fit, puzzle, params).mismatches < 20
+    never = highest_aim(replace(fit, exact=fit.exact / 1e6, slipping=fit.slipping / 1e6), puzzle, params)
+    assert never.mismatches == most
+    rates = [best_schedule(fit, puzzle, params, mismatches).rate for mismatches in (most, most + 1, puzzle.max_score)]
+    assert rates[0] == rates[1] == rates[2] > 0
 
 
 def test_the_census_counts_every_placement_once():

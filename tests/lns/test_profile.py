@@ -9,13 +9,18 @@ import pytest
 
 from instances import Clue
 from instances.formats import load_puzzle
-from instances.generate import like_e2
+from instances.generate import like_e2, uniform
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
+from lns import costs
+from lns.construct import strata
+from lns.construct.courses import Courses
 from lns.construct.derive import order_of
-from lns.construct.profile import least_used, mean_children, plan, profile
+from lns.construct.probe import Room, draw
+from lns.construct.profile import _profile, least_used, mean_children, plan, profile
 from lns.construct.schedule import Quota, favoured_colours, quota_end
 from lns.construct.strata import EACH, SAMPLES, STRATA, Floats, count
 from lns.params import Construct
+from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 
 
@@ -62,7 +67,7 @@ def test_a_census_of_all_prefixes_is_exact(seed):
     assert reached == depths and met > 20
 
 
-def test_full_strata_keep_their_most_and_the_census_its_means():
+def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
     puzzle = like_e2(8, 8, seed=4).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
     census, reached = count(puzzle, order, favoured, 40)
@@ -71,6 +76,40 @@ def test_full_strata_keep_their_most_and_the_census_its_means():
     assert STRATA <= (census.parents > 0).sum(axis=1).max() < 2 * STRATA, "each population has strata of its own"
     again, _ = count(puzzle, order, favoured, 40)
     assert all(np.array_equal(one, other) for one, other in zip(census, again, strict=True))
+
+
+def test_each_child_is_kept_with_equal_chance():
+    room = Room(np.zeros((2, 4), np.int64), np.zeros((2, 4), np.int64), np.zeros(2, np.int64), np.zeros(0, np.int64))
+    random, kept = random_state(1), np.zeros(16)
+    for _ in range(4000):
+        room.seen[:] = 0
+        for child in range(16):
+            draw(child, 100 + child, 1, room, random)
+        assert np.array_equal(room.word[1], 100 + room.parent[1]) and len(set(room.parent[1].tolist())) == 4
+        kept[room.parent[1]] += 1
+    assert room.seen.tolist() == [0, 16]
+    assert abs(kept / 4000 - 1 / 4).max() < 0.03, "4 of 16; the standard deviation is 0.007"
+
+
+def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
+    puzzle = like_e2(8, 8, seed=4).puzzle
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    whole, _ = count(puzzle, order, favoured, 40)
+    _, _, looks = strata._count(puzzle, order, favoured, 40, SAMPLES, EACH)
+    monkeypatch.setattr(costs, "CENSUS_LOOKS", looks // 4)
+    less, reached = count(puzzle, order, favoured, 40)
+    assert reached == 40 and EACH / 5 < less.parents.max() / SAMPLES < EACH / 3
+    assert less.children.sum() < 0.3 * whole.children.sum()
+    monkeypatch.setattr(costs, "CENSUS_LOOKS", 1)
+    assert count(puzzle, order, favoured, 40)[0].parents.max() == SAMPLES * strata.LEAST
+
+
+def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():
+    parents = np.zeros((1, 60), dtype=np.int64)
+    parents[0, 20:40], parents[0, 40] = 100, 1
+    children = np.zeros((1, 60, 5), dtype=np.int64)
+    children[0, 20:40, 0] = 250
+    assert 2.4 < mean_children(parents, children)[0, 40, 0] < 2.5, "one prefix without a child says little"
 
 
 def test_means_are_those_of_the_census_and_go_on_beyond_it():
@@ -101,10 +140,12 @@ def test_no_other_thresholds_are_worth_more():
     chance = np.random.default_rng(5)
     planned = 0
     for _ in range(30):
-        numbers, depths = 5, 3
+        numbers, depths = 8, 3  # more than can be used
         children = chance.random((depths, 1, 3)).repeat(numbers, axis=1) * [1.5, 0.8, 0.3]
-        worth = np.sort(chance.random(numbers)) * 12 - 4
-        asked, value = plan(children, worth)
+        worth = np.maximum(0, np.sort(chance.random(numbers)) * 24 - 8)
+        with np.errstate(divide="ignore"):
+            asked, value = plan(children, np.log(worth))
+        value = np.exp(value)
         best = max(worth_of(children, worth, each) for each in product(range(numbers + 1), repeat=depths))
         if value > 0:
             assert worth_of(children, worth, tuple(asked.tolist())) == pytest.approx(value)
@@ -141,6 +182,27 @@ def test_a_quota_is_asked_for_until_it_ends_and_some_prefixes_keep_it():
     kept = [census.parents[depth + 1, floor[depth] :].sum() for depth in range(159)]
     assert min(kept) > 0, "some prefixes of the census keep to a little less at every depth"
     assert (quota.times(0.0).floor(256) == 0).all() and quota.times(0.5).height == pytest.approx(0.475)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_hundreds_of_digits_are_planned_with():
+    """Where half-edges used leave fewer children, and every prefix has many at first."""
+    numbers, depths = 400, 560
+    left = 1 - np.arange(numbers) / numbers
+    first = np.linspace(30.0, 1.2, depths)[:, None, None]
+    children = first * left[None, :, None] ** 2 * np.array([0.6, 0.3, 0.1])
+    assert np.log10(children.sum(2).max(1)).sum() > 500
+    asked = least_used(children)
+    assert asked.shape == (depths,) and 0 < asked.max() < numbers
+    assert (np.diff(asked) >= -2).all() and asked[depths // 8] < 0.7 * asked[-1]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("puzzle", [like_e2(24, 24, 5, 10, seed=2).puzzle, uniform(16, 16, 2, seed=3).puzzle])
+def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
+    favoured, cut = favoured_colours(puzzle, 1, 2), quota_end(puzzle.cells)
+    asked = profile(puzzle, order_of(puzzle, Construct()), favoured, cut)
+    assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
 
 
 @pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-12x12"])
@@ -192,5 +254,7 @@ def test_the_smallest_boards_have_a_profile(width, height):
 def test_a_profile_is_that_of_the_puzzle_and_of_no_run():
     puzzle = planted(3, 5, 4, 4, 2)[0]
     order, favoured = order_of(puzzle, Construct()), favoured_colours(puzzle, 1, 2)
-    assert profile(puzzle, order, favoured, 12) == profile(puzzle, order, favoured, 12)
-    assert len(profile(puzzle, order, favoured, 12)) == 20
+    first = profile(puzzle, order, favoured, 12)
+    Courses(puzzle, Construct(), random_state(7)).choose(3)
+    _profile.cache_clear()
+    assert profile(puzzle, order, favoured, 12) == first and len(first) == 20

@@ -50,10 +50,10 @@ def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
 def test_what_is_foretold_is_about_what_comes_and_varies_less():
     pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
     traces = [
-        Run("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(20_000_000, lambda: False) for seed in range(8)
+        Run("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(40_000_000, lambda: False) for seed in range(8)
     ]
-    scores = np.array([trace.score_at(20_000_000) for trace in traces])
-    hopes = np.array([trace.hope_at(20_000_000) for trace in traces])
+    scores = np.array([trace.score_at(40_000_000) for trace in traces])
+    hopes = np.array([trace.hope_at(40_000_000) for trace in traces])
     assert len({round(float(hope), 2) for hope in hopes}) > 1 and hopes.std() < scores.std()
     assert abs(hopes.mean() - scores.mean()) < 1, (hopes, scores)
 

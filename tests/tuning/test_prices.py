@@ -18,7 +18,8 @@ def test_each_price_is_measured() -> None:
         what: (price, here) for what, price, here in prices(load_puzzle("like-e2-10x10"), nodes=1_000_000, again=50)
     }
     assert [price for price, _ in told.values()] == [
-        costs.TAIL_SET_UP, costs.TAIL_NODE, costs.CHILD, costs.REGION_NODE, costs.measuring(1000, 100),
+        costs.TAIL_SET_UP, costs.TAIL_NODE, costs.CHILD, costs.REGION_NODE, costs.census(100),
+        costs.measuring(1000, 100),
     ]  # fmt: skip
     assert all(math.isfinite(here) for _, here in told.values())
     assert all(here > 0 for what, (_, here) in told.items() if what != "a placement of one")  # a difference of times
