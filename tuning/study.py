@@ -89,7 +89,7 @@ class Study:
                     storage=storage,
                     study_name=NAME,
                     direction="maximize",
-                    sampler=SeededTPE(self.plan.seed),
+                    sampler=SeededTPE(self.plan.seed, values_of(self.base, self.space)),
                     pruner=PairedPruner(self.plan.pairs),
                     load_if_exists=True,
                 )
