@@ -309,7 +309,7 @@ class Archipelago:
             self.best_score,
             target,
             min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),
-            steps,
+            steps if last else 1,  # a first board at once, whatever is measured after it
             self.finds_from,
         )
 

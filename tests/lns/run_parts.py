@@ -14,6 +14,7 @@ from lns.islands import Archipelago
 from lns.params import Construct, Engine, Params, Tabu
 from lns.runs.account import Account
 from lns.runs.directory import RunDirectory, read_best, read_run
+from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.journal import Entry, Journal, Reader
 from lns.runs.keeper import Keeper
 from lns.runs.recover import Recovered, recover
@@ -72,8 +73,9 @@ def keep(search: Archipelago, keeper: Keeper, steps: int) -> None:
 
 
 def finished_run(path: Path, *, steps: int = 6, engine: str = "auto", name: str = "like-e2-6x6") -> Path:
-    """A run directory with a few boards in it."""
+    """A run directory with a few boards in it, and two checkpoints of its end."""
     run_for(new_directory(path, small_puzzle(name), engine=engine), steps)
+    shutil.copy(path / CHECKPOINT, path / PREVIOUS)
     return path
 
 

@@ -125,11 +125,14 @@ class Staged:
     def state(self) -> State:
         return {}
 
+    def restore(self, state: State) -> None:
+        """It stands where it stood."""
+
 
 def staged(
     monkeypatch: pytest.MonkeyPatch, scores: list[list[int]], seconds: list[float] | None = None, **limits: Any
 ) -> tuple[Archipelago, str]:
-    """One island whose engine goes through ``scores`` in one round, and why it ended."""
+    """One island whose engine goes through ``scores``, and why it ended."""
     puzzle = small_puzzle()
     engine = Staged(puzzle, seconds or [0.0] * len(scores), scores)
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
@@ -142,6 +145,16 @@ def staged(
 def test_the_first_step_counts_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     search, _ = staged(monkeypatch, [[1], [2], [3]], [0.6, 0.2, 0.2], time=0.5)
     assert search.islands[0].steps == 1 and search.elapsed >= 0.6
+
+
+def test_a_first_board_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def note(search: Archipelago) -> None:
+        seen.append((search.islands[0].steps, search.best_score))
+
+    staged(monkeypatch, [[1], [2], [3]], [0.0] * 3, on_report=note)
+    assert seen[0] == (1, 1) and (3, 3) in seen and (2, 2) not in seen, "later steps share a round"
 
 
 def test_new_bests_are_reported_whatever_goes_into_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
