@@ -87,7 +87,9 @@ class Construct(Component):
         engines=_DEPTH_FIRST,
     )
     quota_rim: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota")
-    quota_inner: int = option(2, "favoured inner colours", 0, 8, tune=(1, 4), when="quota")
+    quota_inner: int = option(
+        2, "favoured inner colours; more, in proportion, on boards larger than 16x16", 0, 8, tune=(1, 4), when="quota"
+    )
     population: int = option(
         1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000), engines=_DEPTH_FIRST
     )

@@ -5,7 +5,8 @@ Which colours, how fast and where slips unlock follows from the instance: see ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from heapq import nsmallest
@@ -21,6 +22,7 @@ from lns.construct.endplan import MOST_PIECES
 from lns.construct.word import SLIP
 
 QUOTA_END = 160 / 256  # share of the cells behind which no quota asks for anything
+LARGE = 256  # cells of a board, above which more inner colours are favoured
 MOST_CHOICES = 300_000  # sets of favoured colours that are compared: a fraction of a second
 
 
@@ -91,7 +93,8 @@ class Schedule:
 
 
 def favoured_colours(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
-    """``rim`` rim colours and ``inner`` inner colours that the fewest pieces carry between them.
+    """``rim`` rim colours and ``inner`` inner colours, or as many as are `scaled`, that the fewest pieces carry between
+    them.
 
     Using them up early leaves pieces with fewer colours, and the fewer pieces carry them the sooner they are gone.
     """
@@ -99,7 +102,7 @@ def favoured_colours(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
 
 
 def favoured_sets(puzzle: Puzzle, rim: int, inner: int, most: int) -> list[tuple[int, ...]]:
-    """At most so many sets of ``rim`` rim colours and ``inner`` inner colours, from that of the fewest pieces on.
+    """At most so many sets of ``rim`` rim colours and `scaled` ``inner`` ones, from that of the fewest pieces on.
 
     Where there are more than MOST_CHOICES such sets, the colours of most pieces are out of the question.
     """
@@ -112,7 +115,7 @@ def favoured_sets(puzzle: Puzzle, rim: int, inner: int, most: int) -> list[tuple
         return reduce(or_, (carriers[colour] for colour in colours), 0)
 
     outer, within = (sorted(one, key=lambda colour: carriers[colour].bit_count()) for one in colour_classes(puzzle))
-    rim, inner = min(rim, len(outer)), min(inner, len(within))
+    rim, inner = min(rim, len(outer)), min(scaled(puzzle, inner, within), len(within))
     while comb(len(outer), rim) * comb(len(within), inner) > MOST_CHOICES:
         larger = outer if comb(len(outer), rim) > comb(len(within), inner) else within
         larger.pop()
@@ -124,6 +127,16 @@ def favoured_sets(puzzle: Puzzle, rim: int, inner: int, most: int) -> list[tuple
         for second, chosen in behind
     )
     return [chosen for _, chosen in nsmallest(most, sets)]
+
+
+def scaled(puzzle: Puzzle, inner: int, colours: Collection[int]) -> int:
+    """How many inner ``colours`` to favour: ``inner``; on a board of more than LARGE cells more, in proportion to them.
+
+    More than ``inner`` only up to a quarter of the colours, and not so many that their half-edges look like slips.
+    """
+    shown = int(np.isin(puzzle.pieces, list(colours)).sum())
+    most = min(len(colours) // 4, SLIP * len(colours) // max(1, shown) - 1)
+    return max(inner, min(math.floor(inner * puzzle.cells / LARGE + 0.5), most))
 
 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
