@@ -41,6 +41,7 @@ JOBS = {
     "cnf": ("lns.cli.exact_cnf", "add_cnf_arguments", "run_cnf", "write a puzzle as a formula for SAT solvers"),
     "decode": ("lns.cli.exact_cnf", "add_decode_arguments", "run_decode", "read a SAT solver's answer back as a board"),
     "isomorphic": ("lns.cli.exact_isomorphic", "add_arguments", "run", "are two sets of pieces equal but for colours?"),
+    "tray": ("lns.cli.exact_tray", "add_arguments", "run", "fill a tray with polyominoes, as in IQ Puzzler Pro"),
 }
 
 _EPILOG = """\
@@ -59,10 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         _function(module, add)(parser)
         parser.set_defaults(run_job=_function(module, run_job))
-    line = "the experiments of four papers, on instances made as there"
+    line = "the experiments of the five documents, on instances made as there"
     paper = jobs.add_parser("paper", help=line, description=_sentence(line))
     which = paper.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed-000", action="store_true", help="Benoist & Bourreau 2008: tables 1 to 3")
+    which.add_argument("--seed-001", action="store_true", help="IQ Puzzler Pro report: weights of pieces, zones, trays")
     which.add_argument("--seed-002", action="store_true", help="Bailleux 2025: the four encodings, tables 4 to 7")
     which.add_argument(
         "--seed-003", action="store_true", help="Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6"
@@ -73,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--budget", type=duration, metavar="S", help="seconds of a run; with --seed-003 million nodes of a tree"
     )
     paper.add_argument("--per-size", type=positive, metavar="N", help="instances drawn for each size or class")
-    paper.add_argument("--sizes", type=positive, nargs="+", metavar="N", help="these sides")
+    paper.add_argument("--sizes", type=positive, nargs="+", metavar="N", help="these sides (001: widths)")
     paper.add_argument("--colours", type=positive, nargs="+", metavar="K", help="these numbers of them (003, 004)")
     paper.add_argument("--solvers", nargs="+", metavar="NAME", help="these methods")
     paper.add_argument("--seed", type=whole, default=1, metavar="N", help="seed of the instances (default 1)")

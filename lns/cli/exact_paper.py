@@ -1,4 +1,4 @@
-"""`lns exact paper`: the experiments of four papers."""
+"""`lns exact paper`: the experiments of the five documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    which = next((name for name in ("seed_002", "seed_003", "seed_004") if getattr(args, name)), None)
+    which = next((name for name in ("seed_001", "seed_002", "seed_003", "seed_004") if getattr(args, name)), None)
     return _run_seed_000(args) if which is None else _run(which, args)
 
 
@@ -49,19 +49,20 @@ def _run_seed_000(args: argparse.Namespace) -> int:
 
 
 def _run(which: str, args: argparse.Namespace) -> int:
-    from exact.paper import runs, seed002, seed003, seed004
+    from exact.paper import runs, seed001, seed002, seed003, seed004
     from instances.errors import InputError
     from lns.cli.main import DONE, INTERRUPTED
 
-    seed: Any = {"seed_002": seed002, "seed_003": seed003, "seed_004": seed004}[which]
+    seed: Any = {"seed_001": seed001, "seed_002": seed002, "seed_003": seed003, "seed_004": seed004}[which]
     plan = replace(seed.FULL if args.full else seed.Plan(), seed=args.seed)
     if args.per_size is not None:
         plan = replace(plan, per_size=args.per_size)
     if args.sizes is not None:
         plan = replace(plan, sizes=tuple(args.sizes))
     if args.colours is not None:
-        if which == "seed_002":
-            raise InputError("seed 002 has as many colours as its boards have rows; expected no --colours")
+        if which in ("seed_001", "seed_002"):
+            why = "trays have no colours" if which == "seed_001" else "as many colours as its boards have rows"
+            raise InputError(f"{which.replace('_', ' ')}: {why}; expected no --colours")
         plan = replace(plan, colours=tuple(args.colours))
     if args.solvers is not None:
         plan = replace(plan, solvers=_known(args.solvers, seed, plan))

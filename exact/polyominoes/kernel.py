@@ -1,0 +1,259 @@
+"""Knuth's Algorithm X with dancing cells, for pieces of which some are equal; and the report's test of free zones.
+
+As in ``exact.cover.kernel`` an item's options stand in ``member[start[i]:start[i]+size[i]]``; removing one swaps it
+behind the end, and restoring the sizes alone brings all back. The kind of a piece stays until its last copy is laid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.jit import flat_kernel, inline_flat_kernel
+from exact.polyominoes.model import Model
+from exact.polyominoes.shapes import Shape
+
+NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, COUNTERS = 0, 1, 2, 3, 4, 5, 6
+NOTHING = -1
+
+Ints = npt.NDArray[np.int32]
+
+
+class TrayState(NamedTuple):
+    """``member``: node by place, ``place``: its inverse; ``active``, ``active_at``: items left, and where each stands.
+
+    ``left``: how many; ``copies``: pieces of each kind to be laid. By level: ``sizes`` and ``actives`` (saved before a
+    choice), ``chosen`` option or NOTHING, ``next_try``, ``end_try`` into ``tries``. ``first``: options of the first
+    solution. ``seen``, ``waiting``, ``sums``: room for the test of zones. ``rank``: options are tried by it.
+    """
+
+    option: Ints
+    start: Ints
+    size: Ints
+    member: Ints
+    place: Ints
+    active: Ints
+    active_at: Ints
+    left: Ints
+    copies: Ints
+    sizes: Ints
+    actives: Ints
+    chosen: Ints
+    next_try: Ints
+    end_try: Ints
+    tries: Ints
+    rank: Ints
+    first: Ints
+    seen: npt.NDArray[np.bool_]
+    waiting: Ints
+    sums: npt.NDArray[np.bool_]
+    counters: npt.NDArray[np.int64]
+
+
+def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
+    """Nothing laid yet. ``weight``: pieces of the largest one are tried first."""
+    items, levels = model.cells + len(model.copies), int(model.copies.sum()) + 1
+    size = np.bincount(model.item, minlength=items).astype(np.int32)
+    member = np.argsort(model.item, kind="stable").astype(np.int32)
+    place = np.empty(len(model.item), dtype=np.int32)
+    place[member] = np.arange(len(model.item), dtype=np.int32)
+    kind = model.item[model.begin[1:] - 1] - model.cells
+    order = np.argsort(-np.array([weight(shape) for shape in model.shapes], dtype=np.float64)[kind], kind="stable")
+    rank = np.empty(model.options, dtype=np.int32)
+    rank[order] = np.arange(model.options, dtype=np.int32)
+    counters = np.zeros(COUNTERS, dtype=np.int64)
+    counters[DESCENDING] = 1
+    return TrayState(
+        option=np.repeat(np.arange(model.options, dtype=np.int32), np.diff(model.begin)),
+        start=(np.cumsum(size) - size).astype(np.int32),
+        size=size,
+        member=member,
+        place=place,
+        active=np.arange(items, dtype=np.int32),
+        active_at=np.arange(items, dtype=np.int32),
+        left=np.array([items], dtype=np.int32),
+        copies=model.copies.copy(),
+        sizes=np.zeros((levels, items), dtype=np.int32),
+        actives=np.zeros(levels, dtype=np.int32),
+        chosen=np.full(levels, NOTHING, dtype=np.int32),
+        next_try=np.zeros(levels, dtype=np.int32),
+        end_try=np.zeros(levels, dtype=np.int32),
+        tries=np.zeros(levels * int(size.max(initial=1)), dtype=np.int32),
+        rank=rank,
+        first=np.zeros(levels - 1, dtype=np.int32),
+        seen=np.zeros(model.cells, dtype=np.bool_),
+        waiting=np.zeros(model.cells, dtype=np.int32),
+        sums=np.zeros(model.cells + 1, dtype=np.bool_),
+        counters=counters,
+    )
+
+
+@inline_flat_kernel
+def take(state, node, item):  # type: ignore[no-untyped-def]
+    """Swap a node behind the end of its item's list; False where it was behind it already."""
+    end = state.start[item] + state.size[item] - 1
+    at = state.place[node]
+    if at > end:
+        return False
+    other = state.member[end]
+    state.member[at], state.place[other] = other, at
+    state.member[end], state.place[node] = node, end
+    state.size[item] -= 1
+    return True
+
+
+@inline_flat_kernel
+def lay(state, begin, item, cells, option):  # type: ignore[no-untyped-def]
+    """Cover the items of an option; False when some cell, or some piece, has no place left."""
+    alive = True
+    for node in range(begin[option], begin[option + 1]):
+        i = item[node]
+        if i >= cells and state.copies[i - cells] > 0:
+            take(state, node, i)
+            alive &= state.size[i] >= state.copies[i - cells]
+            continue
+        state.left[0] -= 1
+        end = state.left[0]
+        last, here = state.active[end], state.active_at[i]
+        state.active[here], state.active_at[last] = last, here
+        state.active[end], state.active_at[i] = i, end
+        for at in range(state.start[i], state.start[i] + state.size[i]):
+            other = state.option[state.member[at]]
+            if other == option:
+                continue
+            for one in range(begin[other], begin[other + 1]):
+                j = item[one]
+                if state.active_at[j] < state.left[0] and take(state, one, j):
+                    least = 1 if j < cells else state.copies[j - cells]
+                    alive &= state.size[j] >= least
+    return alive
+
+
+@inline_flat_kernel
+def choose(state, cells):  # type: ignore[no-untyped-def]
+    """A cell, or a piece without another one like it, with the fewest options, the first of these; -1 when all lie.
+
+    Just one option of a solution covers such an item, so that every solution is met once, equal pieces swapped or not.
+    """
+    best, fewest = -1, np.int32(2147483647)
+    for at in range(state.left[0]):
+        i = state.active[at]
+        if (i < cells or state.copies[i - cells] == 1) and (
+            state.size[i] < fewest or (state.size[i] == fewest and i < best)
+        ):
+            best, fewest = i, state.size[i]
+    return best
+
+
+@inline_flat_kernel
+def zones_fit(state, beside, cells, sizes):  # type: ignore[no-untyped-def]
+    """Whether the size of every zone of free cells is a sum of sizes of pieces that are left (subset sum)."""
+    free = 0
+    for cell in range(cells):
+        state.seen[cell] = state.active_at[cell] >= state.left[0]
+        free += not state.seen[cell]
+    summed = False
+    for first in range(cells):
+        if state.seen[first]:
+            continue
+        state.seen[first] = True
+        state.waiting[0] = first
+        done, zone = 0, 1
+        while done < zone:
+            cell = state.waiting[done]
+            done += 1
+            for side in range(4):
+                other = beside[cell, side]
+                if other >= 0 and not state.seen[other]:
+                    state.seen[other] = True
+                    state.waiting[zone] = other
+                    zone += 1
+        if zone == free:
+            return True
+        if not summed:
+            summed = True
+            state.sums[0] = True
+            for total in range(1, free + 1):
+                state.sums[total] = False
+            for kind in range(len(sizes)):
+                for _ in range(state.copies[kind]):
+                    for total in range(free, sizes[kind] - 1, -1):
+                        state.sums[total] |= state.sums[total - sizes[kind]]
+        if not state.sums[zone]:
+            return False
+    return True
+
+
+@inline_flat_kernel
+def collect(state, item, at):  # type: ignore[no-untyped-def]
+    """Write the options of an item to ``tries`` from ``at`` on, by their rank; where they end."""
+    end = at
+    for place in range(state.start[item], state.start[item] + state.size[item]):
+        option = state.option[state.member[place]]
+        gap = end
+        while gap > at and state.rank[state.tries[gap - 1]] > state.rank[option]:
+            state.tries[gap] = state.tries[gap - 1]
+            gap -= 1
+        state.tries[gap] = option
+        end += 1
+    return end
+
+
+@flat_kernel
+def advance(state, begin, item, images, beside, cells, sizes, zones, budget, stop_at_first):  # type: ignore[no-untyped-def]
+    """Go on for ``budget`` nodes, to the end, or to the next solution. ``zones``: whether these are tested.
+
+    A node is a placement that was tested; ``counters[PRUNED]``: those that left a zone which cannot be filled.
+    """
+    counters = state.counters
+    spent = 0
+    while spent < budget and counters[EXHAUSTED] == 0:
+        level = counters[LEVEL]
+        if counters[DESCENDING] == 1:
+            counters[DESCENDING] = 0
+            i = choose(state, cells)
+            if i < 0:
+                if counters[SOLUTIONS] == 0:
+                    for earlier in range(level):
+                        state.first[earlier] = state.chosen[earlier]
+                stands_for = 1
+                for earlier in range(level):
+                    stands_for *= images[state.chosen[earlier]]
+                counters[SOLUTIONS] += stands_for
+                counters[LEVEL] -= 1
+                if level == 0:
+                    counters[EXHAUSTED] = 1
+                if stop_at_first:
+                    break
+                continue
+            for other in range(len(state.size)):
+                state.sizes[level, other] = state.size[other]
+            state.actives[level] = state.left[0]
+            state.next_try[level] = state.end_try[level - 1] if level > 0 else 0
+            state.end_try[level] = collect(state, i, state.next_try[level])
+        if state.chosen[level] != NOTHING:
+            state.copies[item[begin[state.chosen[level] + 1] - 1] - cells] += 1
+            state.chosen[level] = NOTHING
+        if state.next_try[level] == state.end_try[level]:
+            if level == 0:
+                counters[EXHAUSTED] = 1
+            counters[LEVEL] -= 1
+            continue
+        option = state.tries[state.next_try[level]]
+        state.next_try[level] += 1
+        for other in range(len(state.size)):
+            state.size[other] = state.sizes[level, other]
+        state.left[0] = state.actives[level]
+        counters[NODES] += 1
+        spent += 1
+        state.chosen[level] = option
+        state.copies[item[begin[option + 1] - 1] - cells] -= 1
+        if lay(state, begin, item, cells, option):
+            if zones and not zones_fit(state, beside, cells, sizes):
+                counters[PRUNED] += 1
+                continue
+            counters[LEVEL] += 1
+            counters[DESCENDING] = 1

@@ -1,0 +1,145 @@
+"""`lns exact tray`: fillings, counts, cuts, statuses, sentences; the experiment of seed 001."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from exact.paper import seed001
+from exact.paper.runs import made
+from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse
+from exact.polyominoes.tray import problems
+from lns.cli.main import main
+
+SMALL = "....\n....\n\nAAA\n\nBB\nB.\n\nCC\n"  # 8 cells
+NONE = "...\n...\n\nAAA\n.A.\n\nBB\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.txt").write_text(SMALL)
+    Path("none.txt").write_text(NONE)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    answer = json.loads(capsys.readouterr().out)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def test_the_game_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "tray", "--json", "--quiet"]) == 0
+    answer = said(capsys)
+    game = parse(IQ_PUZZLER_PRO)
+    filling = answer["filling"]
+    assert isinstance(filling, list) and problems(game, filling) == []
+    assert (answer["status"], answer["solutions"], answer["options"]) == ("solved", 1, 2140)
+    assert main(["exact", "tray", "-o", "full.txt", "--weight", "perimeter", "--no-zones"]) == 0
+    out = capsys.readouterr().out
+    assert "fillings    at least 1\n" in out and "placements of 2,140 tested, 0 left a zone" in out
+    full = load("full.txt")
+    assert problems(game, full.rows) == [] and "\n".join(full.rows) in out
+    assert main(["exact", "tray", "full.txt", "--count", "--json"]) == 0
+    assert said(capsys)["solutions"] == 1
+
+
+def test_counts_and_statuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "tray", "small.txt", "--count", "--json"]) == 0
+    counted = said(capsys)
+    assert counted["status"] == "solved"
+    for weight in ("ascender", "holes-inverse"):
+        assert main(["exact", "tray", "small.txt", "--count", "--weight", weight, "--json"]) == 0
+        assert said(capsys)["solutions"] == counted["solutions"]
+    assert main(["exact", "tray", "none.txt"]) == 1
+    assert "status      infeasible\nfillings    0\n" in capsys.readouterr().out
+    assert main(["exact", "tray", "none.txt", "--count", "--json"]) == 0
+    assert said(capsys)["filling"] is None
+    assert main(["exact", "tray", "--count", "--nodes", "5000", "--json"]) == 0
+    answer = said(capsys)
+    assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
+
+
+def test_the_library_agrees(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xcover")
+    assert main(["exact", "tray", "small.txt", "--count", "--json"]) == 0
+    own = said(capsys)
+    assert main(["exact", "tray", "small.txt", "--count", "--solver", "xcover", "--json"]) == 0
+    library = said(capsys)
+    assert library["nodes"] is None and library["solutions"] == own["solutions"]
+    assert main(["exact", "tray", "small.txt", "--solver", "xcover"]) == 0
+    assert "nodes       - (xcover does not tell them)" in capsys.readouterr().out
+
+
+def test_cuts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "tray", "--cut", "9x5", "--seed", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["exact", "tray", "--cut", "9x5", "--seed", "3", "-o", "cut.txt"]) == 0
+    assert Path("cut.txt").read_text() == shown
+    tray = load("cut.txt")
+    assert f"cut.txt: 9 x 5, {len(tray.pieces)} pieces" in capsys.readouterr().out
+    assert main(["exact", "tray", "--cut", "9x5", "--seed", "3", "--json"]) == 0
+    answer = said(capsys)
+    assert answer["tray"] == shown and problems(tray, list(map(str, answer["filling"]))) == []  # type: ignore[call-overload]
+    assert main(["exact", "tray", "cut.txt"]) == 0
+    assert main(["exact", "tray", "--cut", "9x5", "-o", "cut.txt"]) == 2
+    assert main(["exact", "tray", "--cut", "9x5", "-o", "cut.txt", "--force", "--pieces", "2"]) == 0
+    assert len(load("cut.txt").pieces) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["gone.txt"], "gone.txt: no such file; expected the picture of a tray"),
+        (["bad.txt"], "bad.txt:2: a row of 2 cells; expected 3, as in the first"),
+        (["bytes.txt"], "bytes.txt:"),
+        (["--weight", "size"], "unknown weight 'size'; expected race, descender, ascender"),
+        (["--weight", "race", "--count"], "a race ends at the first filling"),
+        (["--solver", "xcover", "--nodes", "5"], "xcover has no nodes, weights or zones"),
+        (["--seed", "3"], "--seed is for --cut"),
+        (["--cut", "9x5", "--count"], "--count does nothing with --cut"),
+        (["--cut", "9x5", "--solver", "xcover"], "--solver xcover does nothing with --cut"),
+        (["--cut", "9by5"], "'9by5' is no size; expected width and height, like 16x10"),
+        (["--cut", "1x5"], "1 x 5 cannot be cut; expected sides of 2 or more"),
+        (["--cut", "9x5", "--pieces", "100"], "100 pieces; expected 1 to 87"),
+        (["-o", "small.txt"], "small.txt: this exists already"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.txt").write_text("...\n..\n")
+    Path("bytes.txt").write_bytes(b"\xff\xfe\x00..")
+    assert main(["exact", "tray", *words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.startswith("lns: ") and sentence in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_the_experiment_of_seed_001(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "exact paper --seed-001 --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
+    assert main(words.split()) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("solved") == 3 * 2 * 2
+    assert "game, 8 lie" in captured.out and "tens of ms" in captured.out
+    lines = Path("runs.csv").read_text().splitlines()
+    assert len(lines) == 1 + 12
+    assert main(words.split()) == 0  # nothing is made again
+    assert Path("runs.csv").read_text().splitlines() == lines
+    assert capsys.readouterr().out == captured.out
+    assert main(["exact", "paper", "--seed-001", "--colours", "3"]) == 2
+    assert "seed 001: trays have no colours; expected no --colours" in capsys.readouterr().err
+
+
+def test_levels_and_classes_of_seed_001() -> None:
+    plan = seed001.Plan(per_size=3, sizes=(11, 60))
+    assert [name for name, _ in plan.classes] == ["game, 0 lie", "game, 4 lie", "game, 8 lie", "60x5", "60x6"]
+    levels = list(seed001.trays(plan, "game, 4 lie"))
+    assert len({level.rows for level in levels}) == 3
+    assert all(len(level.pieces) - len(level.loose) == 4 for level in levels)
+    assert levels == list(seed001.trays(plan, "game, 4 lie"))
+    wide = list(seed001.trays(plan, "60x5"))
+    assert all(len(tray.rows) == 5 and len(tray.rows[0]) == 60 for tray in wide)
+    rows = list(made(seed001.runs(seed001.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None))
+    text = seed001.tables(rows, seed001.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
+    assert text.count("840,000") == 2 and text.count("60x5") == 2

@@ -1,0 +1,318 @@
+"""Trays filled with polyominoes: counts against brute force, xcover and published figures; texts, cuts, the judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from exact.outcome import UNTOLD, Status
+from exact.polyominoes.cut import cut
+from exact.polyominoes.model import build, symmetries
+from exact.polyominoes.search import SLICE, Fillings, Race, fill, fill_by_library
+from exact.polyominoes.shapes import WEIGHTS, Cell, Shape, is_connected, neighbours, normal, orientations
+from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
+from exact.polyominoes.tray import Tray, problems
+from instances.errors import InputError
+from instances.generate.draws import Draws
+
+GAME = parse(IQ_PUZZLER_PRO)
+PENTOMINOES = """
+F..
+FFF
+.F.
+
+IIIII
+
+LLLL
+L...
+
+NN..
+.NNN
+
+PPP
+PP.
+
+TTT
+.T.
+.T.
+
+UUU
+U.U
+
+VVV
+V..
+V..
+
+WW.
+.WW
+..W
+
+.X.
+XXX
+.X.
+
+YYYY
+.Y..
+
+ZZ.
+.Z.
+.ZZ
+"""
+
+
+def counted_by_brute_force(tray: Tray) -> int:
+    """Fillings, equal pieces swapped counted once: the first free cell by every piece in every orientation."""
+    kinds = Counter(orientations(shape)[0] for shape in tray.loose.values())
+
+    def count(free: frozenset[Cell]) -> int:
+        if not free:
+            return 1
+        row, column = min(free)
+        found = 0
+        for kind in [one for one, left in kinds.items() if left]:
+            for shape in orientations(kind):
+                first_row, first_column = shape[0]  # the first cell of a shape covers the first free cell
+                cells = {(row + r - first_row, column + c - first_column) for r, c in shape}
+                if cells <= free:
+                    kinds[kind] -= 1
+                    found += count(free - cells)
+                    kinds[kind] += 1
+        return found
+
+    return count(frozenset(tray.free))
+
+
+def small_tray(seed: int) -> Tray:
+    """At most 20 cells, cut at random; some with a piece that lies, a blocked corner, or a piece exchanged."""
+    draws = Draws(seed)
+    tray, filling = cut(2 + draws.below(4), 2 + draws.below(3), seed, most_pieces=1 + draws.below(9))
+    pieces, names = dict(tray.pieces), list(tray.pieces)
+    rows = tray.rows
+    if draws.below(2) and len(names) > 1:
+        gone = names.pop()  # a piece that lies, or a hole in the tray
+        sign = gone if draws.below(2) else "#"
+        rows = tuple("".join(sign if cell == gone else "." for cell in row) for row in filling)
+        if sign == "#":
+            del pieces[gone]
+    if draws.below(3) == 0:  # now it may have no filling
+        name = names[draws.below(len(names))]
+        pieces[name] = tuple((0, column) for column in range(len(pieces[name])))
+    return Tray(rows, pieces)
+
+
+def test_small_trays_are_counted_as_by_brute_force() -> None:
+    statuses = set()
+    several = 0
+    for seed in range(150):
+        tray = small_tray(seed)
+        expected = counted_by_brute_force(tray)
+        several += len({orientations(shape)[0] for shape in tray.loose.values()}) < len(tray.loose)
+        for number, weight in enumerate(WEIGHTS):
+            found = fill(tray, weight, zones=number % 2 == 0, count_all=True)
+            assert found.solutions == expected, (seed, weight)
+            assert (found.filling is None) == (expected == 0)
+        raced = fill(tray)
+        assert raced.status is (Status.SOLVED if expected else Status.INFEASIBLE)
+        assert raced.filling is None or problems(tray, raced.filling) == []
+        statuses.add(raced.status)
+    assert statuses == {Status.SOLVED, Status.INFEASIBLE}
+    assert several > 20  # trays with equal pieces
+
+
+def test_every_image_is_counted_once_without_the_reduction_too() -> None:
+    for seed in range(60):
+        tray = small_tray(seed)
+        counts = []
+        for reduced in (False, True):
+            search = Fillings(build(tray, reduced=reduced), "descender")
+            while not search.exhausted:
+                search.advance(1000, False)
+            counts.append(search.solutions)
+        assert counts[0] == counts[1] == counted_by_brute_force(tray), seed
+
+
+@pytest.mark.parametrize(
+    ("rows", "solutions"),
+    [(["." * 20] * 3, 2 * 4), (["." * 15] * 4, 368 * 4), (["." * 8] * 3 + ["...##..."] * 2 + ["." * 8] * 3, 65 * 8)],
+)  # Scott 1958 for the chessboard, Haselgrove 1960, as in every book on pentominoes
+def test_the_twelve_pentominoes(rows: list[str], solutions: int) -> None:
+    tray = parse("\n".join(rows) + "\n" + PENTOMINOES)
+    found = fill(tray, count_all=True)
+    assert (found.status, found.solutions) == (Status.SOLVED, solutions)
+    if solutions < 1000:
+        assert fill(tray, "ascender", zones=False, count_all=True).solutions == solutions
+
+
+def test_xcover_counts_the_same() -> None:
+    pytest.importorskip("xcover")
+    for seed in (1, 2, 5, 7):
+        tray = small_tray(seed)
+        found = fill_by_library(tray, count_all=True)
+        assert (found.solutions, found.nodes) == (counted_by_brute_force(tray), UNTOLD), seed
+        assert found.status is (Status.SOLVED if found.solutions else Status.INFEASIBLE)
+    first = fill_by_library(GAME)
+    assert first.filling is not None and problems(GAME, first.filling) == []
+
+
+def test_the_game_has_the_known_pieces_and_places() -> None:
+    assert len(GAME.pieces) == 12 and sum(map(len, GAME.pieces.values())) == len(GAME.free) == 55
+    assert len({orientations(shape)[0] for shape in GAME.pieces.values()}) == 12
+    assert build(GAME).options == 2140  # as counted for an integer program of others
+    assert build(GAME, reduced=True).options < 2140
+    for weight in WEIGHTS:
+        found = fill(GAME, weight)
+        assert found.filling is not None and problems(GAME, found.filling) == []
+        level = Tray(tuple("".join(c if c in "FLUWY" else "." for c in row) for row in found.filling), GAME.pieces)
+        assert fill(level, weight, count_all=True).solutions == counted_by_brute_force(level) > 0
+
+
+def test_steps_change_nothing() -> None:
+    tray = cut(12, 12, 0)[0]
+    for make in (lambda: Fillings(build(tray), "ascender"), lambda: Race(build(tray))):
+        ends = []
+        for budget in (170, SLICE + 1, 10 * SLICE, 10**9):
+            search = make()
+            while not (search.solutions or search.exhausted):
+                search.advance(budget, True)
+            assert search.ended is not None
+            ends.append((search.nodes, search.pruned, search.ended.first_filling(), search.ended.weight))
+        assert len(set(ends)) == 1
+        assert ends[0][0] > 5 * SLICE
+
+
+def test_budgets() -> None:
+    tray = cut(60, 6, 1)[0]
+    found = fill(tray, "ascender", nodes=5000)
+    assert (found.status, found.nodes, found.filling, found.weight) == (Status.BUDGET_SPENT, 5000, None, "")
+    assert fill(tray, nodes=100).nodes == 100
+    assert fill(tray, "ascender", seconds=0.2).status is Status.BUDGET_SPENT
+
+
+def test_zones_are_pruned() -> None:
+    """A domino and a tromino left for zones of four cells and of one: no piece has such a size."""
+    tray = parse("##..\n##..\n.###\n\nAA\n\nBBB\n")
+    assert fill(tray).status is Status.INFEASIBLE
+    tray, _ = cut(16, 10, 1)
+    with_zones, without = (fill(tray, "perimeter-inverse", zones=zones) for zones in (True, False))
+    assert with_zones.pruned > 0 == without.pruned
+    assert with_zones.nodes < without.nodes
+
+
+def test_nothing_to_fill_and_nowhere_to_lay() -> None:
+    full = parse("AA\nBB\n\nAA\n\nBB\n")
+    for found in (fill(full), fill(full, count_all=True)):
+        assert (found.status, found.solutions, found.filling) == (Status.SOLVED, 1, ("AA", "BB"))
+    narrow = parse("....\n\nAA\nAA\n")
+    for count_all in (False, True):
+        assert fill(narrow, count_all=count_all).status is Status.INFEASIBLE
+
+
+def test_weights() -> None:
+    bar, ell = normal([(0, 0), (0, 1), (0, 2)]), normal([(0, 0), (1, 0), (1, 1)])
+    square: Shape = ((0, 0), (0, 1), (1, 0), (1, 1))
+    assert WEIGHTS["descender"](square) > WEIGHTS["descender"](bar) == WEIGHTS["descender"](ell)
+    assert WEIGHTS["compactness"](square) > WEIGHTS["compactness"](bar)
+    assert WEIGHTS["perimeter-inverse"](bar) == 8 == WEIGHTS["perimeter-inverse"](square)
+    assert WEIGHTS["holes-inverse"](ell) == 1 > WEIGHTS["holes-inverse"](bar)
+    for name in ("compactness", "perimeter", "holes"):
+        assert WEIGHTS[name](ell) == -WEIGHTS[f"{name}-inverse"](ell)
+    assert WEIGHTS["ascender"](ell) == -WEIGHTS["descender"](ell)
+    with pytest.raises(InputError, match="unknown weight 'size'; expected race, descender"):
+        fill(GAME, "size")
+    with pytest.raises(InputError, match="a race ends at the first filling"):
+        fill(GAME, "race", count_all=True)
+
+
+def test_orientations() -> None:
+    expected = {"F": 8, "W": 4, "U": 4, "Y": 8, "C": 4, "S": 4, "T": 4, "P": 8}
+    assert {name: len(orientations(GAME.pieces[name])) for name in expected} == expected
+    assert len(orientations(((0, 0), (0, 1), (1, 0), (1, 1)))) == 1
+    for shape in GAME.pieces.values():
+        for turned in orientations(shape):
+            assert orientations(turned) == orientations(shape)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"), [(["..."] * 3, 8), (["..."] * 2, 4), (["..#", "..."], 1), (["#.", ".."], 2)]
+)
+def test_symmetries(rows: list[str], expected: int) -> None:
+    cells = Tray(tuple(rows), {}).free
+    found = symmetries(cells)
+    assert len({tuple(one) for one in found}) == expected
+    for numbers in found:
+        assert sorted(numbers) == list(range(len(cells)))
+        pairs = [(a, b) for a, b in np.ndindex(len(cells), len(cells)) if cells[b] in neighbours(cells[a])]
+        assert all(cells[numbers[b]] in neighbours(cells[numbers[a]]) for a, b in pairs)
+
+
+def damaged(filling: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Every filling with one sign exchanged."""
+    for row, line in enumerate(filling):
+        for column in range(len(line)):
+            for sign in ".#C?":
+                if line[column] != sign:
+                    yield (*filling[:row], line[:column] + sign + line[column + 1 :], *filling[row + 1 :])
+
+
+def test_the_judge_accepts_no_damaged_filling() -> None:
+    filling = fill(GAME).filling
+    assert filling is not None
+    for wrong in damaged(filling):
+        assert problems(GAME, wrong)
+    level = Tray(tuple("".join(c if c == "W" else "." for c in row) for row in filling), GAME.pieces)
+    assert problems(level, filling) == []
+    assert "what lies there, or is blocked, was changed" in problems(level, filling[::-1])
+    assert problems(GAME, filling[:-1]) == ["another shape than the tray's"]
+
+
+def test_texts_come_back() -> None:
+    for seed in range(40):
+        tray = small_tray(seed)
+        assert parse(render(tray)) == tray
+    assert parse(IQ_PUZZLER_PRO) == parse("...........\n" * 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("", "nothing is drawn here", None),
+        ("\n  \n", "nothing is drawn here", None),
+        ("..\n...\n", "a row of 3 cells; expected 2", 2),
+        ("..\n\nA B\n", "' ' between the signs of a picture", 3),
+        ("..\n\nA\x07\n", r"'\\x07' between the signs", 3),
+        ("..\n\nAB\n", "a piece of the signs A B", 3),
+        ("..\n\n..\n", r"a piece of the signs \.", 3),
+        ("..\n\n##\n", "a piece of the signs #", 3),
+        ("...\n\nA.A\n\nB\n", "piece A is in several parts", 3),
+        ("..\n\nA\n\nA\n", "piece A is drawn twice", 5),
+        ("..\n.Q\n\nAA\n", "there is no piece Q; expected one of A", 2),
+        ("..\nA.\n\nAA\n\nBB\n", "piece A lies here in another shape", 2),
+        ("...\n\nAA\n", "the pieces that do not lie yet cover 2 cells; expected 3", None),
+        ("....\n", "cover 55 cells; expected 4", None),
+        ("." * 101 + ("\n" + "." * 101) * 100, "a tray of more than 10,000 cells", None),
+    ],
+)
+def test_what_is_no_tray_is_refused(text: str, message: str, line: int | None) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        parse(text)
+    assert error.value.line == line
+
+
+def test_cuts() -> None:
+    for seed in range(30):
+        width, height = 2 + seed % 15, 2 + seed * 7 % 11
+        tray, filling = cut(width, height, seed)
+        assert (tray, filling) == cut(width, height, seed)
+        assert problems(tray, filling) == []
+        assert len(tray.pieces) <= 50 and all(map(is_connected, tray.pieces.values()))
+    assert len(cut(60, 6, 1)[0].pieces) == 50
+    assert len(cut(9, 9, 1, most_pieces=1)[0].pieces) == 1
+    assert cut(9, 9, 1) != cut(9, 9, 2)
+    for size in ((1, 9), (9, 0), (101, 100)):
+        with pytest.raises(InputError, match="cannot be cut"):
+            cut(*size, 1)
+    with pytest.raises(InputError, match="0 pieces; expected 1 to"):
+        cut(5, 5, 1, most_pieces=0)
