@@ -1,4 +1,7 @@
-"""The main engine: construct, finish exactly, keep the best, ask for one edge more; rework the damage of the best."""
+"""The main engine: construct, finish exactly, keep the best, ask for one edge more; rework the damage of the best.
+
+Beams begin, and go on where no construction gets through: some boards of 30x30 need more slips than it can spend.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,10 @@ class Search:
         return made
 
     def step(self, target: int) -> None:
-        """First some beams; then construct, to beat the best by one, or rework a region of a best that has stood."""
+        """First some beams; then construct, to beat the best by one, or rework a region of a best that has stood.
+
+        Every other node is a beam's as long as the construction leads nowhere.
+        """
         if self.best is None:
             self._open()
             return
@@ -74,6 +80,9 @@ class Search:
         built = self.constructor or self._begin()
         if built.over:
             self._begin_again(built)
+        if self.params.engine.beams and self.courses.barren and self.beam_nodes <= built.nodes:
+            self._beams(1)
+            return
         wanted = min(self.best_score + 1, self.params.engine.boards_from or self.puzzle.max_score + 1)
         found = built.run(self.params.engine.step_nodes, wanted)
         if found is not None:
@@ -81,15 +90,22 @@ class Search:
 
     def _open(self) -> None:
         """A good full board at once: some beams, or the plainest of fills."""
-        beam = BeamEngine(self.puzzle, self.params, self.random)
-        for _ in range(self.params.engine.beams):
-            beam.complete()
-        self.beam_nodes, self.beam_prefixes = beam.nodes, beam.prefixes
-        for find in beam.drain():
-            self._offer(find.board, find.origin)
+        self._beams(self.params.engine.beams)
         if self.best is None:
             empty = np.full(self.puzzle.cells, -1, dtype=np.int32)
             self._offer(fill(self.puzzle, Board(empty, self.puzzle.width, self.puzzle.height)), "fill")
+
+    def _beams(self, number: int) -> None:
+        """So many beams, each from the empty board to its last tail, for boards better than the best."""
+        beam = BeamEngine(self.puzzle, self.params, self.random)
+        if self.best is not None:
+            beam.meet(self.best, self.best_score)
+        for _ in range(number):
+            beam.complete()
+        self.beam_nodes += beam.nodes
+        self.beam_prefixes += beam.prefixes
+        for find in beam.drain():
+            self._offer(find.board, find.origin)
 
     def _may_rework(self) -> bool:
         """Whether regions have not had their share yet; a board to start from is worked on before all else."""

@@ -107,6 +107,12 @@ class Courses:
         asked = profile(puzzle, order_of(puzzle, self.params), colours, quota_end(puzzle.cells))
         return Quota(colours, asked, self.params.quota).times(percent / 100)
 
+    @property
+    def barren(self) -> bool:
+        """Whether no height led to a prefix, not even without a quota."""
+        courses = self.courses
+        return all(one.shuffles and one.barren for one in courses) and any(one.percent == 0 for one in courses)
+
     # -- which course ------------------------------------------------------------------------------------------------
 
     def _next(self, mismatches: int) -> int:

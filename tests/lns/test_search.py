@@ -9,8 +9,8 @@ import pytest
 
 from instances import verify
 from instances.formats import load_puzzle
-from instances.puzzle import Clue
-from lns.engines import make_engine
+from instances.puzzle import Clue, Puzzle
+from lns.engines import construction_only, make_engine
 from lns.params import Params, from_dict
 from lns.search import Search
 from tests.instances.small_puzzles import planted
@@ -126,6 +126,44 @@ def test_a_board_that_is_all_tail_resumes_too():
     assert one.best_score < puzzle.max_score
     other.restore(one.state())
     assert other.best == one.best
+
+
+def test_beams_go_on_where_no_construction_gets_through():
+    """Pieces that have next to nothing in common: more mismatches than any schedule can spend."""
+    chance = np.random.default_rng(1)
+    quads = chance.integers(3, 400, (81, 4)).astype(np.int32)
+    for cell in range(81):
+        row, column = divmod(cell, 9)
+        grey = np.array([row == 0, column == 8, row == 8, column == 0])
+        quads[cell, np.roll(grey, 1) | np.roll(grey, -1)] = 1
+        quads[cell, grey] = 0
+    puzzle = Puzzle(quads, 9, 9)
+    params = replace(
+        QUICK,
+        construct=replace(QUICK.construct, quota=0.0, patience_nodes=20_000),
+        beam=replace(QUICK.beam, width=64),
+    )
+    one, other = (Search(puzzle, params, seed, 0) for seed in (1, 2))
+    one.step(puzzle.max_score)
+    opening = one.beam_nodes
+    while not one.courses.barren:
+        assert one.beam_nodes == opening
+        one.step(puzzle.max_score)
+    assert one.courses.courses[-1].percent == 0 and one.constructor is not None
+    for _ in range(8):
+        one.step(puzzle.max_score)
+    assert opening < 2 * opening < one.beam_nodes <= one.constructor.nodes + 2 * opening
+    assert one.best is not None and verify(puzzle, one.best).score == one.best_score
+    other.restore(one.state())
+    for search in (one, other):
+        for _ in range(2):
+            search.step(puzzle.max_score)
+    assert one.best == other.best and one.beam_nodes == other.beam_nodes
+    assert np.array_equal(one.random, other.random)
+    alone = Search(puzzle, construction_only(params), 1, 0)
+    for _ in range(4):
+        alone.step(puzzle.max_score)
+    assert alone.beam_nodes == 0
 
 
 def test_two_islands_search_differently():
