@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,36 +61,36 @@ def build(tray: Tray, *, reduced: bool = False) -> Model:
     ``reduced``: of the places that one piece has, only one of each that are images of one another, where the free
     cells are turned or mirrored onto themselves: every filling is an image of one that is left.
     """
-    place = {cell: number for number, cell in enumerate(tray.free)}
     alike: dict[Shape, list[str]] = {}
     for name, shape in tray.loose.items():
         alike.setdefault(orientations(shape)[0], []).append(name)
-    places: list[list[tuple[int, ...]]] = []
+    place = np.full((len(tray.rows), max(map(len, tray.rows), default=0)), -1, dtype=np.int32)
+    for number, cell in enumerate(tray.free):
+        place[cell] = number
+    places: list[IntArray] = []
     for shape in alike:
-        places.append(_places(shape, place, tray))
-        if sum(len(one) * len(one[0]) for one in places if one) > MAX_NODES:
+        places.append(_places(shape, place))
+        if sum(one.size for one in places) > MAX_NODES:
             raise InputError(f"the pieces have too many places on this tray; expected at most {MAX_NODES:,} nodes")
-    images = [[1] * len(one) for one in places]
+    images = [np.ones(len(one), dtype=np.int32) for one in places]
     single = [kind for kind, names in enumerate(alike.values()) if len(names) == 1]
     if reduced and single:
         kind = max(single, key=lambda one: len(places[one]))
         places[kind], images[kind] = _representatives(places[kind], symmetries(tray.free))
-    item, begin = array("i"), array("i", [0])
-    for number, found in enumerate(places, len(place)):
-        for cells in found:
-            item.extend((*cells, number))
-            begin.append(len(item))
-    beside = [[place.get(one, -1) for one in neighbours(cell)] for cell in tray.free]
+    numbered = [np.insert(one, one.shape[1], kind, axis=1) for kind, one in enumerate(places, len(tray.free))]
+    lengths = np.repeat([one.shape[1] for one in numbered], [len(one) for one in numbered])
+    none = np.zeros(0, dtype=np.int32)  # a tray that is full already
+    beside = [[_number(place, one) for one in neighbours(cell)] for cell in tray.free]
     return Model(
         tray,
         tuple(map(tuple, alike.values())),
-        np.array(begin, dtype=np.int32),
-        np.array(item, dtype=np.int32),
+        np.append(0, np.cumsum(lengths)).astype(np.int32),
+        np.concatenate([none, *(one.ravel() for one in numbered)]),
         np.array([len(names) for names in alike.values()], dtype=np.int32),
         np.array([len(shape) for shape in alike], dtype=np.int32),
         tuple(alike),
         np.array(beside, dtype=np.int32).reshape(-1, 4),
-        np.array([one for counts in images for one in counts], dtype=np.int32),
+        np.concatenate([none, *images]),
     )
 
 
@@ -110,24 +109,33 @@ def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
     return found
 
 
-def _places(shape: Shape, place: dict[Cell, int], tray: Tray) -> list[tuple[int, ...]]:
-    """The free cells that a piece may cover, for every orientation and place."""
-    found = []
+def _number(place: IntArray, cell: Cell) -> int:
+    """Of a free cell; -1 for others, on the tray or not."""
+    height, width = place.shape
+    return int(place[cell]) if 0 <= cell[0] < height and 0 <= cell[1] < width else -1
+
+
+def _places(shape: Shape, place: IntArray) -> IntArray:
+    """The free cells that a piece may cover, (places, cells of the piece), orientation by orientation."""
+    found = [np.zeros((0, len(shape)), dtype=np.int32)]
     for turned in orientations(shape):
-        for top, line in enumerate(tray.rows):
-            for left in range(len(line)):
-                cells = tuple(place.get((top + row, left + column), -1) for row, column in turned)
-                if min(cells) >= 0:
-                    found.append(cells)
-    return found
+        rows, columns = np.array(turned).T
+        tops, lefts = (
+            max(0, length - int(one.max())) for length, one in zip(place.shape, (rows, columns), strict=True)
+        )
+        top, left = np.indices((tops, lefts)).reshape(2, -1, 1)
+        cells = place[top + rows, left + columns]
+        found.append(cells[(cells >= 0).all(axis=1)])
+    return np.concatenate(found)
 
 
-def _representatives(places: list[tuple[int, ...]], maps: list[list[int]]) -> tuple[list[tuple[int, ...]], list[int]]:
+def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray, IntArray]:
     """Of the places that are images of one another the first, and how many each stands for."""
-    kept, images = [], []
-    for cells in places:
-        orbit = {tuple(sorted(one[cell] for cell in cells)) for one in maps}
-        if min(orbit) == tuple(sorted(cells)):
-            kept.append(cells)
-            images.append(len(orbit))
-    return kept, images
+    images = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
+    kept, numbers = [], []
+    for number, cells in enumerate(np.sort(places, axis=1).tolist()):
+        orbit = {tuple(one) for one in images[:, number].tolist()}
+        if min(orbit) == tuple(cells):
+            kept.append(number)
+            numbers.append(len(orbit))
+    return places[kept], np.array(numbers, dtype=np.int32)
