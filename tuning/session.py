@@ -226,14 +226,20 @@ class Session:
         return [trace for trace in known if trace is not None and trace.covers(study.plan.nodes)]
 
     def _search_end(self) -> float:
-        """When to stop searching, so that the validation is over in time; it gets half of the time at most."""
+        """When to stop searching, so that the validation of what is promising now is over in time.
+
+        It gets half of the time at most, and none while nothing is promising.
+        """
         if self._defaults_missing():
             return self._end
         run_s = statistics.median(trace.wall_s for trace in self._defaults())
         return self._end - min(self._end / 2, self._validation_s(run_s))
 
     def _validation_s(self, run_s: float) -> float:
-        runs = (validate.CANDIDATES + 1) * self.study.plan.held_out
+        candidates = len(validate.promising(self.study))
+        if not candidates:
+            return 0.0
+        runs = (candidates + 1) * self.study.plan.held_out
         known = [self.study.ledger.get(self.study.key(self.study.base, pair)) for pair in self.study.held_out]
         runs -= sum(trace is not None for trace in known)
         return RESERVE * run_s * runs / self.workers

@@ -101,18 +101,24 @@ def choose(study: Study) -> list[FrozenTrial]:
 
 
 def _choose(study: Study) -> None:
-    choices, trials = _choices(study), study.trials()
-    before = [trials[number] for _, numbers in choices for number in numbers]
+    if new := promising(study):
+        choices = _choices(study)
+        study.optuna.set_user_attr(_CHOSEN, [*choices, (share_of(len(choices) + 1, len(new)), new)])
+
+
+def promising(study: Study) -> list[int]:
+    """Numbers of the trials that would be chosen now, besides those chosen before."""
+    before = chosen(study)
     best_before = max(map(value_of, before), default=0.0)
     seen = {study.plan.base, *(params_digest(study.params_of(trial)) for trial in before)}
+    better = [trial for trial in study.trials(TrialState.COMPLETE) if value_of(trial) > best_before]
     new: list[int] = []
-    for trial in sorted(study.trials(TrialState.COMPLETE), key=value_of, reverse=True):
+    for trial in sorted(better, key=value_of, reverse=True):
         digest = params_digest(study.params_of(trial))
-        if value_of(trial) > best_before and digest not in seen and len(new) < CANDIDATES:
+        if digest not in seen and len(new) < CANDIDATES:
             seen.add(digest)
             new.append(trial.number)
-    if new:
-        study.optuna.set_user_attr(_CHOSEN, [*choices, (share_of(len(choices) + 1, len(new)), new)])
+    return new
 
 
 def share_of(choice: int, candidates: int) -> float:

@@ -35,7 +35,7 @@ from tuning import worker as workers
 from tuning.objective import Pair, Trace
 from tuning.plan import Wish, first_seeds, nodes_per_second
 from tuning.sampler import STARTUP
-from tuning.space import values_of
+from tuning.space import suggest, values_of
 from tuning.study import open_study
 from tuning.worker import search
 
@@ -149,14 +149,26 @@ def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
         session._mourn(WorkerLost(5, -9))
 
 
+def suggested(study):
+    """The number of the next trial, its parameters drawn."""
+    trial = study.optuna.ask()
+    suggest(trial, study.space, study.base)
+    return trial.number
+
+
 def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
     study = open_study(tmp_path / "s", WISH)
     session = sessions.Session(study, 2, 1000.0, None, print)
     assert session._search_end() == 1000.0  # nothing is known yet of how long a run takes
     for i, pair in enumerate(study.pairs):
         study.ledger.add(study.key(study.base, pair), Trace((), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
-    assert session._search_end() == pytest.approx(1000 - sessions.RESERVE * 5 * 80 / 2)
+    assert session._search_end() == 1000.0  # nothing is promising yet
+    for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
+        study.optuna.tell(suggested(study), value)
+    assert session._search_end() == pytest.approx(1000 - sessions.RESERVE * 5 * 3 * 20 / 2)  # two, and the defaults
     assert sessions.Session(study, 2, 100.0, None, print)._search_end() == 50.0
+    validate.choose(study)
+    assert session._search_end() == 1000.0  # they are being validated; nothing new is promising
     assert sessions.Session(study, 2, None, 9, print)._search_end() == float("inf")
 
 
