@@ -13,7 +13,7 @@ import numpy.typing as npt
 from exact.outcome import Status
 
 STEP_SECONDS = 0.08
-_FIRST_STEP = 500  # nodes: where each takes long, the first look at the clock is early too
+FIRST_STEP = 500  # nodes: where each takes long, the first look at the clock is early too
 
 
 class Search(Protocol):
@@ -78,13 +78,14 @@ class Pace:
     """``step``: how many nodes take about STEP_SECONDS, by the last step; at first few, then at most four times more
     from step to step. Searches end alike whatever their steps."""
 
-    def __init__(self) -> None:
-        self.step = _FIRST_STEP
+    def __init__(self, first: int = FIRST_STEP) -> None:
+        self.step = first
+        self._least = min(first, 100)
 
     def learn(self, nodes: int, seconds: float, left: float | None) -> None:
         """The last step took so long; ``left``: seconds of the budget, None = no limit."""
         aim = STEP_SECONDS if left is None else min(STEP_SECONDS, left)
-        self.step = int(min(max(nodes / max(seconds, 1e-9) * aim, 100.0), 4.0 * self.step))
+        self.step = int(min(max(nodes / max(seconds, 1e-9) * aim, self._least), 4.0 * self.step))
 
 
 def explored_share(done_and_all: Iterable[tuple[int, int]]) -> float:
@@ -106,18 +107,20 @@ def drive(
     seconds: float | None,
     report: Report | None = None,
     processor: bool = False,
+    first_step: int = FIRST_STEP,
 ) -> tuple[Status, float]:
     """Run ``search`` to its end or to the end of a budget; (status, seconds spent).
 
     ``nodes`` and ``seconds`` are budgets for this call, None = no limit. With ``processor`` seconds are of processor
-    time, limit and answer alike: fair on a busy machine. Ctrl-C between steps ends the search with Status.INTERRUPTED;
+    time, limit and answer alike: fair on a busy machine. ``first_step``: nodes before the first look at the clock,
+    fewer where each takes long. Ctrl-C between steps ends the search with Status.INTERRUPTED;
     what was counted so far stays in ``search``.
     """
     clock = time.process_time if processor else time.perf_counter
     search.advance(0, True)  # compiles, or loads machine code, before the clock starts
     began = clock()
     limit = None if nodes is None else search.nodes + nodes
-    pace = Pace()
+    pace = Pace(first_step)
     spent = 0.0
     status = Status.BUDGET_SPENT
     try:

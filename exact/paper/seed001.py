@@ -1,7 +1,8 @@
 """IQ Puzzler Pro report (seed 001): which weight finds fillings soonest, what the test of zones saves, large trays.
 
 The report shows its levels as pictures only. Here a level is a filling of the game with all but some pieces taken away,
-and a tray is cut as there (`exact.polyominoes.cut`). A node is a placement that was tested, as the report counts them.
+and a tray is cut as there (`exact.polyominoes.cut`). A node is a placement that was tested, as in the report, whose
+search goes on where a cell or a piece has no place left: it counts more of them.
 """
 
 from __future__ import annotations

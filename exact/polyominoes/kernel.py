@@ -56,10 +56,7 @@ class TrayState(NamedTuple):
 def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
     """Nothing laid yet. ``weight``: pieces of the largest one are tried first."""
     items, levels = model.cells + len(model.copies), int(model.copies.sum()) + 1
-    size = np.bincount(model.item, minlength=items).astype(np.int32)
-    member = np.argsort(model.item, kind="stable").astype(np.int32)
-    place = np.empty(len(model.item), dtype=np.int32)
-    place[member] = np.arange(len(model.item), dtype=np.int32)
+    lists = model.lists  # shared by all searches of the model, where they are never written
     kind = model.item[model.begin[1:] - 1] - model.cells
     order = np.argsort(-np.array([weight(shape) for shape in model.shapes], dtype=np.float64)[kind], kind="stable")
     rank = np.empty(model.options, dtype=np.int32)
@@ -67,11 +64,11 @@ def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[DESCENDING] = 1
     return TrayState(
-        option=np.repeat(np.arange(model.options, dtype=np.int32), np.diff(model.begin)),
-        start=(np.cumsum(size) - size).astype(np.int32),
-        size=size,
-        member=member,
-        place=place,
+        option=lists.option,
+        start=lists.start,
+        size=lists.size.copy(),
+        member=lists.member.copy(),
+        place=lists.place.copy(),
         active=np.arange(items, dtype=np.int32),
         active_at=np.arange(items, dtype=np.int32),
         left=np.array([items], dtype=np.int32),
@@ -81,7 +78,7 @@ def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
         chosen=np.full(levels, NOTHING, dtype=np.int32),
         next_try=np.zeros(levels, dtype=np.int32),
         end_try=np.zeros(levels, dtype=np.int32),
-        tries=np.zeros(levels * int(size.max(initial=1)), dtype=np.int32),
+        tries=np.zeros(levels * int(lists.size.max(initial=1)), dtype=np.int32),
         rank=rank,
         first=np.zeros(levels - 1, dtype=np.int32),
         seen=np.zeros(model.cells, dtype=np.bool_),
@@ -206,7 +203,8 @@ def collect(state, item, at):  # type: ignore[no-untyped-def]
 def advance(state, begin, item, images, beside, cells, sizes, zones, budget, stop_at_first):  # type: ignore[no-untyped-def]
     """Go on for ``budget`` nodes, to the end, or to the next solution. ``zones``: whether these are tested.
 
-    A node is a placement that was tested; ``counters[PRUNED]``: those that left a zone which cannot be filled.
+    A node is a placement that was tested; ``counters[PRUNED]``: those given up for a zone that cannot be
+    filled alone, where every cell and piece had an option left.
     """
     counters = state.counters
     spent = 0

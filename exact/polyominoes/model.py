@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +15,18 @@ from exact.polyominoes.tray import Tray
 from instances.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
-MAX_NODES = 30_000_000
+MAX_NODES = 10_000_000
 """Nodes of the matrix that a model may have: about a gigabyte."""
+
+
+class Lists(NamedTuple):
+    """``option`` by node; ``member``: nodes item by item, ``size`` from ``start`` on; ``place``: its inverse."""
+
+    option: IntArray
+    start: IntArray
+    size: IntArray
+    member: IntArray
+    place: IntArray
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,16 @@ class Model:
     shapes: tuple[Shape, ...]
     beside: IntArray
     images: IntArray
+
+    @cached_property
+    def lists(self) -> Lists:
+        """The options of each item, as every search begins with them."""
+        size = np.bincount(self.item, minlength=self.cells + len(self.copies)).astype(np.int32)
+        member = np.argsort(self.item, kind="stable").astype(np.int32)
+        place = np.empty(len(self.item), dtype=np.int32)
+        place[member] = np.arange(len(self.item), dtype=np.int32)
+        option = np.repeat(np.arange(self.options, dtype=np.int32), np.diff(self.begin))
+        return Lists(option, (np.cumsum(size) - size).astype(np.int32), size, member, place)
 
     @property
     def cells(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from exact.driver import Counted, Report, drive, explored_share
 from exact.extras import need
 from exact.outcome import UNTOLD, Status
-from exact.polyominoes.kernel import EXHAUSTED, LEVEL, NODES, PRUNED, SOLUTIONS, advance, initial_state
+from exact.polyominoes.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, PRUNED, SOLUTIONS, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.tray import Tray, problems
@@ -22,14 +22,15 @@ from instances.errors import InputError
 RACE = "race"  # all weights in turn, until one of them has a filling
 COUNTED_BY = "descender"  # when all are counted the order hardly matters
 SLICE = 1000  # nodes of a turn
+FIRST_STEP = 5  # on large trays a node takes 10 ms
 CONVENTION = "turned and mirrored fillings counted; equal pieces swapped count once"
 
 
 @dataclass(frozen=True)
 class Filled:
-    """``solutions`` as CONVENTION says, ``nodes``: placements tested, or `UNTOLD`; ``pruned``: those of them that left
-    a zone which the pieces cannot fill; ``filling``: the first one found, verified, or None; ``weight``: of the search
-    that ended, "" where none did."""
+    """``solutions`` as CONVENTION says, ``nodes``: placements tested, or `UNTOLD`; ``pruned``: those of them that were
+    given up for a zone that cannot be filled alone; ``filling``: the first one found, verified, or None; ``weight``: of
+    the search that ended, "" where none did."""
 
     status: Status
     solutions: int
@@ -43,14 +44,12 @@ class Filled:
 
 class Fillings(Counted):
     """A paused search. ``weight``: one of WEIGHTS, by which pieces are tried; ``zones``: whether the zones that a
-    placement leaves are tested (both seed 001, III). Raises InputError for another weight.
+    placement leaves are tested (both seed 001, III).
     """
 
     PLACES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, model: Model, weight: str, *, zones: bool = True) -> None:
-        if weight not in WEIGHTS:
-            raise InputError(f"unknown weight '{weight}'; expected {RACE}, {', '.join(WEIGHTS)}")
         self.model, self.weight, self.zones = model, weight, zones
         self.state = initial_state(model, WEIGHTS[weight])
         self.counters = self.state.counters
@@ -61,7 +60,7 @@ class Fillings(Counted):
         begin = np.append(0, self.state.end_try)
         return explored_share(
             (int(self.state.next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level]))
-            for level in range(int(self.counters[LEVEL]) + 1)
+            for level in range(int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING]))
         )
 
     @property
@@ -131,7 +130,7 @@ class Race:
 
 def fill(
     tray: Tray,
-    weight: str = "",
+    weight: str | None = None,
     *,
     zones: bool = True,
     count_all: bool = False,
@@ -145,13 +144,17 @@ def fill(
     ``weight``: by default the RACE of all, or COUNTED_BY where all are counted. Budgets as for `exact.driver.drive`.
     Raises InputError for a weight that is not known, and where the tray is too large.
     """
-    weight = weight or (COUNTED_BY if count_all else RACE)
+    if weight is None:
+        weight = COUNTED_BY if count_all else RACE
+    if weight not in (RACE, *WEIGHTS):
+        raise InputError(f"unknown weight '{weight}'; expected {RACE}, {', '.join(WEIGHTS)}")
     if count_all and weight == RACE:
         raise InputError("a race ends at the first filling; expected one weight to count all")
     model = build(tray, reduced=count_all)
     search = Race(model, zones=zones) if weight == RACE else Fillings(model, weight, zones=zones)
     status, spent = drive(
-        search, count_all=count_all, nodes=nodes, seconds=seconds, report=report, processor=processor
+        search, count_all=count_all, nodes=nodes, seconds=seconds, report=report, processor=processor,
+        first_step=FIRST_STEP,
     )  # fmt: skip
     ended = search.ended
     filling, by = (ended.first_filling(), ended.weight) if ended else (None, "")
@@ -168,7 +171,7 @@ def fill_by_library(tray: Tray, *, count_all: bool = False, seconds: float | Non
     found, first, exhausted, spent = told[-1] if told else (0, [], False, 0.0)
     filling = _checked(model, np.array(first, dtype=np.int32)) if found else None
     if ended.how is Ending.INTERRUPTED:
-        status = Status.INTERRUPTED
+        status, spent = Status.INTERRUPTED, ended.seconds
     elif exhausted or (found and not count_all):
         status = Status.SOLVED if found else Status.INFEASIBLE
     else:

@@ -108,7 +108,7 @@ def _blocks(text: str) -> list[tuple[int, list[str]]]:
     """Lines between blank ones, without blanks at their ends, and the number of each block's first line."""
     blocks: list[tuple[int, list[str]]] = []
     open_block = False
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         row = line.rstrip()
         if not row:
             open_block = False

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lns.cli.options import check_files, duration, positive, whole
+from lns.cli.options import check_files, duration, named, positive, whole
 
 if TYPE_CHECKING:
     from exact.polyominoes.search import Filled
@@ -29,7 +28,7 @@ Without pieces a tray has those of IQ Puzzler Pro; without a FILE it is that gam
 
 examples:
   lns exact tray                                  a filling of IQ Puzzler Pro
-  lns exact tray --count                          all 17,324,560, in ten minutes or so
+  lns exact tray --count                          all 4,331,140, in some minutes
   lns exact tray --cut 16x10 --seed 3 -o t.txt    a tray cut into pieces at random
   lns exact tray t.txt --weight ascender          small pieces first
 
@@ -45,7 +44,7 @@ def size(text: str) -> tuple[int, int]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a picture, see below (default: the game)")
+    parser.add_argument("file", nargs="?", type=named, metavar="FILE", help="a picture, see below (default: the game)")
     parser.add_argument("--count", action="store_true", help="count all fillings, instead of finding the first")
     parser.add_argument(
         "--solver", choices=("own", "xcover"), default="own", help="our search (default), or the library"
@@ -62,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cut", type=size, metavar="WxH", help="no search: cut a tray into pieces, and show them")
     parser.add_argument("--seed", type=whole, metavar="N", help="of --cut (default 0)")
     parser.add_argument("--pieces", type=positive, metavar="N", help="of --cut: at most so many (default 50)")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the picture there, with its pieces")
+    parser.add_argument("-o", "--output", type=named, metavar="FILE", help="write the picture there, with its pieces")
     parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -86,7 +85,10 @@ def run(args: argparse.Namespace) -> int:
     for name, value in (given if args.cut is None else searching).items():
         if value is not None:
             raise InputError(f"{name} {'is for' if args.cut is None else 'does nothing with'} --cut")
-    return _search(args) if args.cut is None else _cut(args)
+    try:
+        return _search(args) if args.cut is None else _cut(args)
+    except MemoryError:
+        raise InputError("this tray takes more memory than there is; expected a smaller one", args.file) from None
 
 
 def _cut(args: argparse.Namespace) -> int:
@@ -129,7 +131,7 @@ def _search(args: argparse.Namespace) -> int:
         with progress(args.time, quiet=args.quiet) as line:
             found = fill(
                 tray,
-                args.weight or "",
+                args.weight,
                 zones=not args.no_zones,
                 count_all=args.count,
                 nodes=args.nodes,
@@ -138,7 +140,7 @@ def _search(args: argparse.Namespace) -> int:
                     f"{now.nodes / 1e6:,.1f}M nodes, {now.solutions:,} fillings", now.seconds
                 ),
             )  # fmt: skip
-    if args.output is not None and found.filling is not None:
+    if written := args.output is not None and found.filling is not None:
         atomic_write(args.output, render(Tray(found.filling, tray.pieces)))
     if args.json:
         print_json(
@@ -152,10 +154,13 @@ def _search(args: argparse.Namespace) -> int:
                 "pruned": found.pruned,
                 "weight": found.weight,
                 "filling": found.filling,
+                "output": str(args.output) if written else None,
             }
         )
     else:
         _print(found, args.count)
+        if args.output is not None:
+            print(f"written     {args.output if written else 'nothing: there is no filling to write'}")
     if found.status is Status.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if found.status is Status.INFEASIBLE and not args.count else DONE
@@ -174,6 +179,8 @@ def _print(found: Filled, counted: bool) -> None:
     if found.nodes == UNTOLD:
         print("nodes       - (xcover does not tell them)")
     else:
-        print(f"nodes       {found.nodes:,} placements of {found.options:,} tested, {found.pruned:,} left a zone that "
-              "cannot be filled")  # fmt: skip
+        print(
+            f"nodes       {found.nodes:,} placements tested, of {found.options:,} that there are; "
+            f"{found.pruned:,} given up for a zone that cannot be filled"
+        )
     print(f"time        {found.seconds:.3f} s")

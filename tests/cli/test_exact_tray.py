@@ -39,7 +39,7 @@ def test_the_game_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
     assert (answer["status"], answer["solutions"], answer["options"]) == ("solved", 1, 2140)
     assert main(["exact", "tray", "-o", "full.txt", "--weight", "perimeter", "--no-zones"]) == 0
     out = capsys.readouterr().out
-    assert "fillings    at least 1\n" in out and "placements of 2,140 tested, 0 left a zone" in out
+    assert "fillings    at least 1\n" in out and "placements tested, of 2,140 that there are; 0 given up" in out
     full = load("full.txt")
     assert problems(game, full.rows) == [] and "\n".join(full.rows) in out
     assert main(["exact", "tray", "full.txt", "--count", "--json"]) == 0
@@ -53,8 +53,10 @@ def test_counts_and_statuses(capsys: pytest.CaptureFixture[str]) -> None:
     for weight in ("ascender", "holes-inverse"):
         assert main(["exact", "tray", "small.txt", "--count", "--weight", weight, "--json"]) == 0
         assert said(capsys)["solutions"] == counted["solutions"]
-    assert main(["exact", "tray", "none.txt"]) == 1
-    assert "status      infeasible\nfillings    0\n" in capsys.readouterr().out
+    assert main(["exact", "tray", "none.txt", "-o", "out.txt"]) == 1
+    out = capsys.readouterr().out
+    assert "status      infeasible\nfillings    0\n" in out and "written     nothing" in out
+    assert not Path("out.txt").exists()
     assert main(["exact", "tray", "none.txt", "--count", "--json"]) == 0
     assert said(capsys)["filling"] is None
     assert main(["exact", "tray", "--count", "--nodes", "5000", "--json"]) == 0
@@ -95,6 +97,8 @@ def test_cuts(capsys: pytest.CaptureFixture[str]) -> None:
         (["gone.txt"], "gone.txt: no such file; expected the picture of a tray"),
         (["bad.txt"], "bad.txt:2: a row of 2 cells; expected 3, as in the first"),
         (["bytes.txt"], "bytes.txt:"),
+        (["--weight", ""], "unknown weight ''; expected race"),
+        ([""], "the name is empty"),
         (["--weight", "size"], "unknown weight 'size'; expected race, descender, ascender"),
         (["--weight", "race", "--count"], "a race ends at the first filling"),
         (["--solver", "xcover", "--nodes", "5"], "xcover has no nodes, weights or zones"),
