@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from exact.cover.kernel import EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
+from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
 from exact.driver import Counted, explored_share
 from exact.extras import need
@@ -44,7 +44,7 @@ class Cover(Counted):
         begin = np.append(0, self.state.end_try)
         return explored_share(
             (int(self.state.next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level]))
-            for level in range(int(self.state.counters[LEVEL]) + 1)
+            for level in range(int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING]))
         )
 
     def advance(self, budget: int, stop_at_first: bool) -> None:

@@ -56,6 +56,14 @@ def test_a_matrix_too_large_for_the_memory_is_refused() -> None:
         run_xcover(uniform(24, 24, 5, 1).puzzle, Request())
 
 
+def test_what_is_explored_grows_to_a_whole() -> None:
+    search, shares = Cover(uniform(4, 4, 3, 2).puzzle, "unary"), [0.0]
+    while not search.exhausted:
+        shares.append(search.explored)
+        search.advance(7, False)
+    assert shares == sorted(shares) and len(set(shares)) > 10 and 0.5 < shares[-1] <= 1.0
+
+
 def test_a_single_cell() -> None:
     search = finished(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), "unary")
     assert search.solutions == 1
