@@ -99,6 +99,14 @@ def explored_share(done_and_all: Iterable[tuple[int, int]]) -> float:
     return share
 
 
+def explored_by_tries(next_try: npt.NDArray[np.int32], end_try: npt.NDArray[np.int32], levels: int) -> float:
+    """`explored_share` of a search that keeps its tries level after level: ``next_try``, ``end_try`` into one list."""
+    begin = np.append(0, end_try)
+    return explored_share(
+        (int(next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level])) for level in range(levels)
+    )
+
+
 def drive(
     search: Search,
     *,

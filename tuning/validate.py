@@ -114,8 +114,10 @@ def promising(study: Study) -> list[int]:
     better = [trial for trial in study.trials(TrialState.COMPLETE) if value_of(trial) > best_before]
     new: list[int] = []
     for trial in sorted(better, key=value_of, reverse=True):
+        if len(new) == CANDIDATES:
+            break
         digest = params_digest(study.params_of(trial))
-        if digest not in seen and len(new) < CANDIDATES:
+        if digest not in seen:
             seen.add(digest)
             new.append(trial.number)
     return new

@@ -8,7 +8,7 @@ import numpy as np
 
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
-from exact.driver import Counted, explored_share
+from exact.driver import Counted, explored_by_tries
 from exact.extras import need
 from exact.listing import searched
 from exact.outcome import UNTOLD
@@ -41,11 +41,8 @@ class Cover(Counted):
     @property
     def explored(self) -> float:
         """Share of the tree that is done, as if sibling subtrees were equal."""
-        begin = np.append(0, self.state.end_try)
-        return explored_share(
-            (int(self.state.next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level]))
-            for level in range(int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING]))
-        )
+        levels = int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])  # the last may not be begun yet
+        return explored_by_tries(self.state.next_try, self.state.end_try, levels)
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.cover.kernel import deactivate
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.polyominoes.model import Model
 from exact.polyominoes.shapes import Shape
@@ -112,11 +113,7 @@ def lay(state, begin, item, cells, option):  # type: ignore[no-untyped-def]
             take(state, node, i)
             alive &= state.size[i] >= state.copies[i - cells]
             continue
-        state.left[0] -= 1
-        end = state.left[0]
-        last, here = state.active[end], state.active_at[i]
-        state.active[here], state.active_at[last] = last, here
-        state.active[end], state.active_at[i] = i, end
+        deactivate(state, i)
         for at in range(state.start[i], state.start[i] + state.size[i]):
             other = state.option[state.member[at]]
             if other == option:

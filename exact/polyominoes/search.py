@@ -9,7 +9,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from exact.driver import Counted, Report, drive, explored_share
+from exact.driver import Counted, Report, drive, explored_by_tries
 from exact.extras import need
 from exact.outcome import UNTOLD, Status
 from exact.polyominoes.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, PRUNED, SOLUTIONS, advance, initial_state
@@ -57,11 +57,8 @@ class Fillings(Counted):
     @property
     def explored(self) -> float:
         """Share of the tree that is done, as if sibling subtrees were equal."""
-        begin = np.append(0, self.state.end_try)
-        return explored_share(
-            (int(self.state.next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level]))
-            for level in range(int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING]))
-        )
+        levels = int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])  # the last may not be begun yet
+        return explored_by_tries(self.state.next_try, self.state.end_try, levels)
 
     @property
     def pruned(self) -> int:
