@@ -5,6 +5,7 @@ from __future__ import annotations
 TAIL_NODE = 2.0  # a placement of the exact tail
 TAIL_SET_UP = 25.0  # an exact tail before its first placement
 TAIL = 250.0  # the whole exact tail of a prefix, set-up included, where the aim is loose
+ENTRY = 50.0  # an endgame before its first placement
 CHILD = 2.0  # a child that a beam looks at
 LOOK = 1.5  # at a candidate, in the populations that tell what a quota asks for
 CENSUS_LOOKS = 100_000_000  # at most so many for one set of favoured colours, if it can be: a second or two
@@ -23,4 +24,4 @@ def census(cells: int) -> float:
 
 def measuring(population: int, cells: int) -> float:
     """How pieces fit, for one course, by populations of so many prefixes."""
-    return 0.05 * population * cells * (cells + 420)
+    return 0.12 * population * cells * (cells + 420)

@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
 from exact.jit import flat_kernel
 from exact.region.resolve import resolve
 from instances.puzzle import Puzzle
@@ -13,7 +16,7 @@ from lns import costs
 from lns.construct import derive, kernel, schedule, strata
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED
+from lns.construct.endgame import REACHED, enter, lift
 from lns.construct.endplan import EndPlan, EndWork
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.tail import TailPlan, TailWork, solve_tail
@@ -38,6 +41,10 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
     tails, placements = again * max(1, tight[2]), max(1, loose[3] - tight[3])
     yield "an exact tail's set-up", costs.TAIL_SET_UP, (tight[0] - alone[0]) / tails / node
     yield "a placement of one", costs.TAIL_NODE, (loose[0] - tight[0]) / placements / node
+
+    begin_endgames(built, 1, 1)  # compiles
+    seconds, begun = begin_endgames(built, again, again)
+    yield "an endgame's beginning", costs.ENTRY, seconds / begun / node
 
     beam = BeamEngine(puzzle, params, random_state(1))
     seconds = _seconds(beam.complete)
@@ -78,6 +85,37 @@ def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[floa
     seconds, made = time.process_time() - began, built.nodes - before
     built.restore(state)
     return seconds, made, prefixes, placements
+
+
+def begin_endgames(built: Constructor, stems: int, rounds: int) -> tuple[float, int]:
+    """(seconds, beginnings) of endgames behind the next so many stems, as often as ``rounds`` say; as above."""
+    state, prefix, plan = built.state(), built.prefix, built.plan
+    if prefix.scalars[0] > plan.begin:
+        lift(built.end, prefix.scalars[0], prefix.chosen, prefix.used)
+        prefix.scalars[0] = plan.begin
+    met: list[tuple[npt.NDArray[np.generic], ...]] = []
+    while len(met) < stems and kernel.search_lists(plan, prefix, 2**62) == REACHED:
+        met.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
+    used, right, down = (np.array(one) for one in zip(*met, strict=True))
+    began = time.process_time()
+    _enter_each(built.end, built.end_work, used, right, down, rounds)
+    seconds = time.process_time() - began
+    built.restore(state)
+    return seconds, len(met) * rounds
+
+
+@flat_kernel
+def _enter_each(
+    end: EndPlan,
+    work: EndWork,
+    used: npt.NDArray[np.uint8],
+    right: npt.NDArray[np.int64],
+    down: npt.NDArray[np.int64],
+    rounds: int,
+) -> None:
+    for _ in range(rounds):
+        for i in range(len(used)):
+            enter(end, work, used[i], right[i], down[i], 0)
 
 
 @flat_kernel

@@ -12,7 +12,7 @@ pieces the rule finds, within a few cells, the schedule of the record holders.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -160,10 +160,23 @@ def _first_slip(quota: Quota, puzzle: Puzzle, params: Construct) -> int:
 
 def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Schedule:
     """The schedule that the constructor runs."""
-    return Schedule(
+    schedule = Schedule(
         order_of(puzzle, params),
         np.maximum(aim.unlock - params.slip_shift, _first_slip(fit.quota, puzzle, params)),
         fit.quota.floor(puzzle.cells),
         fit.quota.favoured,
         cut_of(puzzle, params),
     )
+    return replace(schedule, endgame_from=_endgame_from(fit, schedule))
+
+
+def _endgame_from(fit: Fit, schedule: Schedule) -> int:
+    """Where the endgame is begun behind few prefixes: some orders have most of theirs where it could begin first.
+
+    That is so where a column of the rim ends there (10x25). Before the first slip only, for lists with slips are long.
+    """
+    least, first_slip = schedule.endgame, int(min(schedule.unlock, default=schedule.cut))
+    prefixes = np.cumprod(fit.exact)  # expected, of so many cells and one more
+    if least == 0 or prefixes[least - 1] * costs.ENTRY <= prefixes[:least].sum():
+        return least
+    return least + int(prefixes[least - 1 : first_slip].argmin()) if first_slip > least else least

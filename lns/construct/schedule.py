@@ -60,7 +60,7 @@ class Quota:
 class Schedule:
     """``order``: int32 cells by depth; ``unlock``: int64 ascending depths from which one slip more may have been spent;
     ``floor``: int32 favoured half-edges that must have been used, by depth; ``favoured``: colours; ``cut``: depth where
-    the exact tail begins.
+    the exact tail begins; ``endgame_from``: depth before which no endgame begins, even where it could.
     """
 
     order: IntArray
@@ -68,6 +68,7 @@ class Schedule:
     floor: IntArray
     favoured: tuple[int, ...]
     cut: int
+    endgame_from: int = 0
 
     @property
     def allowed(self) -> IntArray:
@@ -81,10 +82,10 @@ class Schedule:
 
     @property
     def endgame(self) -> int:
-        """Depth from which at most 64 pieces are free and no quota is asked for any more: see ``endgame``."""
+        """Depth from ``endgame_from`` on where at most 64 pieces are free and no quota is left: see ``endgame``."""
         asked = np.flatnonzero(self.floor > 0)
         behind = int(asked[-1]) + 1 if len(asked) else 0
-        return min(max(len(self.order) - MOST_PIECES, behind), self.cut)
+        return min(max(len(self.order) - MOST_PIECES, behind, self.endgame_from), self.cut)
 
     @property
     def may_slip(self) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from instances.generate import like_e2, uniform
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances
 from lns.construct.courses import COARSE, COLOUR_SETS, Courses
-from lns.construct.derive import best_schedule, highest_aim, measure, most_mismatches, schedule_for
+from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, most_mismatches, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import Quota, colour_classes, favoured_colours
 from lns.construct.word import SLIP, SLIPS
@@ -349,6 +349,32 @@ def test_no_slip_is_spent_while_a_quota_asks_for_anything():
         assert (schedule.floor > 0).any() and not (schedule.floor[schedule.allowed > 0] > 0).any()
         shifted = schedule_for(course.fit, courses.aim, puzzle, replace(courses.params, slip_shift=40))
         assert not (shifted.floor[shifted.allowed > 0] > 0).any()
+
+
+def fit_of(children: dict[int, float], cells: int) -> Fit:
+    """One exact child everywhere, other numbers from some depths on; few slip."""
+    exact = np.ones(cells)
+    for depth, number in children.items():
+        exact[depth:] = number
+    return Fit(exact, np.full(cells, 0.1), Quota())
+
+
+@pytest.mark.parametrize(
+    ("children", "first_slip", "begins"),
+    [
+        ({}, 120, 80),  # where it can begin first, if few prefixes come there
+        ({70: 3.0, 80: 0.5}, 120, 120),  # else where they are fewest, before the first slip
+        ({70: 3.0, 80: 0.5}, 90, 90),
+        ({70: 3.0, 80: 0.5, 85: 2.0, 90: 0.9}, 120, 85),
+        ({70: 3.0, 80: 0.5}, 75, 80),  # lists with slips are long
+        ({70: 3.0}, 120, 80),  # they only get more
+    ],
+)
+def test_the_endgame_begins_where_few_prefixes_come(children, first_slip, begins):
+    puzzle = load_puzzle("like-e2-12x12")
+    aim = Aim(2, np.array([first_slip, 130]), 0.0)
+    schedule = schedule_for(fit_of(children, puzzle.cells), aim, puzzle, Construct())
+    assert schedule.endgame == begins
 
 
 def test_trees_searched_whole_are_not_searched_for_ever():

@@ -10,7 +10,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
 from lns.params import Construct
 from lns.rng import random_state
-from tuning.prices import LOOSE, TIGHT, _finish, prices
+from tuning.prices import LOOSE, TIGHT, _finish, begin_endgames, prices
 
 
 def test_each_price_is_measured() -> None:
@@ -18,7 +18,7 @@ def test_each_price_is_measured() -> None:
         what: (price, here) for what, price, here in prices(load_puzzle("like-e2-10x10"), nodes=1_000_000, again=50)
     }
     assert [price for price, _ in told.values()] == [
-        costs.TAIL_SET_UP, costs.TAIL_NODE, costs.CHILD, costs.REGION_NODE, costs.census(100),
+        costs.TAIL_SET_UP, costs.TAIL_NODE, costs.ENTRY, costs.CHILD, costs.REGION_NODE, costs.census(100),
         costs.measuring(1000, 100),
     ]  # fmt: skip
     assert all(math.isfinite(here) for _, here in told.values())
@@ -38,3 +38,14 @@ def test_tails_are_timed_over_the_same_prefixes() -> None:
     assert alone[1:3] == tight[1:3] == loose[1:3] and alone[2] > 0
     assert alone[3] == 0 and loose[3] > tight[3]
     assert loose[3] % 3 == 0
+
+
+def test_endgames_are_begun_behind_the_next_stems() -> None:
+    puzzle, params = load_puzzle("like-e2-10x10"), Construct(quota=0.5)
+    built = Constructor(puzzle, params, Courses(puzzle, params, random_state(1)).choose(20), random_state(1))
+    while built.barren:
+        built.run(1_000_000, puzzle.max_score)
+    before = built.state()
+    assert begin_endgames(built, 50, 3)[1] == 150
+    after = built.state()
+    assert all((before[name] == after[name]).all() for name in ("scalars", "census", "counters", "bits", "random"))
