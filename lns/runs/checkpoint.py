@@ -30,7 +30,7 @@ from lns.islands import Island
 from lns.runs.account import Account, from_json
 from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
 
-SCHEMA = 8  # 2, 4, 5: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems; 8: profile
+SCHEMA = 9  # 2, 4, 5, 9: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems; 8: profile
 MAX_BYTES = 2**30  # of a file
 MAX_FREE_BYTES = 2**26  # of an array whose length is the engine's own
 MAX_META = 2**22
