@@ -78,7 +78,7 @@ class Search:
         if self.quiet > self.params.windows.patience and self._may_rework() and self._rework(self.best):
             return
         built = self.constructor or self._begin()
-        if built.over:
+        if built.over or self.courses.outdone(built, self._mismatches):
             self._begin_again(built)
         if self.params.engine.beams and self.courses.barren and self.beam_nodes <= built.nodes:
             self._beams(1)
@@ -126,16 +126,21 @@ class Search:
             self.quiet = self.params.windows.patience  # its neighbours are worth a look at once
         return True
 
+    @property
+    def _mismatches(self) -> int:
+        """That a better board has at most."""
+        return self.puzzle.max_score - self.best_score - 1
+
     def _begin(self) -> Constructor:
         """Measure the instance, and choose what to search first."""
-        schedule = self.courses.choose(self.puzzle.max_score - self.best_score - 1)
+        schedule = self.courses.choose(self._mismatches)
         self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random)
         return self.constructor
 
     def _begin_again(self, built: Constructor) -> None:
         """Learn from the shuffle that is over, and choose what to search next."""
         self.courses.learn(built)
-        built.begin(self.courses.choose(self.puzzle.max_score - self.best_score - 1))
+        built.begin(self.courses.choose(self._mismatches))
 
     def _offer(self, board: Board, origin: str) -> None:
         find = judged(self.puzzle, board, origin)

@@ -45,6 +45,8 @@ WIDE = 10  # percent; in wider gaps no height is tried
 HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
 TRUST = 0.4  # shuffles of a course, after which that hope is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
+BRIEF = 1 / 8  # part of a shuffle that shows what its height is worth;
+OUTDONE = 0.25  # it ends there, if that is less than this share of what another height of the same colours is worth
 COLOUR_SETS = 32  # from which other colours to favour are drawn
 STALE = 0.5  # they are, where all courses are worth less than this share of what the best was while all it met was new
 MOST_COURSES = 128
@@ -93,6 +95,20 @@ class Courses:
         self.courses[self.now].learn(built, *self.stems.count(stems))
         self.stems.add(stems)
         self.ends += built.ends
+
+    def outdone(self, built: Constructor, mismatches: int) -> bool:
+        """Whether the present shuffle, by ``built``, shows by now that another height is worth far more."""
+        if built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
+            return False
+        chance = self._chances(self.ends + built.ends)
+
+        def worth(course: Course, spent: Floats, work: float) -> float:
+            return course.outlook * float(expected_boards(spent, chance, max(0, mismatches))[-1]) / max(work, 1.0)
+
+        now = self.courses[self.now]
+        others = (one for one in self.courses if one is not now and one.colour_set == now.colour_set)
+        best = max((worth(one, one.spent[ALL], one.work) for one in others), default=0.0)
+        return worth(now, now.spent[ALL] + built.spent, now.work + built.work_of_shuffle) < OUTDONE * best
 
     def _stems_of(self, built: Constructor) -> Keys:
         """Those that the present shuffle met; in a looser tree more may come of a stem, so that it is another one."""

@@ -13,8 +13,8 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.generate import like_e2, uniform
 from lns.construct.constructor import Constructor
-from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances
-from lns.construct.courses import COARSE, COLOUR_SETS, Courses
+from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expected_boards
+from lns.construct.courses import COARSE, COLOUR_SETS, OUTDONE, Courses
 from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, most_mismatches, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import Quota, colour_classes, favoured_colours
@@ -175,6 +175,38 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
         courses.courses[new].work = 1e5
     new = courses._next(10)
     assert courses.courses[new].percent == 85, "the lowest is best: one lower is tried"
+
+
+def test_a_shuffle_ends_where_another_height_is_worth_far_more():
+    """By hand-made counts: a height ends soon if it is known to be far worse, and no other colours end it."""
+    puzzle = load_puzzle("like-e2-10x10")
+    courses = Courses(puzzle, Construct(population=300, quota=0.5), random_state(1))
+    built = Constructor(puzzle, courses.params, courses.choose(20), random_state(2))
+    while built.barren or built.nodes_of_shuffle < 1_000_000:
+        built.run(200_000, puzzle.max_score)
+        if built.over:
+            built.begin(built.schedule)
+    courses.params = replace(courses.params, reshuffle_nodes=int(8 * built.nodes_of_shuffle))
+    now = courses.courses[courses.now]
+    assert not courses.outdone(built, 20), "there is no other one"
+    other = courses._begin(90)
+    rival = courses.courses[other]
+    courses.now = courses.courses.index(now)
+    mine = expected_boards(built.spent, courses._chances(built.ends), 20)[-1] / built.work_of_shuffle
+    rival.work = float(10**9)
+    for share, ends in ((0.9 * OUTDONE, True), (1.1 * OUTDONE, False)):
+        worth = rival.outlook * mine / share * rival.work
+        rival.spent[ALL] = (
+            worth / expected_boards(np.eye(SLIPS)[0], courses._chances(built.ends), 20)[-1] * np.eye(SLIPS)[0]
+        )
+        assert courses.outdone(built, 20) is ends
+    rival.spent[ALL] *= 100
+    assert courses.outdone(built, 20)
+    courses.params = replace(courses.params, reshuffle_nodes=8 * built.nodes_of_shuffle + 8)
+    assert not courses.outdone(built, 20), "it is too early to tell"
+    courses.params = replace(courses.params, reshuffle_nodes=1000)
+    rival.colour_set = 1
+    assert not courses.outdone(built, 20), "other colours are for `_something_new`"
 
 
 def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():

@@ -10,6 +10,7 @@ import pytest
 from instances import verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
+from lns.construct.courses import Courses
 from lns.engines import construction_only, make_engine
 from lns.params import Params, from_dict
 from lns.search import Search
@@ -73,6 +74,35 @@ def test_the_engine_resumes_bit_for_bit(split):
     for name, value in whole.state().items():
         if name != "construct.cursor":
             assert np.array_equal(value, second.state()[name]), name
+
+
+def test_a_height_worth_far_less_is_left_soon_also_over_an_interruption(monkeypatch):
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(
+        QUICK,
+        construct=replace(QUICK.construct, reshuffle_nodes=4_000_000, patience_nodes=1_000_000),
+        engine=replace(QUICK.engine, step_nodes=200_000),
+    )
+    left_soon = []
+    learn = Courses.learn
+
+    def noted(courses, built):
+        if not built.barren and not built.over:
+            left_soon.append(built.nodes_of_shuffle)
+        learn(courses, built)
+
+    monkeypatch.setattr(Courses, "learn", noted)
+    whole, part = Search(puzzle, params, 1, 0), Search(puzzle, params, 1, 0)
+    for number in range(250):
+        for search in (whole, part):
+            search.step(puzzle.max_score)
+        if number % 10 == 0:
+            state, part = part.state(), Search(puzzle, params, 2 + number, 0)
+            part.restore(state)
+    assert left_soon and all(500_000 <= nodes < 4_000_000 for nodes in left_soon)
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, part.state()[name]), name
 
 
 def test_what_was_met_before_is_remembered_over_an_interruption():
