@@ -176,7 +176,7 @@ def _endgame_from(fit: Fit, schedule: Schedule) -> int:
     That is so where a column of the rim ends there (10x25). Before the first slip only, for lists with slips are long.
     """
     least, first_slip = schedule.endgame, int(min(schedule.unlock, default=schedule.cut))
-    prefixes = np.cumprod(fit.exact)  # expected, of so many cells and one more
-    if least == 0 or prefixes[least - 1] * costs.ENTRY <= prefixes[:least].sum():
+    prefixes = np.cumsum(np.log(fit.exact))  # logarithms of those expected, of so many cells and one more
+    if least == 0 or prefixes[least - 1] + math.log(costs.ENTRY) <= np.logaddexp.reduce(prefixes[:least]):
         return least
     return least + int(prefixes[least - 1 : first_slip].argmin()) if first_slip > least else least

@@ -400,6 +400,8 @@ def fit_of(children: dict[int, float], cells: int) -> Fit:
         ({70: 3.0, 80: 0.5, 85: 2.0, 90: 0.9}, 120, 85),
         ({70: 3.0, 80: 0.5}, 75, 80),  # lists with slips are long
         ({70: 3.0}, 120, 80),  # they only get more
+        ({0: 1e6, 70: 3e6, 80: 5e5}, 120, 80),  # more than any number
+        ({0: 1e6, 80: 0.5}, 120, 120),
     ],
 )
 def test_the_endgame_begins_where_few_prefixes_come(children, first_slip, begins):
