@@ -15,7 +15,7 @@ from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
-from lns.engine import Find, State, Statistics, counters, judged
+from lns.engine import Find, State, Statistics, counters, judged, legal_score
 from lns.neighbourhoods import windows
 from lns.params import Params
 from lns.rng import RandomState, random_state
@@ -192,6 +192,8 @@ class Search:
         self.random[:] = state["random"]
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
+        if self.best_score != (-1 if self.best is None else legal_score(puzzle, self.best)):
+            raise InputError("the saved score contradicts the saved board")
         self._regions = None
         known, built = (_part(state, part) for part in ("courses.", "construct."))
         if len(known["fits"]) == 0:

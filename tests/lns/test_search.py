@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from instances import verify
+from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
 from lns.construct.courses import Courses
@@ -138,9 +138,15 @@ def test_what_regions_add_is_foretold_too():
     search._adopt(board, score + 1, "windows")
     search._adopt(board, score + 2, "windows")
     assert search.foretold == before + 2
+    search.best_score = score  # the board's own again: a saved score is counted again
     again = Search(puzzle, QUICK, 2, 0)
     again.restore(search.state())
     assert again.lifted == 2 and again.foretold == search.foretold
+    for wrong in (score + 1, -(2**31)):
+        state = search.state()
+        state["counters"][0] = wrong
+        with pytest.raises(InputError, match="saved score contradicts"):
+            again.restore(state)
     search._adopt(board, score + 3, "construct")
     assert search.foretold == before
 
