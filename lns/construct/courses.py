@@ -98,16 +98,16 @@ class Courses:
 
     def outdone(self, built: Constructor, mismatches: int) -> bool:
         """Whether the present shuffle, by ``built``, shows by now that another height is worth far more."""
-        if built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
+        now = self.courses[self.now]
+        others = [one for one in self.courses if one is not now and one.colour_set == now.colour_set]
+        if not others or built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
             return False
         chance = self._chances(self.ends + built.ends)
 
         def worth(course: Course, spent: Floats, work: float) -> float:
             return course.outlook * float(expected_boards(spent, chance, max(0, mismatches))[-1]) / max(work, 1.0)
 
-        now = self.courses[self.now]
-        others = (one for one in self.courses if one is not now and one.colour_set == now.colour_set)
-        best = max((worth(one, one.spent[ALL], one.work) for one in others), default=0.0)
+        best = max(worth(one, one.spent[ALL], one.work) for one in others)
         return worth(now, now.spent[ALL] + built.spent, now.work + built.work_of_shuffle) < OUTDONE * best
 
     def _stems_of(self, built: Constructor) -> Keys:

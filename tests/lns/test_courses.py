@@ -15,9 +15,9 @@ from instances.generate import like_e2, uniform
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expected_boards
 from lns.construct.courses import COARSE, COLOUR_SETS, OUTDONE, Courses
-from lns.construct.derive import Aim, Fit, best_schedule, highest_aim, measure, most_mismatches, schedule_for
+from lns.construct.derive import best_schedule, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
-from lns.construct.schedule import Quota, colour_classes, favoured_colours
+from lns.construct.schedule import colour_classes, favoured_colours
 from lns.construct.word import SLIP, SLIPS
 from lns.params import Construct
 from lns.rng import random_state
@@ -36,19 +36,6 @@ def searched(courses: Courses, target: int, shuffles: int) -> Constructor:
         courses.learn(built)
         built.begin(courses.choose(puzzle.max_score - target))
     return built
-
-
-def test_an_aim_that_no_schedule_reaches_is_the_most_that_one_can_spend():
-    puzzle, params = load_puzzle("like-e2-10x10"), Construct(population=300, quota=0.0)
-    fit = measure(puzzle, params, Quota(), random_state(1))
-    assert fit is not None
-    most = most_mismatches(puzzle, params)
-    assert most == SLIPS - 1 + params.tail
-    assert highest_aim(fit, puzzle, params).mismatches < 20
-    never = highest_aim(replace(fit, exact=fit.exact / 1e6, slipping=fit.slipping / 1e6), puzzle, params)
-    assert never.mismatches == most
-    rates = [best_schedule(fit, puzzle, params, mismatches).rate for mismatches in (most, most + 1, puzzle.max_score)]
-    assert rates[0] == rates[1] == rates[2] > 0
 
 
 def test_the_census_counts_every_placement_once():
@@ -381,34 +368,6 @@ def test_no_slip_is_spent_while_a_quota_asks_for_anything():
         assert (schedule.floor > 0).any() and not (schedule.floor[schedule.allowed > 0] > 0).any()
         shifted = schedule_for(course.fit, courses.aim, puzzle, replace(courses.params, slip_shift=40))
         assert not (shifted.floor[shifted.allowed > 0] > 0).any()
-
-
-def fit_of(children: dict[int, float], cells: int) -> Fit:
-    """One exact child everywhere, other numbers from some depths on; few slip."""
-    exact = np.ones(cells)
-    for depth, number in children.items():
-        exact[depth:] = number
-    return Fit(exact, np.full(cells, 0.1), Quota())
-
-
-@pytest.mark.parametrize(
-    ("children", "first_slip", "begins"),
-    [
-        ({}, 120, 80),  # where it can begin first, if few prefixes come there
-        ({70: 3.0, 80: 0.5}, 120, 120),  # else where they are fewest, before the first slip
-        ({70: 3.0, 80: 0.5}, 90, 90),
-        ({70: 3.0, 80: 0.5, 85: 2.0, 90: 0.9}, 120, 85),
-        ({70: 3.0, 80: 0.5}, 75, 80),  # lists with slips are long
-        ({70: 3.0}, 120, 80),  # they only get more
-        ({0: 1e6, 70: 3e6, 80: 5e5}, 120, 80),  # more than any number
-        ({0: 1e6, 80: 0.5}, 120, 120),
-    ],
-)
-def test_the_endgame_begins_where_few_prefixes_come(children, first_slip, begins):
-    puzzle = load_puzzle("like-e2-12x12")
-    aim = Aim(2, np.array([first_slip, 130]), 0.0)
-    schedule = schedule_for(fit_of(children, puzzle.cells), aim, puzzle, Construct())
-    assert schedule.endgame == begins
 
 
 def test_trees_searched_whole_are_not_searched_for_ever():
