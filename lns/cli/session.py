@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,19 +18,39 @@ from lns.runs.files import LOG, clock, open_regular
 
 log = logging.getLogger("lns")
 
+AGAIN_S = 0.05  # after which a signal comes again
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextlib.contextmanager
 def handled(interrupt: Callable[[int, object], None]) -> Iterator[None]:
-    """Signals that end programs go to ``interrupt``; those ignored from outside stay so (nohup)."""
+    """Signals that end programs go to ``interrupt``; those ignored from outside stay so (nohup).
+
+    What ``interrupt`` raises is lost where Python was called back from C, as by the compiler of the kernels: the signal
+    then comes again, until it gets through.
+    """
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    unraisable = sys.unraisablehook
+    came: list[int] = []
+
+    def handle(number: int, frame: object) -> None:
+        came.append(number)
+        interrupt(number, frame)
+
+    def lost(what: Any) -> None:
+        if came and issubclass(what.exc_type, (KeyboardInterrupt, SystemExit)):
+            threading.Timer(AGAIN_S, _thread.interrupt_main, came[-1:]).start()
+        else:
+            unraisable(what)
+
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
-            signal.signal(number, interrupt)
+            signal.signal(number, handle)
+    sys.unraisablehook = lost
     try:
         yield
     finally:
+        sys.unraisablehook = unraisable
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
 import logging
 import os
 import signal
 import sys
+import time
+from collections.abc import Callable
 
 import pytest
 
-from lns.cli.session import LiveLine, handled
+from lns.cli.session import LiveLine, handled, interrupt, leave
 
 
 class Terminal(io.StringIO):
@@ -54,3 +57,28 @@ def test_signals_go_to_the_command_and_back() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGINT)
     assert sorted(got) == [signal.SIGINT, signal.SIGTERM] and signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize("number, handler, raised", [
+    (signal.SIGINT, interrupt, KeyboardInterrupt), (signal.SIGTERM, interrupt, KeyboardInterrupt),
+    (signal.SIGTERM, leave, SystemExit),
+])  # fmt: skip
+def test_a_signal_that_arrives_in_a_callback_from_c_comes_again(
+    number: int, handler: Callable[[int, object], None], raised: type[BaseException], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As Ctrl-C while LLVM compiles: what is raised there goes no further by itself."""
+    callback = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))
+    hook, after = sys.unraisablehook, False
+    with pytest.raises(raised), handled(handler):
+        callback()
+        after = True
+        time.sleep(10)
+    assert after and sys.unraisablehook == hook and capfd.readouterr().err == ""
+
+
+def test_what_else_cannot_be_raised_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_type))
+    with handled(interrupt):
+        ctypes.CFUNCTYPE(None)(lambda: 1 // 0)()
+    assert told == [ZeroDivisionError]
