@@ -152,6 +152,14 @@ class Puzzle:
         """The same pieces and board with other clues."""
         return Puzzle(self.pieces, self.width, self.height, tuple(clues), self.name)
 
+    def renumbered(self) -> Puzzle:
+        """The same puzzle with its colours numbered from 1 without gaps, in the same order, for tables by colour."""
+        numbers, again = np.unique(np.append(self.pieces, GREY), return_inverse=True)
+        if numbers[-1] == len(numbers) - 1:
+            return self
+        pieces = again[:-1].reshape(self.pieces.shape).astype(np.int32)
+        return Puzzle(pieces, self.width, self.height, self.clues, self.name)
+
     # -- checks --------------------------------------------------------------------------------------------------
 
     def _check_rim(self) -> None:

@@ -22,6 +22,7 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
 
     It works on the board as it is filled best; its boards are those of ``puzzle``. Raises InputError for another name.
     """
+    puzzle = puzzle.renumbered()
 
     def made(puzzle: Puzzle) -> Engine:
         match name:

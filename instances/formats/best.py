@@ -1,7 +1,7 @@
 """``best.json``: a board with its score, where it came from, and its URL. Schema 1, the result file of the optimizer.
 
 ``placements``: [piece, rotation] by cell, row-major, pieces from 0 in file order, rotation in clockwise quarter turns,
-null = empty. ``url`` is "" for a puzzle of more colours than a viewer URL has letters.
+null = empty. ``url`` is "" where a viewer URL has no letter for some of the colours.
 """
 
 from __future__ import annotations

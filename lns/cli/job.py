@@ -40,7 +40,7 @@ class Job:
 
         puzzle, keeper, search = self.puzzle, self.keeper, self.search
         log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
-                 puzzle.colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
+                 puzzle.renumbered().colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
         if pins := self.directory.settings.pins:
             log.info("%d cells of the start board are pinned", len(pins))
         if not is_compiled("lns.construct.kernel"):
@@ -101,7 +101,7 @@ class Job:
         print(f"best score    {best['score']} of {self.puzzle.max_score}")
         print(f"search        {account.elapsed_s:.1f} s, {done.summary(account.elapsed_s)}")
         print(f"run directory {self.directory.path}")
-        print(f"viewer        {best['url'] or 'none: more colours than a viewer URL has letters'}")
+        print(f"viewer        {best['url'] or 'none: it has no letter for some of the colours'}")
         if told:
             print(table(told["stats"]))
         sys.stdout.flush()

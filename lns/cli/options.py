@@ -14,7 +14,7 @@ from instances.errors import InputError
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
-NO_URL = "- (more colours than a viewer URL has letters)"
+NO_URL = "- (a viewer URL has no letter for some of the colours)"
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 

@@ -40,7 +40,7 @@ def _head(one: Overview) -> str:
     notes = "".join(f"<p>{escape(note)}</p>" for note in one.notes)
     return (
         f"<h1>{escape(one.puzzle.name)}</h1>\n"
-        f'<p class="soft">{one.puzzle.width} x {one.puzzle.height}, {one.puzzle.colours} colours, '
+        f'<p class="soft">{one.puzzle.width} x {one.puzzle.height}, {one.puzzle.renumbered().colours} colours, '
         f"{len(one.puzzle.clues)} clues, sha256 {one.puzzle.sha256[:16]}…</p>\n"
         f'<p class="big">{score} <small class="soft">of {one.puzzle.max_score}</small></p>\n'
         f"<p>{escape(', '.join(words))}</p>{notes}"

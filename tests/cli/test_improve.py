@@ -142,7 +142,7 @@ def test_a_board_of_many_colours_is_told_as_placements(tmp_path: Path, capsys: p
         assert status == 0 and answer["url"] == "" and answer["placements"] == solved.pairs()
         assert main(["improve", *question, *region]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert lines[-2].startswith("url         - (more colours")
+        assert lines[-2].startswith("url         - (a viewer URL has no letter")
         assert lines[-1] == f"placements  {json.dumps(solved.pairs())}"
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Clue, Puzzle, rotate
+from instances.verify import verify
 from tests.instances.small_puzzles import planted, puzzles
 from tests.shared_data import shared
 
@@ -131,3 +132,12 @@ def _blocks(puzzle: Puzzle, rim: tuple[bool, bool]) -> int:
                 clash |= piece[mine[upper]][:, None] == piece[theirs[lower]]
         count += int((~clash).sum())
     return count
+
+
+def test_colours_are_renumbered_without_gaps_and_boards_stay_what_they_are():
+    puzzle, solution = planted(5, 5, 4, 5, 1)
+    assert puzzle.renumbered() is puzzle
+    shifted = Puzzle(np.where(puzzle.pieces > 0, puzzle.pieces * 7 + 600, 0), 5, 4, puzzle.clues, "far")
+    dense = shifted.renumbered()
+    assert np.array_equal(dense.pieces, puzzle.pieces) and dense.clues == shifted.clues and dense.name == "far"
+    assert verify(shifted, solution) == verify(dense, solution)
