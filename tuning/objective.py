@@ -142,7 +142,9 @@ class Run:
     def _note_hope(self) -> None:
         """What the engine foretells: no less than the first board, which is no luck, and the best possible once met."""
         engine = self._engine
-        hope = engine.best_score if engine.best_score >= self._best_possible else engine.foretold
+        hope = engine.foretold
+        if engine.best_score >= self._best_possible and (hope is not None or self._hopes):
+            hope = engine.best_score
         if hope is None or not self._rises:
             return
         hope = max(hope, self._rises[0][0])

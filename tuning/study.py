@@ -56,7 +56,7 @@ class Study:
     """A directory that is open; several processes may have it open at once."""
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
-        """``reading``: only to show what is there, which may be of another engine.
+        """``reading``: only to show what is there, which may be of another engine and have other defaults since.
 
         Raises InputError where there is no study, or one that this program cannot go on with.
         """
@@ -65,7 +65,7 @@ class Study:
         if not reading:
             check_engine(self.plan, path)
         self.base = parameters.load(path / BASE)
-        if params_digest(self.base) != self.plan.base:
+        if not reading and params_digest(self.base) != self.plan.base:
             raise InputError(
                 "not the parameters that the study began with: changed by hand, or the program has others now",
                 path / BASE,
@@ -125,7 +125,8 @@ class Study:
         again = trial.user_attrs.get("again", 0) + died
         values = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
         if again <= AGAIN and values:
-            attributes = {"again": again, "origin": trial.user_attrs.get("origin", f"trial {trial.number}")}
+            origin = trial.user_attrs.get("origin", f"trial {trial.number}")
+            attributes = {"again": again, "origin": origin, "place": place_of(trial)}
             self.optuna.enqueue_trial(values, user_attrs=attributes)
 
     @cached_property
@@ -201,6 +202,12 @@ class Study:
                 return None
             found.append(difference(ours, theirs, budget))
         return found
+
+
+def place_of(trial: FrozenTrial | optuna.Trial) -> int:
+    """The trial's number; of one that is tried again, the number that it had at first."""
+    place: int = trial.user_attrs.get("place", trial.number)
+    return place
 
 
 def value_of(trial: FrozenTrial) -> float:

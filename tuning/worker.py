@@ -22,7 +22,7 @@ from lns.params import Params
 from tuning.ledger import Key
 from tuning.objective import Pair, Run, Stopped, Trace, promised
 from tuning.space import suggest
-from tuning.study import Study
+from tuning.study import Study, place_of
 
 PROMOTED = 3  # of all trials that finished their short runs, one in so many goes on
 FAILURES = 5  # in a row, and the worker gives up
@@ -72,7 +72,7 @@ class Worker:
         params = suggest(trial, study.space, study.base)
         short = self._judged(trial, params, plan.short, 0)
         trial.set_user_attr("short", short)
-        if trial.number < FIRST:
+        if place_of(trial) < FIRST:
             trial.set_user_attr("long", _mean(list(self._differences(params, plan.nodes))))
         if not self._goes_on(short):
             trial.report(short, plan.pairs)  # the sampler ranks those given up by their last value
@@ -91,7 +91,7 @@ class Worker:
         for step, one in enumerate(self._differences(params, budget), first_step):
             found.append(one)
             trial.report(one, step)
-            if trial.number >= FIRST and trial.should_prune():
+            if place_of(trial) >= FIRST and trial.should_prune():
                 raise optuna.TrialPruned
         return _mean(found)
 

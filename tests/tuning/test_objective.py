@@ -71,6 +71,14 @@ def test_engines_that_foretell_nothing_are_judged_by_their_scores():
         assert not trace.hopes and trace.hope_at(5_000_000) == trace.score_at(5_000_000) > 0
 
 
+def test_a_perfect_board_of_an_engine_that_foretells_nothing_keeps_what_came_before_it():
+    pair = Pair(family("like-e2:5x5")(3).puzzle, 5, "")
+    trace = Run("tabu", QUICK, pair, 100_000).advance(10**9, lambda: False)
+    assert trace.score_at(10**9) == pair.puzzle.max_score and not trace.hopes and len(trace.rises) > 1
+    at, target = trace.rises[-2][1], trace.rises[-2][0]
+    assert trace.promise(10**9, target) == pytest.approx(pair.puzzle.max_score + EARLY * (1 - at / 10**9))
+
+
 def test_a_trace_covers_what_it_reached_or_everything_when_nothing_is_left():
     assert TRACE.covers(1000) and not TRACE.covers(1001)
     assert Trace(((60, 10),), 10, True, 0.1).covers(10**12)

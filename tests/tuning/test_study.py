@@ -279,6 +279,25 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
     assert again.suggest_float("construct.band", 0.15, 0.4) == orphan.params["construct.band"]
 
 
+def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
+    path = tmp_path / "s"
+    study = searched(path, 2)
+    trial = study.ask(None)
+    trial.suggest_float("construct.band", 0.15, 0.4)
+    trial.set_user_attr("holder", _dead_holder())
+    searched(path, 12)
+    again = [one for one in open_study(path, Wish()).trials() if one.user_attrs.get("place") == trial.number]
+    assert trial.number < workers.FIRST and len(again) == 1 and "long" in again[0].user_attrs
+
+
+def test_a_study_of_other_defaults_is_shown_but_not_gone_on_with(made_up, monkeypatch, tmp_path):
+    path = searched(tmp_path / "s", 3).path
+    monkeypatch.setattr(studies, "params_digest", lambda params: "of more parameters")
+    with pytest.raises(InputError, match="not the parameters that the study began with"):
+        open_study(path, Wish())
+    assert len(open_study(path, Wish(), reading=True).trials()) == 3
+
+
 def test_trials_of_another_container_are_left_alone_and_a_report_buries_nobody(made_up, tmp_path):
     study = searched(tmp_path / "s", 3)
     elsewhere, dead = study.ask(None), study.ask(None)
