@@ -63,7 +63,7 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
     placements = reassign(puzzle, placements, empty, left_over)
     row, column = np.divmod(empty, puzzle.width)
     best = -1
-    while (score := _score(puzzle, placements)) > best:
+    while (score := matched_edges(puzzle, placements)) > best:
         best = score
         for parity in (0, 1):
             cells = empty[(row + column) % 2 == parity]
@@ -72,6 +72,7 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
     return Board(placements, puzzle.width, puzzle.height)
 
 
-def _score(puzzle: Puzzle, placements: IntArray) -> int:
+def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
+    """Of a full board with a legal rim: its score."""
     grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
     return int((grid[:, :-1, 1] == grid[:, 1:, 3]).sum() + (grid[:-1, :, 2] == grid[1:, :, 0]).sum())

@@ -52,8 +52,10 @@ class Tally:
 
     @property
     def per_hour(self) -> float:
-        """Families."""
-        return 3600 * self.count / self.seconds
+        """Families. Where the counting ended with the ENOUGHth, that one says only when: without it nothing is promised
+        too much."""
+        counted = self.count - 1 if self.count >= ENOUGH else self.count
+        return 3600 * counted / self.seconds
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Measurement:
     """The main engine's construction, neither beams nor windows, watched: every board that it constructs is counted."""
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
-        self.puzzle = puzzle = turned_puzzle(puzzle, best_turns(puzzle))
+        self.puzzle = puzzle = turned_puzzle(puzzle.renumbered(), best_turns(puzzle))
         self.params = construction_only(params)
         self.search = Search(puzzle, self.params, seed, 0)
         self.target, self.seconds = 1, 0.0

@@ -29,7 +29,6 @@ FIRST_ROUND_S, ROUND_S = 0.5, 2.0
 TICK_S = 0.2  # how long a signal or a stop may wait for the parent
 GRACE_S = 1.0  # for rounds under way at the end; a worker that compiles or hangs is not waited for any longer
 LOST_ROUNDS = 5  # in a row, and the island is given up
-MAX_FINDS = 1000  # boards that one round reports: the last ones found, and all new bests
 
 _kept: list[tuple[Task, State, Engine]] = []  # in a worker: the island of its last round, to go on without restoring
 
@@ -83,7 +82,8 @@ class Report:
 def run_round(task: Task) -> Report:
     """Search for ``task.seconds``: whole steps, so that where a round ends changes nothing in the trajectory.
 
-    In a new process the seconds begin when the kernels are there.
+    A new best of all islands ends the round: it is told before anything can happen to it. In a new process the seconds
+    begin when the kernels are there.
     """
     from lns.warmup import warm_up  # not above: whoever only looks at a run needs no engine
 
@@ -92,11 +92,11 @@ def run_round(task: Task) -> Report:
     engine = _engine(task)
     if task.incumbent is not None:
         engine.meet(task.incumbent, task.incumbent_score)
-    steps = 0
+    steps, best = 0, max(task.incumbent_score, engine.best_score)
     while not engine.exhausted and engine.best_score < task.target and steps != task.steps:
         engine.step(task.target)
         steps += 1
-        if time.monotonic() >= end or stop_requested():
+        if engine.best_score > best or time.monotonic() >= end or stop_requested():
             break
     finds = _worth_telling(engine.drain(), task)
     before = task.island.steps if task.island is not None else 0
@@ -110,16 +110,14 @@ def run_round(task: Task) -> Report:
 
 
 def _worth_telling(finds: list[Find], task: Task) -> tuple[Find, ...]:
-    """The last ``MAX_FINDS`` boards of ``task.finds_from`` or more, and every one that was a new best."""
+    """The boards of ``task.finds_from`` or more, and every one that was a new best."""
     best = max(task.incumbent_score, -1 if task.island is None else task.island.best_score)
-    wanted: list[tuple[Find, bool]] = []
+    wanted: list[Find] = []
     for find in finds:
-        new_best = find.score > best
-        if new_best or find.score >= task.finds_from:
-            wanted.append((find, new_best))
+        if find.score > best or find.score >= task.finds_from:
+            wanted.append(find)
         best = max(best, find.score)
-    surplus = len(wanted) - MAX_FINDS
-    return tuple(find for at, (find, new_best) in enumerate(wanted) if new_best or at >= surplus)
+    return tuple(wanted)
 
 
 def _engine(task: Task) -> Engine:
@@ -199,7 +197,10 @@ class Archipelago:
     @property
     def exhausted(self) -> bool:
         """Whether every island with a worker has searched all there is."""
-        return all(number in self.islands and self.islands[number].exhausted for number in range(self.workers))
+        return all(self._is_exhausted(number) for number in range(self.workers))
+
+    def _is_exhausted(self, number: int) -> bool:
+        return number in self.islands and self.islands[number].exhausted
 
     @property
     def statistics(self) -> Statistics:
@@ -221,7 +222,8 @@ class Archipelago:
     ) -> str:
         """Search until ``seconds`` are over, ``target`` is reached, or every island has made ``steps`` or is exhausted.
 
-        Returns why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over' or 'steps made'.
+        Returns why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over', 'steps made' or, where
+        some islands are exhausted and the others given up, 'workers lost'.
         Raises InputError when no worker can be kept alive, and whatever the engine raises in a worker.
         """
         crew = None if self._executor is not None else Crew(self.workers)
@@ -233,13 +235,13 @@ class Archipelago:
             while not (why := self._over(seconds, target)):
                 for number in sorted(self._idle):
                     left = last_step[number] - self._steps_of(number) if steps else None
-                    if left == 0 or (number in self.islands and self.islands[number].exhausted):
+                    if left == 0 or self._is_exhausted(number):
                         self._idle.discard(number)
                         continue
                     waiting[executor.submit(run_round, self._task(number, seconds, target, left))] = number
                     self._idle.discard(number)
                 if not waiting:
-                    why = "steps made" if steps else "nothing left to search"
+                    why = "steps made" if steps else "workers lost"
                     break
                 self._collect(waiting, TICK_S)
                 on_report(self)
@@ -270,14 +272,19 @@ class Archipelago:
     def _collect(self, waiting: dict[Future[Report], int], seconds: float) -> None:
         """Take the reports that are in, waiting at most ``seconds`` for the first."""
         done, _ = wait(waiting, timeout=seconds, return_when=FIRST_COMPLETED)
+        failed: BaseException | None = None
         for future in sorted(done, key=waiting.__getitem__):
-            number = waiting.pop(future)
-            try:
+            number, error = waiting.pop(future), future.exception()
+            if error is None:
                 self._take(future.result())
                 self._lost[number] = 0
                 self._idle.add(number)
-            except (WorkerLost, BrokenExecutor) as error:
+            elif isinstance(error, (WorkerLost, BrokenExecutor)):
                 self._mourn(number, error)
+            else:
+                failed = error
+        if failed is not None:  # what the others found is taken first
+            raise failed
 
     def _mourn(self, number: int, error: Exception) -> None:
         self._lost[number] += 1
@@ -298,6 +305,8 @@ class Archipelago:
         last = self.islands.get(number)
         own = last.best_score if last else -1
         new = number not in self.pids
+        # after a killed session a lone island makes again what is on file; told of it, it would go another way
+        again = self.workers == 1 and list(self.islands) == [number]
         return Task(
             self.puzzle,
             self.params,
@@ -305,7 +314,7 @@ class Archipelago:
             self.seed,
             number,
             last,
-            self.best if self.best_score > own else None,
+            self.best if self.best_score > own and not again else None,
             self.best_score,
             target,
             min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),

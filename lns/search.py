@@ -27,7 +27,7 @@ class Search:
     """One island of the main engine. Boards are judged by `instances.verify` before they count."""
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
-        self.puzzle, self.params = puzzle, params
+        self.puzzle, self.params, self.island = puzzle, params, island
         self.random: RandomState = random_state(seed, island)
         self.courses = Courses(puzzle, params.construct, self.random)
         self.constructor: Constructor | None = None
@@ -39,6 +39,7 @@ class Search:
         self.lifted = 0  # edges that regions have added to the best board
         self.region = 0  # the next region of the best board to rework
         self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
+        self.died = 0  # beams in a row that did not get to the cut
         self._regions: list[tuple[int, ...]] | None = None
         self._finds: list[Find] = []
 
@@ -97,13 +98,14 @@ class Search:
 
     def _beams(self, number: int) -> None:
         """So many beams, each from the empty board to its last tail, for boards better than the best."""
-        beam = BeamEngine(self.puzzle, self.params, self.random)
+        beam = BeamEngine(self.puzzle, self.params, self.random, self.died)
         if self.best is not None:
             beam.meet(self.best, self.best_score)
         for _ in range(number):
             beam.complete()
         self.beam_nodes += beam.nodes
         self.beam_prefixes += beam.prefixes
+        self.died = beam.died
         for find in beam.drain():
             self._offer(find.board, find.origin)
 
@@ -160,18 +162,23 @@ class Search:
         return finds
 
     def meet(self, board: Board, score: int) -> None:
+        """Take over a better board. One to start from is reworked at once, by the first island.
+
+        The damage of another is the business of the island that found it: regions are the same everywhere.
+        """
         if score > self.best_score:
+            to_start_from = self.best is None and self.island == 0
             self._adopt(board, score, "elsewhere")
-            if self.constructor is None:  # a board to start from
+            if to_start_from:
                 self.quiet = self.params.windows.patience
-            else:  # its damage is the business of the island that found it
+            else:
                 self.region = ALL_DONE
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
-        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted
+        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died
         state: State = {
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.boards, self.quiet, self.region, *efforts]),
@@ -188,7 +195,7 @@ class Search:
         puzzle = self.puzzle
         self.best_score = int(state["counters"][0])
         self.boards, self.quiet, self.region, *efforts = counters(state["counters"][1:])
-        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted = efforts
+        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died = efforts
         self.random[:] = state["random"]
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None

@@ -30,9 +30,10 @@ class BeamEngine:
 
     A beam may die out before the cut, mostly when the pieces of the rim run short of a colour. It counts for what
     assignment makes of its deepest prefix; the next one favours inner colours only, the one after that none.
+    ``died``: so many did in a row before this engine.
     """
 
-    def __init__(self, puzzle: Puzzle, params: Params, random: RandomState) -> None:
+    def __init__(self, puzzle: Puzzle, params: Params, random: RandomState, died: int = 0) -> None:
         if puzzle.colours > MAX_COLOURS:
             raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
         if params.beam.width * puzzle.cells > MAX_PLACED:
@@ -47,7 +48,7 @@ class BeamEngine:
         self.origin = "beam"
         self.exhausted, self.foretold = False, None
         self.boards = self.prefixes = self.nodes = 0
-        self.died = 0  # beams in a row that did not get to the cut
+        self.died = died  # beams in a row that did not get to the cut
         self._finds: list[Find] = []
         self._order = order_of(puzzle, params.construct)
         self._cut = beam_cut_of(puzzle, params.beam)

@@ -46,7 +46,7 @@ class EndPlan(NamedTuple):
     laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``ahead``: a neighbour filled later, though
     not next, both of whose colours are known by then, or which shares a joint of the rim, where no slip is allowed;
     where there are two, the lower. ``next``: the next cell. ``sides``: int64 (4 pieces, 4) colours; ``word``: int64
-    (4 pieces,) as in ``lns.construct.tables``; ``member[first_member[o]:first_member[o+1]]``: the sets in
+    (4 pieces,) as in ``lns.construct.word``; ``member[first_member[o]:first_member[o+1]]``: the sets in
     ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which free ones
     get a bit. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
     """

@@ -13,7 +13,7 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as NAMES
-from lns.engine import Find, State, Statistics, judged, legal_score
+from lns.engine import Find, State, Statistics, counters, judged, legal_score
 from lns.neighbourhoods.choose import OVERHEAD, Choice
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.operators import operators
@@ -46,6 +46,7 @@ class LnsEngine:
         self.score = self.line = -1  # of the current board, of the best one of its line
         self.quiet = 0  # nodes since the line has improved
         self.boards = self.prefixes = self.beam_nodes = 0
+        self.died = 0  # beams in a row that did not get to the cut
         self.efforts = np.zeros(len(NAMES), dtype=np.int64)
         self._finds: list[Find] = []
 
@@ -82,10 +83,11 @@ class LnsEngine:
 
     def _construct(self) -> None:
         """A line from a new beam."""
-        beam = BeamEngine(self.puzzle, self.params, self.random)
+        beam = BeamEngine(self.puzzle, self.params, self.random, self.died)
         beam.complete()
         self.beam_nodes += beam.nodes
         self.prefixes += beam.prefixes
+        self.died = beam.died
         assert beam.best is not None, "a beam that dies leaves a filled board"
         self._begin(None, -1)
         self._take(beam.best, beam.best_score, beam.origin)
@@ -138,7 +140,7 @@ class LnsEngine:
             "elites": self.elites.state(),
             "weights": self.choice.state(),
             "efforts": self.efforts.copy(),
-            "counters": np.array([self.line, self.quiet, self.boards, self.prefixes, self.beam_nodes]),
+            "counters": np.array([self.line, self.quiet, self.boards, self.prefixes, self.beam_nodes, self.died]),
             "random": self.random.copy(),
         }
 
@@ -148,7 +150,8 @@ class LnsEngine:
         self.choice.restore(state["weights"])
         self.efforts[:] = state["efforts"]
         self.random[:] = state["random"]
-        self.line, self.quiet, self.boards, self.prefixes, self.beam_nodes = map(int, state["counters"])
+        self.line, *others = map(int, state["counters"])
+        self.quiet, self.boards, self.prefixes, self.beam_nodes, self.died = counters(others)
         self.best, self.best_score = self._saved(state, "best")
         self.current, self.score = self._saved(state, "current")
         if not self.score <= self.line <= self.best_score:

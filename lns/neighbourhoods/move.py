@@ -9,6 +9,7 @@ import numpy as np
 
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
+from lns.assignment import matched_edges
 
 
 class Move(NamedTuple):
@@ -40,4 +41,4 @@ def damage(puzzle: Puzzle, board: Board) -> IntArray:
 
 def score_of(puzzle: Puzzle, board: Board) -> int:
     """Matched inner edges of a full board with a legal rim."""
-    return puzzle.max_score - len(damage(puzzle, board))
+    return matched_edges(puzzle, board.placements)

@@ -30,8 +30,10 @@ from lns.islands import Island
 from lns.runs.account import Account, from_json
 from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
 
-SCHEMA = 9  # 2, 4, 5, 9: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems; 8: profile
+SCHEMA = 10  # 2, 4, 5, 9: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems;
+# 8: profile; 10: beams that died
 MAX_BYTES = 2**30  # of a file
+MOST_STATE = MAX_BYTES - 2**25  # of the arrays in it
 MAX_FREE_BYTES = 2**26  # of an array whose length is the engine's own
 MAX_META = 2**22
 MAX_ISLANDS = 4096
@@ -48,7 +50,12 @@ class Checkpoint:
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> None:
-    """Write the checkpoint; the last one becomes the previous one. Raises OSError; the last one then stays."""
+    """Write the checkpoint; the last one becomes the previous one.
+
+    Raises OSError, also for one that is larger than `load` takes; the last one then stays.
+    """
+    if sum(array.nbytes for island in checkpoint.islands.values() for array in island.state.values()) > MOST_STATE:
+        raise OSError(errno.EFBIG, f"of more than {MOST_STATE >> 20} MiB")
     meta = {
         "schema": SCHEMA,
         "run": run,

@@ -25,14 +25,28 @@ from instances.verify import verify
 from lns import params as parameters
 from lns.engine import judged
 from lns.params import Params
-from lns.runs.files import BEST, BOARDS, INSTANCE, LOCK, LOG, PARAMETERS, PICTURE, SETTINGS, STOP, now
+from lns.runs.files import (
+    BEST,
+    BOARDS,
+    CHECKPOINT,
+    INSTANCE,
+    LOCK,
+    LOG,
+    PARAMETERS,
+    PICTURE,
+    PREVIOUS,
+    SETTINGS,
+    STATUS,
+    STOP,
+    now,
+)  # fmt: skip
 from lns.runs.lock import Lock
 from lns.runs.settings import Settings, digest
 
 log = logging.getLogger("lns")
 
 FREE_BYTES = 16 * 2**20  # a run that begins with less would soon be in trouble
-_FIRST = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG)  # what there is before anything is found or saved
+_FIRST = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOUS)  # before any board is found
 
 
 class RunDirectory:
@@ -229,7 +243,7 @@ def _there(path: Path, what: str) -> Path:
 
 
 def _unmake(path: Path, folders: Sequence[Path]) -> None:
-    """Remove the first files of a run and the ``folders`` made for it, unless it has found or saved something."""
+    """Remove the first files of a run and the ``folders`` made for it, unless it has found a board."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
         if all(file.name in _FIRST or (file.name == BOARDS and not file.stat().st_size) for file in files):

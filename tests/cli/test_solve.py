@@ -257,6 +257,16 @@ def test_a_signal_before_the_search_leaves_no_new_directory_and_an_old_one_as_it
     assert (tmp_path / "run" / "lock").read_text() == ""
 
 
+def test_what_a_worker_refuses_leaves_no_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide = tmp_path / "wide.toml"
+    wide.write_text("[beam]\nwidth = 1048576\n")
+    run = tmp_path / "made" / "run"
+    command = ["solve", "like-e2-16x16", "--engine", "beam", "--params", str(wide), "--run-dir", str(run), "--quiet"]
+    assert main(command) == 2
+    assert "beam.width is 1048576; expected at most 131072" in capsys.readouterr().err
+    assert not run.parent.exists()
+
+
 def test_what_was_found_before_a_failure_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError

@@ -11,6 +11,7 @@ from instances.generate import like_e2
 from lns.construct.beam import Beam
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.order import comb
+from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
 from lns.params import Beam as BeamParams
 from lns.params import Params, from_dict
@@ -189,6 +190,26 @@ def test_a_beam_that_dies_out_still_gives_a_board():
         engine.step(24)
     assert engine.died >= 3 and engine.origin == "fill"
     assert engine.best is not None and verify(puzzle, engine.best).full
+
+
+@pytest.mark.parametrize("name", ["auto", "lns"])
+def test_after_a_beam_that_died_the_next_one_favours_less_also_over_an_interruption(name, monkeypatch):
+    asked = []
+
+    def noted(puzzle, rim, inner):
+        asked.append((rim, inner))
+        return favoured_colours(puzzle, rim, inner)
+
+    monkeypatch.setattr("lns.construct.beam_engine.favoured_colours", noted)
+    pieces = [[0, 1, 1, 0]] * 4 + [[0, 2, 3, 2]] * 8 + [[3, 3, 3, 3]] * 4
+    puzzle = Puzzle(np.array(pieces, dtype=np.int32), 4, 4)
+    params = from_dict({"beam": {"width": 20}})
+    engine = make_engine(name, puzzle, params, 1, 0)
+    while len(asked) < 4:
+        engine._beams(1) if name == "auto" else engine._construct()
+        state, engine = engine.state(), make_engine(name, puzzle, params, 1, 0)
+        engine.restore(state)
+    assert asked[:4] == [(1, 2), (0, 2), (0, 0), (0, 0)]
 
 
 def test_a_width_that_no_checkpoint_holds_is_refused():

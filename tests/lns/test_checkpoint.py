@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -63,22 +64,28 @@ def test_fewer_and_more_workers(tmp_path: Path) -> None:
     assert found.account.elapsed_s >= sum(session.seconds for session in found.account.sessions[:2])
 
 
-def test_a_crash_after_the_checkpoint_loses_no_board_and_logs_none_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["auto", "tabu"])
+def test_a_crash_after_the_checkpoint_loses_no_board_logs_none_twice_and_changes_nothing(
+    engine: str, tmp_path: Path
+) -> None:
     path = tmp_path / "run"
-    whole = run_for(new_directory(path, small_puzzle("like-e2-8x8"), engine="tabu"), 12)
+    whole = run_for(new_directory(path, small_puzzle("like-e2-8x8"), engine=engine), 12)
     early = tmp_path / "early"
-    run_for(new_directory(early, small_puzzle("like-e2-8x8"), engine="tabu"), 2)
+    run_for(new_directory(early, small_puzzle("like-e2-8x8"), engine=engine), 1)
     # the state of an earlier moment, the log and best.json of a later one: as after kill -9 between two checkpoints
     settings, puzzle = read_run(path)
-    template = make_engine("tabu", puzzle, QUICK, 3, 0).state()
+    template = make_engine(engine, puzzle, QUICK, 3, 0).state()
     settings_of_early, _ = read_run(early)
     old = checkpoints.load(early / CHECKPOINT, settings_of_early.run, puzzle, template)
-    checkpoints.save(path, settings.run, puzzle, old)
-    logged = log_of(path)
-    assert len(logged) > len(log_of(early))
-    search, found = resumed(path, 10)
-    assert found.best is not None and found.best.score == whole.best_score
-    assert search.best_score >= whole.best_score
+    logged, counted = log_of(path), len(log_of(early))
+    assert len(logged) > counted
+    lines = (path / BOARDS).read_bytes().splitlines(keepends=True)[:counted]
+    checkpoints.save(path, settings.run, puzzle, replace(old, journal_size=sum(map(len, lines))))
+    search, found = resumed(path, 11)
+    assert found.best is not None and found.best.score == whole.best_score > old.islands[0].best_score
+    assert search.best_score == whole.best_score
+    for name, array in whole.islands[0].state.items():
+        assert name == "construct.cursor" or np.array_equal(array, search.islands[0].state[name]), name
     assert log_of(path)[: len(logged)] == logged
     assert len(set(log_of(path))) == len(log_of(path))
 
@@ -123,6 +130,17 @@ def test_a_checkpoint_that_cannot_be_put_in_place_leaves_the_last_one(
     with pytest.raises(OSError, match="Input/output"):
         checkpoints.save(path, settings.run, puzzle, state)
     assert (path / CHECKPOINT).read_bytes() == last and not list(path.glob(".*tmp"))
+
+
+def test_a_checkpoint_that_could_not_be_loaded_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = finished_run(tmp_path / "run")
+    settings, puzzle = read_run(path)
+    last = (path / CHECKPOINT).read_bytes()
+    state = checkpoints.load(path / CHECKPOINT, settings.run, puzzle, make_engine("auto", puzzle, QUICK, 3, 0).state())
+    monkeypatch.setattr(checkpoints, "MOST_STATE", 2**10)
+    with pytest.raises(OSError, match="of more than"):
+        checkpoints.save(path, settings.run, puzzle, state)
+    assert (path / CHECKPOINT).read_bytes() == last
 
 
 def test_a_checkpoint_that_is_a_directory_is_said_to_be_none(tmp_path: Path) -> None:

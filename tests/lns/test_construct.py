@@ -17,7 +17,7 @@ from lns.construct.courses import Courses
 from lns.construct.derive import order_of
 from lns.construct.endplan import MOST_PIECES
 from lns.construct.order import comb
-from lns.construct.schedule import Quota, Schedule, colour_classes, favoured_colours
+from lns.construct.schedule import Quota, Schedule, favoured_colours
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.construct.word import SLIP
 from lns.params import Construct
@@ -87,18 +87,6 @@ def test_a_board_with_more_favoured_half_edges_than_a_slip_is_worth_has_no_quota
         courses = Courses(puzzle, Construct(), random_state(1))
         assert (courses.quota(100) != Quota()) is has, np.isin(puzzle.pieces, favoured_colours(puzzle, 1, 2)).sum()
         assert courses.quota(0) == Quota()
-
-
-def test_favoured_colours_are_carried_by_the_fewest_pieces():
-    puzzle = like_e2(8, 8, seed=3).puzzle
-    outer, inner = colour_classes(puzzle)
-
-    def carriers(colours: tuple[int, ...]) -> int:
-        return int(np.isin(puzzle.pieces, colours).any(axis=1).sum())
-
-    chosen = favoured_colours(puzzle, 1, 2)
-    others = [(a, b, c) for a in outer for b in inner for c in inner if b < c]
-    assert carriers(chosen) == min(carriers(triple) for triple in others)
 
 
 @pytest.mark.parametrize("clues", [0, 3])

@@ -30,6 +30,19 @@ def test_boards_that_share_most_of_their_cells_are_one_family():
     assert tally.per_hour == 3600
 
 
+def test_a_count_that_ends_with_its_last_board_promises_no_more_than_comes(monkeypatch):
+    """Boards at random, one a second on average: their rate read off at the last one is 1 a second on average."""
+    monkeypatch.setattr(estimates, "ENOUGH", 5)
+    chance = np.random.default_rng(1)
+    rates = []
+    for _ in range(400):
+        tally = Tally(seconds=float(chance.exponential(1.0, 5).sum()))
+        for number in range(5):
+            tally.add(np.full(100, number, dtype=np.int32))
+        rates.append(tally.per_hour / 3600)
+    assert np.mean(rates) == pytest.approx(1.0, abs=4 * np.std(rates) / 20) and np.std(rates) < 1
+
+
 def test_equal_boards_are_one_family_however_small_they_are():
     tally = Tally(seconds=1.0)
     for _ in range(3):

@@ -21,7 +21,8 @@ from instances.verify import verify
 from lns.crew import Crew, WorkerLost
 from lns.engine import Find, State, Statistics
 from lns.engines import make_engine
-from lns.islands import LOST_ROUNDS, MAX_FINDS, Archipelago, Report, Task, run_round
+from lns.islands import LOST_ROUNDS, Archipelago, Island, Report, Task, run_round
+from lns.params import Params
 from lns.warmup import warm_up
 from tests.lns.run_parts import QUICK, Inline, small_puzzle
 
@@ -61,11 +62,14 @@ def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
     def rounds(*steps: int) -> tuple[Report, list[int]]:
         report: Report | None = None
         scores: list[int] = []
-        for count in steps:
-            island = report.island if report is not None else None
-            task = Task(puzzle, QUICK, engine, 7, 0, island, None, -1, puzzle.max_score, 60.0, count)
-            report = executor.submit(run_round, task).result(60)
-            scores += [find.score for find in report.finds]
+        made = 0
+        for end in np.cumsum(steps).tolist():
+            while made < end:  # a new best ends a round sooner
+                island = report.island if report is not None else None
+                task = Task(puzzle, QUICK, engine, 7, 0, island, None, -1, puzzle.max_score, 60.0, end - made)
+                report = executor.submit(run_round, task).result(60)
+                made = report.island.steps
+                scores += [find.score for find in report.finds]
         assert report is not None
         return report, scores
 
@@ -154,14 +158,57 @@ def test_a_first_board_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> N
         seen.append((search.islands[0].steps, search.best_score))
 
     staged(monkeypatch, [[1], [2], [3]], [0.0] * 3, on_report=note)
-    assert seen[0] == (1, 1) and (3, 3) in seen and (2, 2) not in seen, "later steps share a round"
+    assert seen[:3] == [(1, 1), (2, 2), (3, 3)], "so is every new best"
+    seen.clear()
+    staged(monkeypatch, [[3], [2], [1], [5]], [0.0] * 4, on_report=note)
+    assert seen[0] == (1, 3) and seen[1] == (4, 5), "steps without one share a round"
 
 
 def test_new_bests_are_reported_whatever_goes_into_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     search, _ = staged(monkeypatch, [[3, 2, 5], [5, 4, 7, 6]], finds_from=50)
     assert [find.score for _, find in search.drain()] == [3, 5, 7]
-    search, _ = staged(monkeypatch, [[3, 9, *[4] * MAX_FINDS, 5]], finds_from=4)
-    assert [find.score for _, find in search.drain()] == [3, 9, *[4] * (MAX_FINDS - 1), 5]
+    many = [4] * 5000
+    search, _ = staged(monkeypatch, [[3, 9, *many, 3, 5]], finds_from=4)
+    assert [find.score for _, find in search.drain()] == [3, 9, *many, 5]
+
+
+def test_a_new_best_is_told_before_a_long_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, float]] = []
+    staged(monkeypatch, [[1], [9], [2]], [0.0, 0.0, 0.6], on_report=lambda it: seen.append((it.best_score, it.elapsed)))
+    assert min(elapsed for score, elapsed in seen if score == 9) < 0.5
+
+
+def test_a_lone_island_finds_again_what_was_found_after_its_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told of it, it would go another way; where several search, or one begins anew, the best is told."""
+    told: list[Board | None] = []
+    monkeypatch.setattr("lns.islands.run_round", lambda task: told.append(task.incumbent) or 1 / 0)
+    puzzle = small_puzzle()
+    board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
+    islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}
+    for workers, known in ((1, [0]), (1, []), (1, [0, 1]), (2, [0, 1])):
+        search = Archipelago(
+            puzzle, QUICK, 1, workers, start=board, start_score=40, executor=Inline(),
+            islands={number: islands[number] for number in known},
+        )  # fmt: skip
+        with pytest.raises(ZeroDivisionError):
+            search.run(60.0, 60, lambda _: None)
+    assert told == [None, board, board, board, board]
+
+
+def test_what_others_found_is_taken_before_a_failure_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle = small_puzzle()
+    engine = Staged(puzzle, [0.0], [[7]])
+
+    def made(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Staged:
+        if island == 0:
+            raise InputError("no")
+        return engine
+
+    monkeypatch.setattr("lns.engines.make_engine", made)
+    search = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
+    with pytest.raises(InputError, match="no"):
+        search.run(60.0, 60, lambda _: None)
+    assert [find.score for _, find in search.drain()] == [7] and search.best_score == 7
 
 
 def test_why_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +270,21 @@ def test_a_lost_round_is_done_again(caplog: pytest.LogCaptureFixture) -> None:
     torn.run(60.0, puzzle.max_score, lambda _: None, steps=6)
     assert same(whole.islands[0].state, torn.islands[0].state)
     assert "takes island 0 over from its last round" in caplog.text
+
+
+def test_islands_given_up_are_no_exhausted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OneDead(Inline):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            if args[0].number == 1:
+                future: Future[Any] = Future()
+                future.set_exception(BrokenExecutor("gone"))
+                return future
+            return super().submit(fn, *args, **kwargs)
+
+    puzzle = small_puzzle()
+    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: Staged(puzzle, [0.0], [[7]]))
+    search = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=OneDead())
+    assert search.run(60.0, 60, lambda _: None) == "workers lost" and search.best_score == 7
 
 
 def test_workers_that_never_live_are_said(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,8 +12,9 @@ from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
 from lns.construct.courses import Courses
 from lns.engines import construction_only, make_engine
+from lns.names import ENGINES
 from lns.params import Params, from_dict
-from lns.search import Search
+from lns.search import ALL_DONE, Search
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 
@@ -128,6 +129,18 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
             assert np.array_equal(value, part.state()[name]), name
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_colour_numbers_may_be_large(engine):
+    puzzle, _ = planted(4, 4, 5, 4)
+    far = Puzzle(np.where(puzzle.pieces > 0, puzzle.pieces * 9 + 1000, 0), 4, 5, name="far")
+    search = make_engine(engine, far, QUICK, 1, 0)
+    for _ in range(500):
+        search.step(far.max_score)
+        if search.best_score == far.max_score:
+            break
+    assert search.best is not None and verify(far, search.best).score == far.max_score
+
+
 def test_what_regions_add_is_foretold_too():
     puzzle = load_puzzle("like-e2-10x10")
     search = Search(puzzle, QUICK, 1, 0)
@@ -188,7 +201,7 @@ def test_beams_go_on_where_no_construction_gets_through():
     assert one.courses.courses[-1].percent == 0 and one.constructor is not None
     for _ in range(8):
         one.step(puzzle.max_score)
-    assert opening < 2 * opening < one.beam_nodes <= one.constructor.nodes + 2 * opening
+    assert 2 * opening < one.beam_nodes <= one.constructor.nodes + 2 * opening
     assert one.best is not None and verify(puzzle, one.best).score == one.best_score
     other.restore(one.state())
     for search in (one, other):
@@ -217,6 +230,29 @@ def test_a_better_board_from_elsewhere_raises_the_bar():
     search.meet(solution, puzzle.max_score)
     search.step(puzzle.max_score)
     assert search.best == solution and search.drain() == []
+
+
+def test_only_the_first_island_reworks_a_board_to_start_from_and_none_that_of_another():
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(QUICK, windows=replace(QUICK.windows, nodes=2_000))
+    elsewhere = Search(puzzle, params, 9, 0)
+    while elsewhere.best_score < 150:
+        elsewhere.step(puzzle.max_score)
+    assert elsewhere.best is not None
+
+    def regions(island: int, steps_before: int) -> int:
+        search = Search(puzzle, params, 1, island)
+        for _ in range(steps_before):
+            search.step(puzzle.max_score)
+        search.best_score = min(search.best_score, 100)  # whatever its own beam made
+        search.meet(elsewhere.best, elsewhere.best_score)
+        for _ in range(5):
+            search.step(puzzle.max_score)
+        assert (search.statistics.nodes == 0) == (search.region == 5)
+        return search.region
+
+    assert regions(island=0, steps_before=0) == 5
+    assert all(regions(island, before) == ALL_DONE for island, before in ((1, 0), (0, 1), (1, 1)))
 
 
 def test_regions_get_their_share_and_no_more():
