@@ -72,7 +72,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
     """The URL that shows ``board``, e2.bucas.name style, with ``board_pieces`` where three digits hold the numbers.
 
     ``motifs_order``: 'jef', 'jblackwood' or 'marie' for another order of the letters, None for the default.
-    Raises InputError when the puzzle has more colours than letters (25; 22 with a ``motifs_order``).
+    Raises InputError where the board shows a colour that has no letter: above 25, or 22 with a ``motifs_order``.
     """
     colours = board.colours(puzzle)
     letters = _letters_of(motifs_order)
@@ -94,7 +94,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
 
 
 def url_if_any(puzzle: Puzzle, board: Board) -> str:
-    """`viewer_url`, or "" for a puzzle of more colours than it has letters."""
+    """`viewer_url`, or "" where some colour has no letter."""
     try:
         return viewer_url(puzzle, board)
     except InputError:

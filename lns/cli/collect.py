@@ -72,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
         print_json({"boards": rows})
     else:
         for row in rows:
-            print(row["score"], row["url"] or "(no viewer URL: more colours than letters; --json has the placements)")
+            print(
+                row["score"], row["url"] or "(no viewer URL: not a letter for every colour; --json has the placements)"
+            )
         if not rows:
             least = f" of at least {args.min}" if args.min else ""
             tell(f"lns: no board{least} in {', '.join(map(str, args.directories))}")

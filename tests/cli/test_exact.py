@@ -80,7 +80,7 @@ def test_a_solution_with_more_colours_than_letters_is_told(capsys: pytest.Captur
         assert main(["exact", "solve", "many.json", "--json", "--quiet", *more]) == 0
         assert said(capsys)["solutions"]
         assert main(["exact", "solve", "many.json", "--quiet", *more]) == 0
-        assert "more colours than a viewer URL" in capsys.readouterr().out
+        assert "viewer URL has no letter" in capsys.readouterr().out
     assert main(["exact", "solve", "many.json", "--json", "--quiet", "-o", "many.board.json"]) == 0
     assert said(capsys)["url"] == ""
     assert load_board("many.board.json")[0] == puzzle
