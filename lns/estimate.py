@@ -52,8 +52,7 @@ class Tally:
 
     @property
     def per_hour(self) -> float:
-        """Families. Where the counting ended with the ENOUGHth, that one says only when: without it nothing is promised
-        too much."""
+        """Families. The one that ended the counting is left out: with it the rate would be too high on average."""
         counted = self.count - 1 if self.count >= ENOUGH else self.count
         return 3600 * counted / self.seconds
 

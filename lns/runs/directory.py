@@ -39,7 +39,7 @@ from lns.runs.files import (
     STATUS,
     STOP,
     now,
-)  # fmt: skip
+)
 from lns.runs.lock import Lock
 from lns.runs.settings import Settings, digest
 
