@@ -56,7 +56,7 @@ class Study:
     """A directory that is open; several processes may have it open at once."""
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
-        """``reading``: only to show what is there, which may be of another engine and have other defaults since.
+        """``reading``: only to show what is there, which may be of another engine.
 
         Raises InputError where there is no study, or one that this program cannot go on with.
         """
@@ -65,7 +65,7 @@ class Study:
         if not reading:
             check_engine(self.plan, path)
         self.base = parameters.load(path / BASE)
-        if not reading and params_digest(self.base) != self.plan.base:
+        if params_digest(self.base) != self.plan.base:  # by which the runs are known
             raise InputError(
                 "not the parameters that the study began with: changed by hand, or the program has others now",
                 path / BASE,
