@@ -24,7 +24,7 @@ LOOKS = 400  # at most
 TABU_CELLS = 1024  # of the largest board that tabu search takes
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
 PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
-MOVES_OF_A_NODE = 16  # tabu moves evaluated
+MOVES_OF_A_NODE = 32  # tabu moves evaluated
 NODES_OF_AN_EXCHANGE = 10_000
 
 

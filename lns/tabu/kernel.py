@@ -1,8 +1,9 @@
 """Tabu search on full boards: the best swap or rotation each step, all of them evaluated incrementally.
 
 ``fit[cell, oriented]`` holds the matches that an oriented piece would have on a cell among the cell's neighbours as
-they lie, and ``best[cell, piece]`` its maximum over the rotations that keep grey on the rim. A swap of two cells that
-are not neighbours is then worth two look-ups; a placed colour changes only the few entries that show it.
+they lie, and ``best[piece, cell]`` its maximum over the rotations that keep grey on the rim. A placed colour changes
+only the few entries that show it. ``pair`` holds what two cells would match with their pieces exchanged, so a row of it
+tells in a few vector operations whether an exchange of a cell can be the step's best; only then are they looked at.
 
 Sources: Glover's tabu search with aspiration; reactive tenure after Battiti & Tecchiolli 1994; the swap-and-rotate
 neighbourhood is the one of the edge-matching literature (Schaus & Deville 2008, section 3).
@@ -19,12 +20,15 @@ from exact.jit import inline_kernel, kernel
 from lns.rng import below
 
 ILLEGAL = -64  # fit of a rotation that would show grey inside or colour on the rim
+BLOCK = 256  # positions: a multiple of what vector instructions take at once, or single ones at the end cost most
+NO_PAIR = np.int8(-100)  # of two cells that may not exchange their pieces
 
 
 class Frame(NamedTuple):
     """What stays. ``quads``: int16 (4n+1, 4), last row = no piece (-1). ``neighbour``: int32 (n, 4), n = none.
 
-    ``group``: int32 cells that may exchange pieces, group after group; ``group_start``: int32 offsets.
+    ``group``: int32 cells that may exchange pieces, group after group; ``group_start``: int32 offsets; ``position``:
+    int32 (n,) of a cell in ``group``, -1 for a clue's. ``group_end``: int32, by position, where its group ends.
     ``showing``: int32 oriented pieces by (side, colour); ``showing_start``: int32 offsets, side*colours1 + colour.
     ``zobrist``: uint64 (n, 4n).
     """
@@ -33,6 +37,8 @@ class Frame(NamedTuple):
     neighbour: npt.NDArray[np.int32]
     group: npt.NDArray[np.int32]
     group_start: npt.NDArray[np.int32]
+    group_end: npt.NDArray[np.int32]
+    position: npt.NDArray[np.int32]
     showing: npt.NDArray[np.int32]
     showing_start: npt.NDArray[np.int32]
     zobrist: npt.NDArray[np.uint64]
@@ -43,6 +49,10 @@ class Walk(NamedTuple):
     """The search's own state, all of it.
 
     ``placed``: int32 (n,) oriented piece by cell; ``fit``: int8 (n, 4n); ``best``: int8 (n, n) by piece, cell;
+    ``home``: int32 (n,) by piece, the position of its cell in ``group`` (or -1); ``now``: int8 by position, the
+    matches of the cell as it lies; ``pair``: int8 by two positions, the lower first, the matches of both with their
+    pieces exchanged, NO_PAIR for cells of different groups and for neighbours (they see each other move: left to
+    longer routes). Both are as long as whole blocks of positions, for the vector instructions.
     ``until``: int64 (n, n) by cell, piece: step until which the piece may not return to the cell.
     ``seen``: int64 (2^k,) step at which a board with this hash was last met, ``seen_hash`` its full hash.
     ``scalars``: int64 [score, best score, step, tenure*16, step of last tenure change, moves evaluated, hash].
@@ -52,6 +62,9 @@ class Walk(NamedTuple):
     placed: npt.NDArray[np.int32]
     fit: npt.NDArray[np.int8]
     best: npt.NDArray[np.int8]
+    home: npt.NDArray[np.int32]
+    now: npt.NDArray[np.int8]
+    pair: npt.NDArray[np.int8]
     until: npt.NDArray[np.int64]
     seen: npt.NDArray[np.int64]
     seen_hash: npt.NDArray[np.uint64]
@@ -65,12 +78,21 @@ TENURE_UNIT = 16
 
 
 @inline_kernel
-def _refresh(walk: Walk, cell: int, piece: int) -> None:
+def _refresh(walk: Walk, cell: int, at: int, piece: int) -> None:
+    """Bring ``best`` and ``pair`` up to date with ``fit``; ``at`` is the position of ``cell``."""
     first = piece * 4
     top = walk.fit[cell, first]
     for rotation in range(1, 4):
         top = max(top, walk.fit[cell, first + rotation])
+    change = top - walk.best[piece, cell]
+    if change == 0:
+        return
     walk.best[piece, cell] = top
+    home = walk.home[piece]
+    if at >= 0 and home >= 0:
+        low, high = min(at, home), max(at, home)
+        if walk.pair[low, high] != NO_PAIR:
+            walk.pair[low, high] += change
 
 
 @kernel
@@ -83,17 +105,42 @@ def put(frame: Frame, walk: Walk, cell: int, oriented: int) -> None:
         if other == len(walk.placed):
             continue
         facing = (side + 2) % 4
+        at = frame.position[other]
         for step in range(2):
             colour = frame.quads[before if step == 0 else oriented, side]
             if colour <= 0:
                 continue
             key = facing * frame.colours1 + colour
             change = np.int8(-1 if step == 0 else 1)
-            for at in range(frame.showing_start[key], frame.showing_start[key + 1]):
-                shown = frame.showing[at]
+            for k in range(frame.showing_start[key], frame.showing_start[key + 1]):
+                shown = frame.showing[k]
                 walk.fit[other, shown] += change
-                _refresh(walk, other, shown >> 2)
+                _refresh(walk, other, at, shown >> 2)
+        if at >= 0:
+            walk.now[at] = walk.fit[other, walk.placed[other]]
     walk.placed[cell] = oriented
+    if frame.position[cell] >= 0:
+        walk.now[frame.position[cell]] = walk.fit[cell, oriented]
+
+
+@inline_kernel
+def _apart(frame: Frame, a: int, b: int) -> bool:
+    """Whether two cells are not neighbours."""
+    near = frame.neighbour[a]
+    return near[0] != b and near[1] != b and near[2] != b and near[3] != b
+
+
+@inline_kernel
+def _settle(frame: Frame, walk: Walk, at: int) -> None:
+    """What the cell at a position, with another piece now, and each other cell would match by an exchange."""
+    cell = frame.group[at]
+    piece = walk.placed[cell] >> 2
+    walk.home[piece] = at
+    for k in range(len(frame.group)):
+        low, high = min(at, k), max(at, k)
+        if walk.pair[low, high] != NO_PAIR:
+            there = frame.group[k]
+            walk.pair[low, high] = walk.best[walk.placed[there] >> 2, cell] + walk.best[piece, there]
 
 
 @kernel
@@ -103,6 +150,8 @@ def prepare(frame: Frame, walk: Walk, placed: npt.NDArray[np.int32]) -> None:
     score = 0
     walk.scalars[HASH] = 0
     code = np.uint64(0)
+    walk.home[:] = -1
+    walk.pair[:] = NO_PAIR
     for cell in range(cells):
         for oriented in range(4 * cells):
             legal = True
@@ -116,13 +165,21 @@ def prepare(frame: Frame, walk: Walk, placed: npt.NDArray[np.int32]) -> None:
                     matches += 1
             walk.fit[cell, oriented] = matches if legal else matches + ILLEGAL
         for piece in range(cells):
-            _refresh(walk, cell, piece)
+            _refresh(walk, cell, -1, piece)
         walk.placed[cell] = placed[cell]
         walk.record[cell] = placed[cell]
         score += walk.fit[cell, placed[cell]]
         code ^= frame.zobrist[cell, placed[cell]]
         for piece in range(cells):
             walk.until[cell, piece] = 0
+    for at in range(len(frame.group)):
+        cell = frame.group[at]
+        walk.now[at] = walk.fit[cell, placed[cell]]
+        for k in range(at + 1, frame.group_end[at]):
+            if _apart(frame, cell, frame.group[k]):
+                walk.pair[at, k] = 0
+    for at in range(len(frame.group)):
+        _settle(frame, walk, at)
     walk.scalars[SCORE] = walk.scalars[BEST] = score // 2
     walk.scalars[HASH] = np.int64(code)
     walk.seen[:] = -1
@@ -143,12 +200,14 @@ def _rotation_of(walk: Walk, cell: int, piece: int) -> int:
 
 
 @inline_kernel
-def _shared(frame: Frame, a: int, b: int) -> int:
-    """Side of ``a`` at which ``b`` lies, or -1."""
-    for side in range(4):
-        if frame.neighbour[a, side] == b:
-            return side
-    return -1
+def _promise(frame: Frame, walk: Walk, at: int) -> int:
+    """What the best exchange of a position with a later one changes, tabu or not; NO_PAIR at most if there is none."""
+    first = at // BLOCK * BLOCK
+    row, now = walk.pair[at, first:], walk.now[first:]
+    top = NO_PAIR
+    for k in range(len(row)):
+        top = max(top, np.int8(row[k] - now[k]))  # in bytes: many of them at once
+    return np.int64(top) - walk.now[at]
 
 
 @kernel
@@ -160,51 +219,46 @@ def steps(frame: Frame, walk: Walk, count: int, target: int) -> None:
     for _ in range(count):
         step = scalars[STEP]
         score = scalars[SCORE]
-        top = -1000
+        top = -50  # above what a pair is worth that may not be exchanged
         ties = 0
         move_a = move_b = -1
         move_rotation = 0
         wish = scalars[BEST] - score  # a tabu move must beat the record
         evaluated = 0
-        for g in range(len(frame.group_start) - 1):
-            for i in range(frame.group_start[g], frame.group_start[g + 1]):
-                a = frame.group[i]
-                here = walk.placed[a]
-                piece_a = here >> 2
-                now_a = np.int64(walk.fit[a, here])
-                for rotation in range(4):  # turn the piece of a
-                    turned = piece_a * 4 + rotation
-                    if turned == here or walk.fit[a, turned] < 0:
-                        continue
-                    evaluated += 1
-                    delta = np.int64(walk.fit[a, turned]) - now_a
-                    if delta < top:
-                        continue
-                    if walk.until[a, piece_a] > step and delta <= wish:
-                        continue
-                    ties = ties + 1 if delta == top else 1
-                    if ties == 1 or below(walk.random, ties) == 0:
-                        move_a, move_b, move_rotation = a, -1, rotation
-                    top = delta
-                evaluated += frame.group_start[g + 1] - i - 1
-                for j in range(i + 1, frame.group_start[g + 1]):
-                    b = frame.group[j]
-                    there = walk.placed[b]
-                    piece_b = there >> 2
-                    delta = (
-                        np.int64(walk.best[piece_b, a]) + np.int64(walk.best[piece_a, b])
-                        - now_a - np.int64(walk.fit[b, there])
-                    )  # fmt: skip
-                    if delta < top:
-                        continue
-                    if (walk.until[a, piece_b] > step or walk.until[b, piece_a] > step) and delta <= wish:
-                        continue
-                    if _shared(frame, a, b) >= 0:
-                        continue  # neighbours see each other move: left to longer routes
-                    ties = ties + 1 if delta == top else 1
-                    if ties == 1 or below(walk.random, ties) == 0:
-                        move_a, move_b = a, b
-                    top = delta
+        for i in range(len(frame.group)):
+            a = frame.group[i]
+            here = walk.placed[a]
+            piece_a = here >> 2
+            now_a = np.int64(walk.now[i])
+            for rotation in range(4):  # turn the piece of a
+                turned = piece_a * 4 + rotation
+                if turned == here or walk.fit[a, turned] < 0:
+                    continue
+                evaluated += 1
+                delta = np.int64(walk.fit[a, turned]) - now_a
+                if delta < top:
+                    continue
+                if walk.until[a, piece_a] > step and delta <= wish:
+                    continue
+                ties = ties + 1 if delta == top else 1
+                if ties == 1 or below(walk.random, ties) == 0:
+                    move_a, move_b, move_rotation = a, -1, rotation
+                top = delta
+            evaluated += frame.group_end[i] - i - 1
+            if _promise(frame, walk, i) < top:
+                continue
+            for j in range(i + 1, frame.group_end[i]):
+                delta = np.int64(walk.pair[i, j]) - now_a - np.int64(walk.now[j])
+                if delta < top:
+                    continue
+                b = frame.group[j]
+                piece_b = walk.placed[b] >> 2
+                if (walk.until[a, piece_b] > step or walk.until[b, piece_a] > step) and delta <= wish:
+                    continue
+                ties = ties + 1 if delta == top else 1
+                if ties == 1 or below(walk.random, ties) == 0:
+                    move_a, move_b = a, b
+                top = delta
         scalars[EVALUATED] += evaluated
         scalars[STEP] = step + 1
         if move_a < 0:  # everything is tabu
@@ -242,6 +296,8 @@ def _make(frame: Frame, walk: Walk, a: int, b: int, rotation: int) -> None:
         new_b = piece_a * 4 + _rotation_of(walk, b, piece_a)
         put(frame, walk, a, new_a)
         put(frame, walk, b, new_b)
+        _settle(frame, walk, frame.position[a])
+        _settle(frame, walk, frame.position[b])
         code ^= frame.zobrist[a, old_a] ^ frame.zobrist[a, new_a]
         code ^= frame.zobrist[b, old_b] ^ frame.zobrist[b, new_b]
     scalars[HASH] = np.int64(code)
@@ -278,7 +334,7 @@ def kick(frame: Frame, walk: Walk, swaps: int) -> None:
         if size < 2:
             continue
         a, b = frame.group[i], frame.group[frame.group_start[g] + below(walk.random, size)]
-        if a == b or _shared(frame, a, b) >= 0:
+        if a == b or not _apart(frame, a, b):
             continue
         before = walk.fit[a, walk.placed[a]] + walk.fit[b, walk.placed[b]]
         _make(frame, walk, a, b, 0)

@@ -30,6 +30,11 @@ def frame_of(puzzle: Puzzle) -> Frame:
     for cell in range(cells):
         if cell not in pinned:
             groups.setdefault(_shape_of(puzzle.grey_sides(cell)), []).append(cell)
+    group = np.array([cell for group in groups.values() for cell in group], dtype=np.int32)
+    sizes = [len(group) for group in groups.values()]
+    group_start = np.cumsum([0, *sizes]).astype(np.int32)
+    position = np.full(cells, -1, dtype=np.int32)
+    position[group] = np.arange(len(group))
     sides = puzzle.oriented.astype(np.int64) + colours1 * np.arange(4)
     by_colour = np.argsort(sides.T.ravel(), kind="stable")
     counts = np.bincount(sides.ravel(), minlength=4 * colours1)
@@ -37,8 +42,10 @@ def frame_of(puzzle: Puzzle) -> Frame:
     return Frame(
         np.vstack([puzzle.oriented, np.full((1, 4), -1)]).astype(np.int16),
         neighbour,
-        np.array([cell for group in groups.values() for cell in group], dtype=np.int32),
-        np.cumsum([0] + [len(group) for group in groups.values()]).astype(np.int32),
+        group,
+        group_start,
+        np.repeat(group_start[1:], sizes),
+        position,
         (by_colour % (4 * cells)).astype(np.int32),
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
         zobrist,
@@ -85,10 +92,14 @@ class Tabu:
         if cells > 1024:
             raise InputError(f"tabu search keeps a table of cells x pieces; {cells} cells are more than its 1024")
         self.frame = frame_of(self.puzzle)
+        blocks = -(-len(self.frame.group) // kernel.BLOCK) * kernel.BLOCK
         self.walk = Walk(
             np.full(cells, -1, dtype=np.int32),
             np.zeros((cells, 4 * cells), dtype=np.int8),
             np.zeros((cells, cells), dtype=np.int8),
+            np.full(cells, -1, dtype=np.int32),
+            np.zeros(blocks, dtype=np.int8),
+            np.full((blocks, blocks), kernel.NO_PAIR, dtype=np.int8),
             np.zeros((cells, cells), dtype=np.int64),
             np.full(SEEN_SLOTS, -1, dtype=np.int64),
             np.zeros(SEEN_SLOTS, dtype=np.uint64),
