@@ -96,6 +96,13 @@ def test_json_of_a_board_that_is_certain_has_no_infinity(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out, parse_constant=refuse)["rows"][0]["seen"] == 1
 
 
+def test_a_board_without_inner_edges_has_no_score_to_estimate(tmp_path, capsys):
+    path = tmp_path / "p.json"
+    write(path, "json", planted(1, 1, 1, 1)[0], None)
+    assert main(["solve", str(path), "--estimate", "--time", "0.1", "--quiet"]) == 2
+    assert "no inner edge" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "more,sentence",
     [
