@@ -147,8 +147,11 @@ class Tabu(Component):
         12, "steps for which a move's way back is forbidden at the start", 1, 1000, log=True, tune=(2, 200)
     )
     steps: int = option(1000, "moves in one go", 1, 10**7, log=True)
-    patience: int = option(240, "moves a cell without a new best before a kick", 1, 10**9, log=True, tune=(10, 10_000))
+    patience: int = option(20, "moves a cell without a new best before a kick", 1, 10**9, log=True, tune=(2, 1000))
     kick: int = option(12, "random exchanges of a kick", 1, 10_000, log=True, tune=(2, 200))
+    kicks: int = option(
+        200, "kicks without a new best before another start from a random board", 0, 10**9, log=True, tune=(5, 1000)
+    )
 
 
 @dataclass(frozen=True)

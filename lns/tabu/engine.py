@@ -14,12 +14,15 @@ from lns.rng import random_state
 from lns.tabu import kernel
 from lns.tabu.search import Tabu
 
-KICKS_PER_START = 20
 SAVED = ("placed", "until", "seen", "seen_hash", "scalars", "record", "random")  # the rest of a walk follows from these
 
 
 class TabuEngine:
-    """One walk at a time from a random board; after ``patience`` moves without a new best, a kick from the best."""
+    """One walk at a time from a random board; after ``patience`` moves without a new best, a kick from the best.
+
+    An iterated local search (Lourenço, Martin & Stützle 2003) that accepts boards as good as the best: from the last
+    one of these each kick goes. ``kicks`` without a new best, and another walk begins.
+    """
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
         self.params = params.tabu
@@ -30,7 +33,7 @@ class TabuEngine:
         self.exhausted, self.foretold = False, None
         self.since = 0  # step of the walk's last improvement
         self.walk_best = -1
-        self.kicks = 0
+        self.kicks = 0  # since then
         self.boards = 0
         self.started = False
         self._finds: list[Find] = []
@@ -40,12 +43,12 @@ class TabuEngine:
         return Statistics(moves=self.tabu.moves_evaluated, boards=self.boards)
 
     def step(self, target: int) -> None:
-        if not self.started or self.kicks > KICKS_PER_START:
+        if not self.started or self.kicks > self.params.kicks:
             self.tabu.start()
             self.started, self.kicks, self.walk_best, self.since = True, 0, -1, self.tabu.steps_made
         self.tabu.run(self.params.steps, target)
         if self.tabu.best_score > self.walk_best:
-            self.walk_best, self.since = self.tabu.best_score, self.tabu.steps_made
+            self.walk_best, self.since, self.kicks = self.tabu.best_score, self.tabu.steps_made, 0
         elif self.tabu.steps_made - self.since > self.params.patience * self.tabu.puzzle.cells:
             self.tabu.restart_from_best()
             self.tabu.kick(self.params.kick)

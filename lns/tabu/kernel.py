@@ -56,7 +56,7 @@ class Walk(NamedTuple):
     ``until``: int64 (n, n) by cell, piece: step until which the piece may not return to the cell.
     ``seen``: int64 (2^k,) step at which a board with this hash was last met, ``seen_hash`` its full hash.
     ``scalars``: int64 [score, best score, step, tenure*16, step of last tenure change, moves evaluated, hash].
-    ``record``: int32 (n,) the best board.
+    ``record``: int32 (n,) the best board, the one met last.
     """
 
     placed: npt.NDArray[np.int32]
@@ -266,7 +266,7 @@ def steps(frame: Frame, walk: Walk, count: int, target: int) -> None:
             continue
         _make(frame, walk, move_a, move_b, move_rotation)
         scalars[SCORE] = score + top
-        if scalars[SCORE] > scalars[BEST]:
+        if scalars[SCORE] >= scalars[BEST]:  # the last of equal ones: kicks wander then
             scalars[BEST] = scalars[SCORE]
             walk.record[:] = walk.placed
             if scalars[BEST] >= target:
@@ -319,9 +319,23 @@ def _react(walk: Walk, mask: np.uint64, cells: int) -> None:
     walk.seen_hash[slot] = code
 
 
+@inline_kernel
+def _matches(frame: Frame, walk: Walk, a: int, b: int) -> int:
+    """Of two cells, a joint between them counted once."""
+    one, other = walk.placed[a], walk.placed[b]
+    both = np.int64(walk.fit[a, one]) + walk.fit[b, other]
+    for side in range(4):
+        if frame.neighbour[a, side] == b and frame.quads[one, side] == frame.quads[other, (side + 2) % 4]:
+            both -= 1
+    return both
+
+
 @kernel
 def kick(frame: Frame, walk: Walk, swaps: int) -> None:
-    """``swaps`` random exchanges inside the groups, whatever they cost: a jump to another basin."""
+    """``swaps`` random exchanges inside the groups, whatever they cost: a jump to another basin.
+
+    Of neighbours too: without them a small board has parts that no walk leaves (2x2 cells only have diagonals).
+    """
     groups = len(frame.group_start) - 1
     if frame.group_start[groups] == 0:
         return  # every cell is a clue
@@ -334,11 +348,11 @@ def kick(frame: Frame, walk: Walk, swaps: int) -> None:
         if size < 2:
             continue
         a, b = frame.group[i], frame.group[frame.group_start[g] + below(walk.random, size)]
-        if a == b or not _apart(frame, a, b):
+        if a == b:
             continue
-        before = walk.fit[a, walk.placed[a]] + walk.fit[b, walk.placed[b]]
+        before = _matches(frame, walk, a, b)
         _make(frame, walk, a, b, 0)
-        walk.scalars[SCORE] += walk.fit[a, walk.placed[a]] + walk.fit[b, walk.placed[b]] - before
+        walk.scalars[SCORE] += _matches(frame, walk, a, b) - before
     if walk.scalars[SCORE] > walk.scalars[BEST]:
         walk.scalars[BEST] = walk.scalars[SCORE]
         walk.record[:] = walk.placed
