@@ -151,9 +151,10 @@ class Measurement:
 def estimate(
     puzzle: Puzzle, params: Params, seed: int, seconds: float, progress: Callable[[str], None] = lambda line: None
 ) -> Estimate:
-    """Measure for ``seconds`` of this core, then extrapolate; raises InputError when no board came meanwhile, or none scores.
+    """Measure for ``seconds`` of this core, then extrapolate.
 
-    Ctrl-C ends the measurement with the boards that came until then; KeyboardInterrupt goes on where none did.
+    Raises InputError when no board came meanwhile, or when no board can score. Ctrl-C ends the measurement with the
+    boards that came until then; KeyboardInterrupt goes on where none did.
     """
     if puzzle.max_score == 0:
         raise InputError(f"{puzzle.name} has no inner edge, so no score to estimate; expected two cells or more")
