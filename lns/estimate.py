@@ -158,6 +158,7 @@ def estimate(
     """
     if puzzle.max_score == 0:
         raise InputError(f"{puzzle.name} has no inner edge, so no score to estimate; expected two cells or more")
+    progress(f"measuring {puzzle.name} for {seconds:g} s of one core")
     measured = Measurement(puzzle, params, seed)
     interrupted = False
     try:

@@ -146,7 +146,7 @@ class Tabu(Component):
     tenure: int = option(
         12, "steps for which a move's way back is forbidden at the start", 1, 1000, log=True, tune=(2, 200)
     )
-    steps: int = option(1000, "moves in one go", 1, 10**7, log=True)
+    steps: int = option(1000, "moves in one go, at most", 1, 20_000, log=True)
     patience: int = option(20, "moves a cell without a new best before a kick", 1, 10**9, log=True, tune=(2, 1000))
     kick: int = option(12, "random exchanges of a kick", 1, 10_000, log=True, tune=(2, 200))
     kicks: int = option(
@@ -259,6 +259,17 @@ def load(path: str | Path) -> Params:
         raise error.at(path) from None
     except (ValueError, RecursionError) as error:  # numbers and lists without end, too
         raise InputError(f"not TOML: {error}", path) from None
+
+
+def unnamed(text: str) -> list[str]:
+    """Parameters that parameters as TOML leave at their defaults, as 'section.name'."""
+    named = tomllib.loads(text)
+    return [
+        f"{section}.{name}"
+        for section, entries in to_dict(Params()).items()
+        for name in entries
+        if name not in named.get(section, {})
+    ]
 
 
 def to_toml(params: Params) -> str:

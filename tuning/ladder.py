@@ -181,7 +181,7 @@ def check_table(path: Path) -> None:
     """Raises InputError where `append` could not add a row: said before the runs, not after them."""
     if not path.parent.is_dir():
         raise InputError("no such directory; expected one that exists, for the table", path.parent)
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return
     if read_text(path).splitlines()[:1] != [",".join(FIELDS)]:
         raise InputError("no table of the ladder; expected one, or a new name", path)
@@ -192,9 +192,12 @@ def check_table(path: Path) -> None:
 
 
 def append(path: Path, row: dict[str, object]) -> None:
-    """Add a row to the table under version control."""
-    new = not path.exists()
+    """Add a row to the table under version control, on a line of its own whatever the last one looks like."""
+    before = path.read_bytes() if path.exists() else b""
+    new = not before
     with path.open("a", newline="", encoding="utf-8") as file:
+        if before and not before.endswith(b"\n"):
+            file.write("\n")
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if new:
             writer.writeheader()

@@ -1,4 +1,4 @@
-"""What is maximised: the score at a budget of nodes, plus a little for reaching the defaults' score early.
+"""What is maximised: the score at a budget of nodes, plus a little for reaching a score early.
 
 The score of one run is mostly luck. Where the engine can tell what score was to be expected of all that it searched
 (`Engine.foretold`), trials are compared by that, `promised`; candidates are believed by the scores themselves,
@@ -21,7 +21,7 @@ from lns.engines import make_engine
 from lns.params import Params
 
 EARLY = 0.5  # edges that the time to the defaults' score is worth at most
-FORMULA = f"score at the budget + {EARLY} x share of it left at the defaults' score; of trials the score foretold"
+FORMULA = f"score at the budget + {EARLY} x share of it left at the scores of both; of trials the score foretold"
 CHANGE = 0.01  # edges; what is foretold is noted as often as it changes by that
 LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
 STEPS = 20  # of the shortest budget at least
@@ -59,7 +59,7 @@ class Trace:
         return max((score for score, at in self.rises if at <= budget), default=0)
 
     def value(self, budget: int, target: int) -> float:
-        """The objective. ``target``: the defaults' score on this pair at this budget."""
+        """The objective. ``target``: a score at this budget that the run is compared by."""
         return self.score_at(budget) + _early(self.rises, budget, target)
 
     def hope_at(self, budget: int) -> float:
@@ -78,7 +78,7 @@ class Trace:
 
 
 def _early(told: Sequence[tuple[float, int]], budget: int, target: float) -> float:
-    """For when ``target`` was reached and kept to the end of the budget: what is foretold may fall again."""
+    """For when ``target`` was reached, and kept to the end of the budget: what is foretold may fall again."""
     reached = budget
     for score, at in sorted((one for one in told if one[1] <= budget), key=lambda one: -one[1]):
         if score < target:
@@ -88,15 +88,18 @@ def _early(told: Sequence[tuple[float, int]], budget: int, target: float) -> flo
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """By how much the candidate was better on a pair, in edges."""
-    target = default.score_at(budget)
-    return candidate.value(budget, target) - default.value(budget, target)
+    """By how much the candidate was better on a pair, in edges.
+
+    How early is asked of both scores: by that of the defaults alone a candidate no better than they are would be.
+    """
+    targets = candidate.score_at(budget), default.score_at(budget)
+    return sum(candidate.value(budget, one) - default.value(budget, one) for one in targets) / 2
 
 
 def promised(candidate: Trace, default: Trace, budget: int) -> float:
     """By how much it was to be expected to be better."""
-    target = default.hope_at(budget)
-    return candidate.promise(budget, target) - default.promise(budget, target)
+    targets = candidate.hope_at(budget), default.hope_at(budget)
+    return sum(candidate.promise(budget, one) - default.promise(budget, one) for one in targets) / 2
 
 
 class Stopped(Exception):
@@ -108,7 +111,12 @@ class Run:
 
     def __init__(self, engine: str, params: Params, pair: Pair, shortest: int) -> None:
         step = min(params.engine.step_nodes, max(1000, shortest // STEPS))
-        params = replace(params, engine=replace(params.engine, step_nodes=step))
+        moves = max(1, step // max(1, pair.puzzle.cells**2 // 2))  # each step of a walk evaluates about so many
+        params = replace(
+            params,
+            engine=replace(params.engine, step_nodes=step),
+            tabu=replace(params.tabu, steps=min(params.tabu.steps, moves)),
+        )
         self._best_possible = pair.puzzle.max_score
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._least = min(LEAST_STEP, step)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from scipy.stats import spearmanr
 
 from instances.draw import page as frame
 from lns import params as parameters
+from lns.runs.lock import Holder
 from tuning import validate
 from tuning.charts import Point, bars, scatter
 from tuning.plan import JOURNAL, LEAST_PAIRS
@@ -84,6 +87,9 @@ def summary(study: Study, found: Conclusion, overhead: float | None) -> list[str
         f"study         {study.path}: {study.plan.subject}, {study.plan.nodes:,} nodes a run, {len(study.pairs)} pairs"
     ]
     lines.append(f"trials        {len(finished)} finished, {len(whole)} of them good enough for the long budget")
+    if others := [trial for trial in study.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]:
+        hosts = sorted({Holder(**trial.user_attrs["holder"]).host for trial in others})
+        lines.append(f"under way     {len(others)} more, of processes on {', '.join(hosts)}; `--trials` counts them")
     if whole:
         best = max(whole, key=value_of)
         lines.append(f"best trained  {value_of(best):+.2f} edges expected over the defaults (trial {best.number})")
@@ -94,20 +100,24 @@ def summary(study: Study, found: Conclusion, overhead: float | None) -> list[str
     if found.winner is None:
         lines.append(f"not better    {why_not(study, found)}")
     else:
-        where = validate.best_file(study, found) or f"to be written by `lns tune --study {study.path}`"
+        where = validate.best_file(study, found) or f"to be written by `lns tune --study {quoted(study.path)}`"
         lines.append(f"better        trial {found.winner.trial}: {where}")
     if overhead is not None:
         lines.append(f"overhead      {overhead:.1%} of the workers' time was outside of runs")
     return lines
 
 
+def quoted(path: Path) -> str:
+    """As a shell takes it."""
+    return shlex.quote(str(path))
+
+
 def why_not(study: Study, found: Conclusion) -> str:
+    again = f"go on with `lns tune --study {quoted(study.path)}`"
     if found.pending:
-        return (
-            f"{found.pending} runs of the validation are still to be made: go on with `lns tune --study {study.path}`"
-        )
+        return f"{found.pending} runs of the validation are still to be made: {again}"
     if not found.verdicts and any(value_of(trial) > 0 for trial in _whole(study)):
-        return f"what beat the defaults in training was not validated yet: go on with `lns tune --study {study.path}`"
+        return f"what beat the defaults in training was not validated yet: {again}"
     if not found.verdicts:
         return "no trial beat the defaults in training: there was nothing to validate"
     if len(study.held_out) < LEAST_PAIRS:
@@ -255,12 +265,14 @@ def _best(study: Study) -> str:
 
 
 def _commands(study: Study, found: Conclusion) -> str:
+    best, engine = validate.best_file(study, found), study.plan.engine
+    engine = "" if engine == "auto" else f" --engine {engine}"
     return "\n".join(
         [
             f"{study.plan.command}    # begun",
-            f"lns tune --study {study.path} --time 1h    # go on",
-            f"lns solve INSTANCE --params {validate.best_file(study, found) or 'FILE'}",
-            f"optuna-dashboard {study.path / JOURNAL}    # .venv/bin/pip install -e '.[dashboard]'",
+            f"lns tune --study {quoted(study.path)} --time 1h    # go on",
+            f"lns solve INSTANCE{engine} --params {quoted(best) if best else 'FILE'}",
+            f"optuna-dashboard {quoted(study.path / JOURNAL)}    # .venv/bin/pip install -e '.[dashboard]'",
             "",
             "# the parameters that candidates are compared with",
             parameters.to_toml(study.base),

@@ -70,6 +70,7 @@ class Session:
     _all_s: float = 0.0
     _began: float = field(default_factory=time.monotonic)
     _told: set[int] = field(default_factory=set)
+    _warned: bool = False
     _lost: int = 0
     _runs_by_then: int = 0
 
@@ -111,7 +112,8 @@ class Session:
     def run(self) -> None:
         """Finish an earlier validation, search, validate.
 
-        Raises InputError when the workers cannot be kept alive, and what fails in them while they search.
+        Raises InputError when the workers cannot be kept alive, or the engine's sources have changed; OSError when a
+        run cannot be written; and what else fails in them while they search.
         """
         self._validate(validate.chosen(self.study))
         if not self.interrupted:
@@ -157,7 +159,7 @@ class Session:
                         if not asked:
                             waiting[crew.submit(task, *args)] = (task, args)
                     except Exception as error:
-                        if phase == "search":
+                        if phase == "search" or isinstance(error, OSError | InputError):
                             raise
                         log.warning("a run of the validation failed: %s", error)  # no verdict then on this candidate
                 if not asked and (self.interrupted or over()):
@@ -192,6 +194,8 @@ class Session:
         pruned = sum(trial.state == TrialState.PRUNED for trial in trials)
         best = max(whole, key=value_of, default=None)
         done, of = len(whole) + pruned, 0
+        if phase == "search" and not self._defaults_missing():
+            self._check_budget()
         if phase == "search" and (missing := self._defaults_missing()):
             phase, done, of = "defaults", study.plan.pairs - missing, study.plan.pairs
         elif phase == "validation":
@@ -209,6 +213,18 @@ class Session:
             -1 if best is None else best.number,
             self.elapsed,
         )
+
+    def _check_budget(self) -> None:
+        """Say once where the defaults have no board within a short run: such runs tell nothing of a trial."""
+        short = self.study.plan.short
+        empty = sum(not trace.score_at(short) for trace in self._defaults())
+        if empty and not self._warned:
+            self._warned = True
+            log.warning(
+                "the defaults made no board within the %s nodes of a short run on %d of %d pairs; "
+                "a study with a longer --run-seconds or more --nodes is the better one",
+                f"{short:,}", empty, len(self.study.pairs),
+            )  # fmt: skip
 
     def _complain(self) -> None:
         for trial in self.study.trials(TrialState.FAIL):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import random
 import warnings
 from collections.abc import Sequence
@@ -93,6 +94,7 @@ class Study:
                     pruner=PairedPruner(self.plan.pairs),
                     load_if_exists=True,
                 )
+                self._check(study)
             except InputError:
                 raise
             except (KeyError, ValueError, TypeError, IndexError, AssertionError) as error:
@@ -100,6 +102,18 @@ class Study:
             if study.direction != optuna.study.StudyDirection.MAXIMIZE:
                 raise InputError("a study that minimises; expected one that maximises", journal)
         return study
+
+    def _check(self, study: optuna.Study) -> None:
+        """Raises one of the errors of a damaged journal where a trial lacks what is read off it later."""
+        for trial in study.get_trials(deepcopy=False):
+            numbers = [trial.user_attrs[name] for name in ("short", "long") if name in trial.user_attrs]
+            if trial.state == TrialState.COMPLETE:
+                self.params_of(trial)
+                numbers += [trial.user_attrs["short"], value_of(trial)]
+            if not all(math.isfinite(number) for number in numbers):
+                raise ValueError(f"a number of trial {trial.number} is not finite")
+            if trial.state == TrialState.RUNNING and "holder" in trial.user_attrs:
+                Holder(**trial.user_attrs["holder"])
 
     def _take_up(self) -> None:
         """Put the first trials in line where there are none; bury the dead."""

@@ -9,6 +9,7 @@ which sums up to 1 over all choices that there may be; so what was once called b
 from __future__ import annotations
 
 import os
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,6 +19,7 @@ import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 from scipy.stats import wilcoxon
 
+from instances.errors import InputError
 from instances.formats.files import atomic_write
 from lns import params as parameters
 from lns.params import Params
@@ -38,8 +40,8 @@ class Verdict:
     """A paired comparison on held-out pairs, candidate less defaults.
 
     ``differences``: of the objective; ``edges``: mean difference of the scores alone; ``low``, ``high``: 95% confidence
-    interval of the mean difference (bootstrap percentiles); ``p``: corrected; ``cost``: processor seconds a run, as a
-    multiple of the defaults'.
+    interval of the mean difference (bootstrap percentiles); ``p``: corrected; ``cost``: processor seconds of a run, the
+    median, as a multiple of the defaults'.
     """
 
     trial: int
@@ -171,16 +173,23 @@ def conclude(study: Study) -> Conclusion:
             for one in (params, study.base)
         )
         edges = float(np.mean([a.score_at(budget) - b.score_at(budget) for a, b in zip(ours, theirs, strict=True)]))
-        cost = sum(trace.seconds for trace in ours) / max(1e-9, sum(trace.seconds for trace in theirs))
+        cost = statistics.median(one.seconds for one in ours) / max(
+            1e-9,
+            statistics.median(one.seconds for one in theirs),  # the first run of a process loads the kernels
+        )
         found.append(compare(trial.number, differences, edges, cost, shares[trial.number], study.plan.seed))
     return Conclusion(tuple(sorted(found, key=lambda one: -one.mean)), len(missing(study, candidates)))
 
 
 def write_best(study: Study, found: Conclusion) -> None:
-    """Write best_params.toml if a candidate is better than the defaults; take an older one away if none is."""
+    """Write best_params.toml if a candidate is better than the defaults; take one that does not hold away if none is.
+
+    While runs of the validation are missing an older one stays.
+    """
     path, plan, winner = study.path / BEST, study.plan, found.winner
     if winner is None:
-        path.unlink(missing_ok=True)
+        if not found.pending:
+            path.unlink(missing_ok=True)
         return
     header = [
         f"{profiles.COMMAND}{plan.command}",
@@ -195,9 +204,12 @@ def write_best(study: Study, found: Conclusion) -> None:
 def best_file(study: Study, found: Conclusion) -> Path | None:
     """Where the winner's parameters are; None without one, or where no session lived to write them."""
     path, winner = study.path / BEST, found.winner
-    if winner is None or not path.exists() or parameters.load(path) != _params_of(study, winner):
+    if winner is None or not path.exists():
         return None
-    return path
+    try:
+        return path if parameters.load(path) == _params_of(study, winner) else None
+    except InputError:  # damaged; the next session writes it again
+        return None
 
 
 def _params_of(study: Study, verdict: Verdict) -> Params:

@@ -43,7 +43,6 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
         ended_by = signal.Signals(number)
         raise KeyboardInterrupt
 
-    progress(f"measuring {puzzle.name} for {args.time:g} s of one core")
     try:
         with handled(interrupt):
             found = estimate(puzzle, params, args.seed, args.time, progress)

@@ -207,7 +207,7 @@ def tell_compiling(solver: str) -> None:
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel is not None and not is_compiled(entry.kernel):
-        tell("lns: compiling the search, once for this installation: about half a minute ...")
+        tell("lns: compiling the search, once for this installation: about half a minute of an idle core ...")
 
 
 def _options(args: argparse.Namespace) -> Options:

@@ -100,6 +100,13 @@ def run_decode(args: argparse.Namespace) -> int:
         else:
             print("the solver says that there is no solution")
         return ANSWER_IS_NO
+    foreign = next((literal for literal in model if abs(literal) > encoding.variables), None)
+    if foreign is not None:
+        raise InputError(
+            f"{foreign} is of another formula; {encoding.name} of {puzzle.name} has the variables "
+            f"1 to {encoding.variables}",
+            args.answer,
+        )
     board = encoding.board(model)
     judged = verify(puzzle, board)
     perfect = judged.complete and judged.score == puzzle.max_score

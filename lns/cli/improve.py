@@ -233,7 +233,7 @@ def warm_up(args: argparse.Namespace) -> None:
     from exact.region.warmup import is_ready, warm_up
 
     if not args.quiet and not is_ready(args.order):
-        tell("lns: compiling the kernels, once for this installation: about half a minute ...")
+        tell("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
     warm_up(args.order)
 
 

@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
+    from lns.cli.session import handled, leave
     from tuning import ladder
 
     if args.ablate and args.engine != "auto":
@@ -63,12 +64,13 @@ def run(args: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     selected = ladder.select(args.rows, args.data, fresh)
     try:
-        for name, puzzle_of in selected:
-            if puzzle_of is None:
-                tell(f"{name}: skipped, no public data at {args.data}")
-            else:
-                note = f"fresh seed {fresh}" if name in ladder.FRESH else ""
-                rows += _rows(name, puzzle_of(), params, note, args)
+        with handled(leave):
+            for name, puzzle_of in selected:
+                if puzzle_of is None:
+                    tell(f"{name}: skipped, no public data at {args.data}")
+                else:
+                    note = f"fresh seed {fresh}" if name in ladder.FRESH else ""
+                    rows += _rows(name, puzzle_of(), params, note, args)
     finally:  # a later row that fails, or Ctrl-C, takes nothing from those that are done
         if args.json:
             print_json({"rows": rows})
@@ -92,7 +94,7 @@ def _rows(name: str, puzzle: Puzzle, params: Params, note: str, args: argparse.N
         rates = ladder.rates(made, args.workers)
         rows.append({**row, "scores": [one.score for one in made], "boards_per_core_hour": rates})
         if not args.json:
-            print(_line(row))
+            print(_line(row, args.engine))
             hours = ladder.core_hours(made, args.workers)
             for score, rate in rates.items():
                 print(f"  boards of at least {score} per core-hour: {rate:,} (in {hours:.3g} core-hours)")
@@ -118,11 +120,12 @@ def _measure(name: str, puzzle: Puzzle, variants: dict[str, Params], args: argpa
     return runs
 
 
-def _line(row: dict[str, object]) -> str:
+def _line(row: dict[str, object], engine: str) -> str:
     memory = f", {row['peak_mb']} MB" if row["peak_mb"] else ""
     note = f" ({row['note']})" if row["note"] else ""
+    work = "moves" if engine == "tabu" else "nodes"
     return (
         f"{row['instance']:<20} {row['seconds']:>5} s x {row['workers']} workers, {row['seeds']} seeds: "
         f"best {row['best']}, median {row['median']}, worst {row['worst']} of {row['of']}; "
-        f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M nodes/s{memory}{note}"
+        f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M {work}/s{memory}{note}"
     )

@@ -39,11 +39,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _resume(args: argparse.Namespace) -> int:
+    from instances.formats.files import read_text
+    from lns import params as parameters
     from lns.cli.job import Job
     from lns.cli.session import logged
     from lns.islands import Archipelago
     from lns.runs.directory import RunDirectory
-    from lns.runs.files import clock
+    from lns.runs.files import PARAMETERS, clock
     from lns.runs.keeper import Keeper
     from lns.runs.recover import recover
 
@@ -59,6 +61,8 @@ def _resume(args: argparse.Namespace) -> int:
         account.budget_s = account.elapsed_s + seconds
         last = account.sessions[-1].workers if account.sessions else 1
         count = args.workers or min(last, most_workers())
+        if new := parameters.unnamed(read_text(directory.path / PARAMETERS)):
+            log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(new))
         log.info("going on at %s of search", clock(account.elapsed_s))
         search = Archipelago(
             directory.searched,

@@ -26,10 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-dir", type=named, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
-    parser.add_argument("--start", metavar="BOARD", help="a board to polish: a file or a viewer URL; never made worse")
     parser.add_argument(
-        "--pin", type=cell_list, metavar="CELLS", help="cells of the start board that stay: 3,4,10-20, rows: r3, r0-11"
+        "--start", metavar="BOARD", help="a board to polish first: file or viewer URL; never made worse"
     )
+    parser.add_argument(
+        "--pin", type=cell_list, metavar="CELLS",
+        help="cells of the start board that stay, and match each other: 3,4,10-20, rows: r3, r0-11 (all from 0)",
+    )  # fmt: skip
     parser.add_argument("--params", type=named, metavar="FILE", help="parameters as TOML")
     parser.add_argument(
         "--estimate", action="store_true",

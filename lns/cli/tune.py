@@ -59,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("both INSTANCE and --family; expected one of them")
     if args.nodes and args.run_seconds:
         raise InputError("both --nodes and --run-seconds; expected one of them")
+    if not str(args.study).isprintable():
+        raise InputError("the name of the directory has characters that no report can hold; expected printable ones")
     if args.report and (args.time or args.trials or args.workers):
         raise InputError("--report makes no runs; expected it without --time, --trials and --workers")
     if args.time is None and args.trials is None:

@@ -24,7 +24,8 @@ LOOKS = 400  # at most
 TABU_CELLS = 1024  # of the largest board that tabu search takes
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
 PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
-MOVES_OF_A_NODE = 32  # tabu moves evaluated
+MOVES_OF_A_NODE = 80  # tabu moves evaluated
+SQUARES_OF_A_NODE = 1.6  # cells x cells, of a walk that is begun
 NODES_OF_AN_EXCHANGE = 10_000
 
 
@@ -97,15 +98,16 @@ def perturb(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: in
     if puzzle.cells > TABU_CELLS or len(puzzle.clues) == puzzle.cells:
         return Move(board, score, 0)
     tabu = Tabu(puzzle, chance.integers(2**64, size=4, dtype=np.uint64))
+    begun = int(puzzle.cells**2 / SQUARES_OF_A_NODE)
     tabu.start(board)
     tabu.kick(int(chance.integers(1, KICKED + 1)))
     found, reached = board, -1
     for _ in range(LOOKS):
-        if reached >= score or tabu.moves_evaluated >= nodes * MOVES_OF_A_NODE:
+        if reached >= score or tabu.moves_evaluated >= (nodes - begun) * MOVES_OF_A_NODE:
             break
         tabu.run(WALK, score + 1)
         if tabu.score > reached and tabu.board != board:
             found, reached = tabu.board, tabu.score
     if reached < 0:
         found, reached = board, score
-    return Move(found, reached, tabu.moves_evaluated // MOVES_OF_A_NODE + 1)
+    return Move(found, reached, begun + tabu.moves_evaluated // MOVES_OF_A_NODE + 1)

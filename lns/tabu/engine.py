@@ -18,10 +18,10 @@ SAVED = ("placed", "until", "seen", "seen_hash", "scalars", "record", "random") 
 
 
 class TabuEngine:
-    """One walk at a time from a random board; after ``patience`` moves without a new best, a kick from the best.
+    """One walk at a time from a random board; after ``patience`` moves a cell without a new best, a kick from the best.
 
     An iterated local search (Lourenço, Martin & Stützle 2003) that accepts boards as good as the best: from the last
-    one of these each kick goes. ``kicks`` without a new best, and another walk begins.
+    one of these each kick goes. After ``kicks`` of them without a new best another walk begins.
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
@@ -31,9 +31,9 @@ class TabuEngine:
         self.best_score = -1
         self.origin = "tabu"
         self.exhausted, self.foretold = False, None
-        self.since = 0  # step of the walk's last improvement
+        self.since = 0  # step at which the walk was last seen to improve, or kicked
         self.walk_best = -1
-        self.kicks = 0  # since then
+        self.kicks = 0  # since the walk last improved; one more than are made when another is due
         self.boards = 0
         self.started = False
         self._finds: list[Find] = []
@@ -46,19 +46,27 @@ class TabuEngine:
         if not self.started or self.kicks > self.params.kicks:
             self.tabu.start()
             self.started, self.kicks, self.walk_best, self.since = True, 0, -1, self.tabu.steps_made
-        self.tabu.run(self.params.steps, target)
-        if self.tabu.best_score > self.walk_best:
-            self.walk_best, self.since, self.kicks = self.tabu.best_score, self.tabu.steps_made, 0
-        elif self.tabu.steps_made - self.since > self.params.patience * self.tabu.puzzle.cells:
-            self.tabu.restart_from_best()
-            self.tabu.kick(self.params.kick)
+        left = self.since + self.params.patience * self.tabu.puzzle.cells - self.tabu.steps_made
+        self.tabu.run(min(self.params.steps, left), target)
+        if not self._improved() and self.tabu.steps_made >= self.since + self.params.patience * self.tabu.puzzle.cells:
             self.kicks += 1
             self.since = self.tabu.steps_made
+            if self.kicks <= self.params.kicks:
+                self.tabu.restart_from_best()
+                self.tabu.kick(self.params.kick)
+                self._improved()
+
+    def _improved(self) -> bool:
+        """Whether the walk has a new best, which is noted."""
+        if self.tabu.best_score <= self.walk_best:
+            return False
+        self.walk_best, self.since, self.kicks = self.tabu.best_score, self.tabu.steps_made, 0
         if self.walk_best > self.best_score:
             find = judged(self.tabu.puzzle, self.tabu.best, "tabu")
             self.best, self.best_score, self.origin = find
             self._finds.append(find)
             self.boards += 1
+        return True
 
     def drain(self) -> list[Find]:
         finds, self._finds = self._finds, []

@@ -25,7 +25,7 @@ NO_PAIR = np.int8(-100)  # of two cells that may not exchange their pieces
 
 
 class Frame(NamedTuple):
-    """What stays. ``quads``: int16 (4n+1, 4), last row = no piece (-1). ``neighbour``: int32 (n, 4), n = none.
+    """What stays. ``quads``: int16 (4n, 4). ``neighbour``: int32 (n, 4), n = none.
 
     ``group``: int32 cells that may exchange pieces, group after group; ``group_start``: int32 offsets; ``position``:
     int32 (n,) of a cell in ``group``, -1 for a clue's. ``group_end``: int32, by position, where its group ends.
@@ -97,9 +97,11 @@ def _refresh(walk: Walk, cell: int, at: int, piece: int) -> None:
 
 @kernel
 def put(frame: Frame, walk: Walk, cell: int, oriented: int) -> None:
-    """Lay ``oriented`` on ``cell``, over what lies there; bring ``fit`` and ``best`` of its neighbours up to date."""
-    old = walk.placed[cell]
-    before = old if old >= 0 else len(frame.quads) - 1
+    """Lay ``oriented`` on ``cell``, over what lies there; its neighbours' ``fit``, ``best`` and ``now`` follow.
+
+    So does ``pair``, but for exchanges of the cell itself, which `_settle` brings up to date.
+    """
+    before = walk.placed[cell]
     for side in range(4):
         other = frame.neighbour[cell, side]
         if other == len(walk.placed):
@@ -148,7 +150,6 @@ def prepare(frame: Frame, walk: Walk, placed: npt.NDArray[np.int32]) -> None:
     """Start from the full board ``placed``; fills every derived array of ``walk``."""
     cells = len(placed)
     score = 0
-    walk.scalars[HASH] = 0
     code = np.uint64(0)
     walk.home[:] = -1
     walk.pair[:] = NO_PAIR
@@ -332,7 +333,7 @@ def _matches(frame: Frame, walk: Walk, a: int, b: int) -> int:
 
 @kernel
 def kick(frame: Frame, walk: Walk, swaps: int) -> None:
-    """``swaps`` random exchanges inside the groups, whatever they cost: a jump to another basin.
+    """Up to ``swaps`` random exchanges inside the groups, whatever they cost: a jump to another basin.
 
     Of neighbours too: without them a small board has parts that no walk leaves (2x2 cells only have diagonals).
     """
@@ -353,6 +354,6 @@ def kick(frame: Frame, walk: Walk, swaps: int) -> None:
         before = _matches(frame, walk, a, b)
         _make(frame, walk, a, b, 0)
         walk.scalars[SCORE] += _matches(frame, walk, a, b) - before
-    if walk.scalars[SCORE] > walk.scalars[BEST]:
+    if walk.scalars[SCORE] >= walk.scalars[BEST]:
         walk.scalars[BEST] = walk.scalars[SCORE]
         walk.record[:] = walk.placed

@@ -11,7 +11,7 @@ from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.rng import RandomState, generator
 from lns.tabu import kernel
-from lns.tabu.kernel import BEST, EVALUATED, SCORE, STEP, TENURE, Frame, Walk
+from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, Frame, Walk
 
 SEEN_SLOTS = 1 << 16
 
@@ -25,13 +25,9 @@ def frame_of(puzzle: Puzzle) -> Frame:
         for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
             if not grey[side]:
                 neighbour[cell, side] = cell + step
-    pinned = {clue.cell for clue in puzzle.clues}
-    groups: dict[int, list[int]] = {}
-    for cell in range(cells):
-        if cell not in pinned:
-            groups.setdefault(_shape_of(puzzle.grey_sides(cell)), []).append(cell)
-    group = np.array([cell for group in groups.values() for cell in group], dtype=np.int32)
-    sizes = [len(group) for group in groups.values()]
+    groups = _groups(puzzle)
+    group = np.array([cell for group in groups for cell in group], dtype=np.int32)
+    sizes = [len(group) for group in groups]
     group_start = np.cumsum([0, *sizes]).astype(np.int32)
     position = np.full(cells, -1, dtype=np.int32)
     position[group] = np.arange(len(group))
@@ -40,7 +36,7 @@ def frame_of(puzzle: Puzzle) -> Frame:
     counts = np.bincount(sides.ravel(), minlength=4 * colours1)
     zobrist = np.random.Generator(np.random.PCG64(1)).integers(0, 2**64, (cells, 4 * cells), dtype=np.uint64)
     return Frame(
-        np.vstack([puzzle.oriented, np.full((1, 4), -1)]).astype(np.int16),
+        puzzle.oriented.astype(np.int16),
         neighbour,
         group,
         group_start,
@@ -53,6 +49,16 @@ def frame_of(puzzle: Puzzle) -> Frame:
     )
 
 
+def _groups(puzzle: Puzzle) -> list[list[int]]:
+    """Cells that may exchange pieces: those of the same shape, but for clues."""
+    pinned = {clue.cell for clue in puzzle.clues}
+    groups: dict[int, list[int]] = {}
+    for cell in range(puzzle.cells):
+        if cell not in pinned:
+            groups.setdefault(_shape_of(puzzle.grey_sides(cell)), []).append(cell)
+    return list(groups.values())
+
+
 def _shape_of(grey: tuple[bool, bool, bool, bool]) -> int:
     """Number of a pattern of grey sides, the same for its rotations."""
     return min(sum(grey[(side + turn) % 4] << side for side in range(4)) for turn in range(4))
@@ -60,7 +66,6 @@ def _shape_of(grey: tuple[bool, bool, bool, bool]) -> int:
 
 def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
     """A full board that keeps rim and clues and is random otherwise."""
-    frame = frame_of(puzzle)
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.clues:
         placed[clue.cell] = clue.piece * 4 + clue.rotation
@@ -68,13 +73,12 @@ def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
     free[[clue.piece for clue in puzzle.clues]] = False
     greys = puzzle.oriented == 0
     shapes = np.array([_shape_of(tuple(grey)) for grey in (puzzle.pieces == 0).tolist()])
-    for start, stop in zip(frame.group_start, frame.group_start[1:], strict=False):
-        cells = frame.group[start:stop]
-        shape = _shape_of(puzzle.grey_sides(int(cells[0])))
+    for cells in _groups(puzzle):
+        shape = _shape_of(puzzle.grey_sides(cells[0]))
         pieces = np.flatnonzero(free & (shapes == shape))
         chance.shuffle(pieces)
         for cell, piece in zip(cells, pieces, strict=True):
-            legal = np.flatnonzero((greys[piece * 4 : piece * 4 + 4] == puzzle.grey_sides(int(cell))).all(axis=1))
+            legal = np.flatnonzero((greys[piece * 4 : piece * 4 + 4] == puzzle.grey_sides(cell)).all(axis=1))
             placed[cell] = piece * 4 + chance.choice(legal)
     return Board(placed, puzzle.width, puzzle.height)
 
@@ -110,9 +114,10 @@ class Tabu:
         self.walk.scalars[TENURE] = self.tenure * kernel.TENURE_UNIT
 
     def start(self, board: Board | None = None) -> None:
-        """Begin at ``board`` (full, legal), or at a random board."""
+        """Begin at ``board`` (full, legal), or at a random board, with ``tenure`` as it was given."""
         if board is None:
             board = random_board(self.puzzle, generator(self.random))
+        self.walk.scalars[[TENURE, CHANGED]] = self.tenure * kernel.TENURE_UNIT, self.walk.scalars[STEP]
         kernel.prepare(self.frame, self.walk, board.placements)
 
     def run(self, steps: int, target: int | None = None) -> None:
@@ -120,11 +125,11 @@ class Tabu:
         kernel.steps(self.frame, self.walk, steps, self.puzzle.max_score if target is None else target)
 
     def kick(self, swaps: int) -> None:
-        """Exchange ``swaps`` random pairs."""
+        """Exchange up to ``swaps`` random pairs."""
         kernel.kick(self.frame, self.walk, swaps)
 
     def restart_from_best(self) -> None:
-        """Go back to the best board met."""
+        """Go back to the best board met, the last of those as good; the tenure stays."""
         kernel.prepare(self.frame, self.walk, self.walk.record.copy())
 
     @property

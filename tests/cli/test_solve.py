@@ -20,9 +20,10 @@ from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.runs import keeper
-from lns.runs.files import now
+from lns.runs.files import now, seal
 from lns.runs.lock import Holder, Lock
 from lns.runs.overview import look
+from lns.runs.settings import digest
 from tests.cli.run_program import ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
 from tests.torture import torture_kills
@@ -311,6 +312,22 @@ def test_a_refused_resume_leaves_a_died_run_a_died_one(tmp_path: Path, caplog: p
         assert main(["resume", str(path), "--time", "1h", "--steps", "1", "--quiet"]) == 0
         assert look(path).state == "ended"
     assert "did not end in order" not in caplog.text
+
+
+def test_a_run_of_an_earlier_version_goes_on_and_says_what_is_new(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
+    assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) == 0
+    assert "of another version" not in caplog.text
+    kept = path / "params.toml"
+    kept.write_text("".join(line for line in kept.read_text().splitlines(True) if not line.startswith("kicks")))
+    settings = json.loads((path / "run.json").read_text())
+    settings["params_sha256"] = digest(kept.read_text())
+    settings.pop("sum")
+    (path / "run.json").write_text(seal(settings))
+    assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) == 0
+    assert "params.toml is of another version, without tabu.kicks: its defaults" in caplog.text
 
 
 def test_time_that_is_used_up_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,6 +135,13 @@ def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], enco
     assert main(decode) == 2
 
 
+def test_an_answer_to_another_formula_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = tmp_path / "answer.txt"
+    answer.write_text("s SATISFIABLE\nv 1 -999999999 0\n")
+    assert main(["exact", "decode", str(answer), "like-e2-4x4", "--encoding", "half-2"]) == 2
+    assert "-999999999 is of another formula" in capsys.readouterr().err
+
+
 def test_decode_names_only_endings_that_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = tmp_path / "answer.txt"
     answer.write_text("s UNSATISFIABLE\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,30 @@ def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
     assert large.best is not None
     judged = verify(puzzle, large.best)
     assert judged.valid and judged.score == large.best_score > 350
+
+
+def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
+    """Every 3 x 64 moves without a new best a kick, two of them at most; then another walk."""
+    kicked, begun = [], []
+    kick, start = Tabu.kick, Tabu.start
+    monkeypatch.setattr(Tabu, "kick", lambda self, swaps: (kicked.append(self.steps_made), kick(self, swaps)))
+    monkeypatch.setattr(Tabu, "start", lambda self, board=None: (begun.append(self.steps_made), start(self, board)))
+    engine = TabuEngine(load_puzzle("like-e2-8x8"), from_dict({"tabu": {"patience": 3, "kicks": 2}}), 1, 0)
+    marks = {0}
+    while len(begun) < 5:
+        engine.step(10**6)
+        marks.add(engine.since)  # kicked, or improved
+    assert len(kicked) >= 8 and {b - a for a, b in pairwise(sorted(marks))} == {3 * 64}
+    for walk in begun[1:]:
+        last = [mark for mark in kicked if mark < walk]
+        assert [walk - mark for mark in last[-2:]] == [2 * 3 * 64, 3 * 64]
+
+
+def test_a_board_that_a_kick_finds_is_reported(monkeypatch):
+    engine = TabuEngine(planted(1, 4, 2, 3)[0], from_dict({"tabu": {"steps": 5, "patience": 1, "kick": 3}}), 1, 0)
+    for _ in range(400):
+        engine.step(10**6)
+        assert engine.best_score >= engine.tabu.best_score
 
 
 def test_the_engine_resumes_bit_for_bit():

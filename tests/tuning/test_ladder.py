@@ -72,6 +72,16 @@ def test_a_run_reaches_what_it_says(tmp_path):
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
 
 
+def test_a_row_begins_a_line_whatever_the_last_one_looks_like(tmp_path):
+    table, row = tmp_path / "t.csv", dict.fromkeys(ladder.FIELDS, "1")
+    table.touch()  # killed before the first line was written
+    ladder.check_table(table)
+    ladder.append(table, row)
+    table.write_text(table.read_text().rstrip())
+    ladder.append(table, row)
+    assert table.read_text().splitlines() == [",".join(ladder.FIELDS), *[",".join(row.values())] * 2]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing else is known of another process's memory")
 def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
     class Search:
@@ -139,6 +149,13 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
     assert main(["ladder", "--rows", "like-e2-20x20", "like-e2-12x20", "--seeds", "2", "--json"]) == 130
     told = json.loads(capsys.readouterr().out)
     assert [(row["instance"], row["scores"]) for row in told["rows"]] == [("like-e2-20x20", [9, 9])]
+
+
+@pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
+def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
+    monkeypatch.setattr(ladder, "run", lambda puzzle, params, seed, *_: ladder.Run(seed, 9, {9: 1.0}, {}, 1e6, 1.0))
+    assert main(["ladder", "--rows", "like-e2-12x20", "--seeds", "1", "--engine", engine]) == 0
+    assert f"; 1.0 {unit}" in capsys.readouterr().out
 
 
 def test_fresh_rows_depend_on_the_seed():

@@ -10,7 +10,7 @@ import pytest
 from instances.generate import family
 from lns import costs
 from lns.params import from_dict
-from tuning.objective import EARLY, Pair, Run, Stopped, Trace, difference, promised
+from tuning.objective import EARLY, STEPS, Pair, Run, Stopped, Trace, difference, promised
 
 QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
@@ -29,7 +29,25 @@ def test_reaching_the_target_early_is_worth_a_part_of_an_edge():
 def test_the_difference_to_oneself_is_nothing_and_an_earlier_or_better_one_is_positive():
     assert difference(TRACE, TRACE, 1000) == 0
     assert 0 < difference(Trace(((53, 200),), 1000, False, 0.5), TRACE, 1000) < 1
-    assert difference(Trace(((54, 999),), 1000, False, 0.5), TRACE, 1000) == pytest.approx(1 + EARLY * (0.9 - 0.999))
+    assert difference(Trace(((54, 999),), 1000, False, 0.5), TRACE, 1000) == pytest.approx(
+        1 + EARLY * (0.001 - 0.099) / 2
+    ), "of 53 it was later by 0.099, of 54 earlier by 0.001 of the budget"
+
+
+def test_who_is_called_the_candidate_makes_no_difference():
+    """Or a candidate no different from the defaults would look a little better, or worse, than they are."""
+    chance = np.random.default_rng(5)
+
+    def trace():
+        at = np.sort(chance.integers(1, 1000, 6)).tolist()
+        rises = tuple(zip((50 + np.cumsum(chance.integers(1, 3, 6))).tolist(), at, strict=True))
+        hopes = tuple(zip((50 + chance.normal(size=6).cumsum()).tolist(), at, strict=True))
+        return Trace(rises, 1000, False, 0.5, 0.5, hopes)
+
+    for _ in range(50):
+        one, other = trace(), trace()
+        for compared in (difference, promised):
+            assert compared(one, other, 900) == pytest.approx(-compared(other, one, 900))
 
 
 def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
@@ -42,7 +60,7 @@ def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
     assert promised(told, told, 1000) == 0
     lucky = replace(told, rises=((56, 50),))
     assert promised(lucky, told, 1000) == 0 < difference(lucky, told, 1000)
-    assert promised(TRACE, replace(TRACE, rises=TRACE.rises[:1]), 1000) == pytest.approx(3 + EARLY * (0.9 - 0.9)), (
+    assert promised(TRACE, replace(TRACE, rises=TRACE.rises[:1]), 1000) == pytest.approx(3 + EARLY * 0.1 / 2), (
         "where nothing is foretold the score counts"
     )
 
@@ -69,6 +87,13 @@ def test_engines_that_foretell_nothing_are_judged_by_their_scores():
     for engine in ("tabu", "beam", "lns"):
         trace = Run(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
         assert not trace.hopes and trace.hope_at(5_000_000) == trace.score_at(5_000_000) > 0
+
+
+def test_a_step_of_a_tabu_walk_is_a_small_part_of_the_shortest_budget():
+    pair = Pair(family("like-e2:8x8")(3).puzzle, 5, "")
+    run = Run("tabu", QUICK, pair, 400_000)
+    assert 0 < run.advance(1, lambda: False).work <= 400_000 / STEPS * 1.1
+    assert run.advance(400_000, lambda: False).score_at(400_000) > 0
 
 
 def test_a_perfect_board_of_an_engine_that_foretells_nothing_keeps_what_came_before_it():

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from instances import InputError
+from lns.cli.main import main
 from lns.params import from_dict
 from lns.runs.files import seal
-from tests.tuning.made_up import WISH
+from tests.tuning.made_up import WISH, searched
 from tuning.plan import Wish
 from tuning.study import open_study
 
@@ -119,6 +121,32 @@ def test_a_study_that_was_changed_is_refused(tmp_path, name, old, new, sentence)
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(InputError, match=sentence):
         open_study(tmp_path / "s", WISH)
+
+
+@pytest.mark.parametrize(
+    "old,new",
+    [
+        (r'"short": ?[-0-9.e]+', '"short": "a"'),
+        (r'"short": ?[-0-9.e]+', '"shirt": 1.0'),
+        (r'"values": ?\[[-0-9.e]+\]', '"values": null'),
+        ("construct.tail", "construct.tale"),
+    ],
+)
+def test_a_journal_that_lacks_what_is_read_off_it_is_refused(made_up, tmp_path, old, new):
+    journal = searched(tmp_path / "s", 4).path / "journal.log"
+    text = re.sub(old, new, journal.read_text())
+    assert text != journal.read_text()
+    journal.write_text(text)
+    for reading in (False, True):
+        with pytest.raises(InputError, match=r"journal\.log: damaged"):
+            open_study(tmp_path / "s", Wish(), reading=reading)
+
+
+def test_a_name_that_no_report_can_hold_is_refused_before_the_runs(tmp_path, capsys):
+    for name in ("a\nb", "u\udcff"):
+        assert main(["tune", "--family", "like-e2:6x6", "--study", str(tmp_path / name)]) == 2
+        assert "expected printable ones" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

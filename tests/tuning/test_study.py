@@ -59,6 +59,8 @@ def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     lines = "\n".join(report.summary(study, found, 0.01))
     assert f"better        trial {winner.trial}: {study.path / 'best_params.toml'}" in lines
     assert "rank correlation" in lines
+    (study.path / "best_params.toml").write_text("x")
+    assert "to be written" in "\n".join(report.summary(study, found, None))
 
 
 def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monkeypatch, tmp_path, capsys):
@@ -128,12 +130,42 @@ def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made
     assert {status.phase for status in shown} == {"search", "validation"}
     assert shown[-1].done == shown[-1].of == 20 * (1 + len(validate.chosen(study)))
     assert validate.conclude(study).winner is not None
+    validate.write_best(study, validate.conclude(study))
     (study.path / "runs.jsonl").write_text("")  # as if it had been stopped before
     workers._worker.cache_clear()
     study = open_study(study.path, Wish())
+    validate.write_best(study, validate.conclude(study))
+    assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
     assert "runs of the validation are still to be made" in report.why_not(study, validate.conclude(study))
     sessions.Session(study, 1, None, 30, shown.append).run()
     assert validate.conclude(study).winner is not None
+
+
+def test_what_the_disk_or_the_engine_refuses_ends_the_validation_at_once(made_up, monkeypatch, tmp_path):
+    monkeypatch.setattr(sessions, "Crew", Inline)
+    study = open_study(tmp_path / "s", WISH)
+    for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
+
+        def fails(*args, error=error):
+            raise error
+
+        monkeypatch.setattr(sessions, "hold_out", fails)
+        with pytest.raises(type(error)):
+            sessions.Session(study, 1, None, 30, lambda status: None).run()
+
+
+def test_short_runs_without_any_board_are_said_once(made_up, monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(sessions, "Crew", Inline)
+    study = open_study(tmp_path / "s", WISH)
+    session = sessions.Session(study, 1, None, 3, lambda status: None)
+    session.run()
+    assert "no board within" not in caplog.text, "all have one"
+    study = open_study(tmp_path / "t", WISH)
+    session = sessions.Session(study, 1, None, 3, lambda status: None)
+    for pair in study.pairs[:2]:
+        study.ledger.add(study.key(study.base, pair), Trace(((50, 3999),), 4000, False, 1.0))
+    session.run()
+    assert caplog.text.count("no board within the 1,000 nodes of a short run on 2 of 6 pairs") == 1
 
 
 def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
