@@ -90,7 +90,8 @@ def _early(told: Sequence[tuple[float, int]], budget: int, target: float) -> flo
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
     """By how much the candidate was better on a pair, in edges.
 
-    How early is asked of both scores: by that of the defaults alone a candidate no better than they are would be.
+    How early is asked of both scores: asked of the defaults' alone, a candidate no different from them would look
+    different.
     """
     targets = candidate.score_at(budget), default.score_at(budget)
     return sum(candidate.value(budget, one) - default.value(budget, one) for one in targets) / 2

@@ -25,7 +25,7 @@ TABU_CELLS = 1024  # of the largest board that tabu search takes
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
 PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
 MOVES_OF_A_NODE = 80  # tabu moves evaluated
-SQUARES_OF_A_NODE = 1.6  # cells x cells, of a walk that is begun
+SQUARES_OF_A_NODE = 1.6  # cells x cells, for the tables of a walk
 NODES_OF_AN_EXCHANGE = 10_000
 
 
@@ -103,7 +103,7 @@ def perturb(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: in
     tabu.kick(int(chance.integers(1, KICKED + 1)))
     found, reached = board, -1
     for _ in range(LOOKS):
-        if reached >= score or tabu.moves_evaluated >= (nodes - begun) * MOVES_OF_A_NODE:
+        if reached >= score or tabu.moves_evaluated >= max(nodes - begun, begun) * MOVES_OF_A_NODE:
             break
         tabu.run(WALK, score + 1)
         if tabu.score > reached and tabu.board != board:
