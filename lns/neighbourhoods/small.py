@@ -13,6 +13,7 @@ from exact.region.windows import halo
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fit, reassign
+from lns.neighbourhoods.choose import OVERHEAD
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.tabu.search import Tabu
 
@@ -98,7 +99,7 @@ def perturb(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: in
     if puzzle.cells > TABU_CELLS or len(puzzle.clues) == puzzle.cells:
         return Move(board, score, 0)
     tabu = Tabu(puzzle, chance.integers(2**64, size=4, dtype=np.uint64))
-    begun = int(puzzle.cells**2 / SQUARES_OF_A_NODE)
+    begun = max(0, int(puzzle.cells**2 / SQUARES_OF_A_NODE) - OVERHEAD)  # so much is counted for every operator
     tabu.start(board)
     tabu.kick(int(chance.integers(1, KICKED + 1)))
     found, reached = board, -1
