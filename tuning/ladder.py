@@ -181,9 +181,10 @@ def check_table(path: Path) -> None:
     """Raises InputError where `append` could not add a row: said before the runs, not after them."""
     if not path.parent.is_dir():
         raise InputError("no such directory; expected one that exists, for the table", path.parent)
-    if not path.exists() or not path.stat().st_size:
+    if not path.exists():
         return
-    if read_text(path).splitlines()[:1] != [",".join(FIELDS)]:
+    text = read_text(path)
+    if text and text.splitlines()[:1] != [",".join(FIELDS)]:
         raise InputError("no table of the ladder; expected one, or a new name", path)
     try:
         path.open("ab").close()

@@ -115,10 +115,12 @@ def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
 
 
 def test_a_board_that_a_kick_finds_is_reported(monkeypatch):
-    engine = TabuEngine(planted(1, 4, 2, 3)[0], from_dict({"tabu": {"steps": 5, "patience": 1, "kick": 3}}), 1, 0)
-    for _ in range(400):
+    puzzle, solution = planted(1, 6, 6, 8)
+    monkeypatch.setattr(Tabu, "kick", lambda self, swaps: self.start(solution))
+    engine = TabuEngine(puzzle, from_dict({"tabu": {"patience": 1}}), 1, 0)
+    while engine.tabu.best_score < puzzle.max_score:
         engine.step(10**6)
-        assert engine.best_score >= engine.tabu.best_score
+    assert engine.best_score == puzzle.max_score == engine.drain()[-1].score
 
 
 def test_the_engine_resumes_bit_for_bit():
