@@ -75,7 +75,7 @@ class Worker:
         if place_of(trial) < FIRST:
             trial.set_user_attr("long", _mean(list(self._differences(params, plan.nodes))))
         if not self._goes_on(short):
-            trial.report(short, plan.pairs)  # the sampler ranks those given up by their last value
+            trial.report(short, plan.pairs)  # as in `_judged`
             raise optuna.TrialPruned
         return self._judged(trial, params, plan.nodes, plan.pairs)
 
@@ -92,6 +92,7 @@ class Worker:
             found.append(one)
             trial.report(one, step)
             if place_of(trial) >= FIRST and trial.should_prune():
+                trial.report(_mean(found), step + 1)  # the sampler ranks those given up by their last value
                 raise optuna.TrialPruned
         return _mean(found)
 

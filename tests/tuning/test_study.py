@@ -226,6 +226,9 @@ def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(mad
     pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
     assert len(pruned) + len(whole) == 40
     assert any(len(trial.intermediate_values) < 6 for trial in pruned)
+    for trial in pruned:  # the sampler ranks them by their last value
+        *values, last = trial.intermediate_values.values()
+        assert last == pytest.approx(np.mean(values))
     known = sorted(t.user_attrs["short"] for t in [*pruned, *whole] if "short" in t.user_attrs)
     late = [trial.user_attrs["short"] for trial in whole if trial.number >= workers.FIRST]
     assert late and min(late) >= known[len(known) // 4]
@@ -267,7 +270,7 @@ def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_u
         good = sum(one > seen[-1] for one in seen) < len(seen) / workers.PROMOTED
         assert trial.state == (TrialState.COMPLETE if good else TrialState.PRUNED)
         assert max(trial.intermediate_values) == (11 if good else 6)
-        if not good:  # what the sampler ranks it by
+        if not good:
             assert trial.intermediate_values[6] == trial.user_attrs["short"]
     assert TrialState.PRUNED in {trial.state for trial in first}
 
