@@ -91,21 +91,61 @@ def deactivate(state, item):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
+def take(state, node, item):  # type: ignore[no-untyped-def]
+    """Swap a node behind the end of its item's list; False where it was behind it already."""
+    end = state.start[item] + state.size[item] - 1
+    at = state.place[node]
+    if at > end:
+        return False
+    other = state.member[end]
+    state.member[at], state.place[other] = other, at
+    state.member[end], state.place[node] = node, end
+    state.size[item] -= 1
+    return True
+
+
+@inline_flat_kernel
+def save_lists(state, level):  # type: ignore[no-untyped-def]
+    """Note how long the lists are before a choice at ``level``."""
+    for item in range(len(state.size)):
+        state.sizes[level, item] = state.size[item]
+    state.actives[level] = state.left[0]
+
+
+@inline_flat_kernel
+def restore_lists(state, level):  # type: ignore[no-untyped-def]
+    """C8: bring all back that later choices took."""
+    for item in range(len(state.size)):
+        state.size[item] = state.sizes[level, item]
+    state.left[0] = state.actives[level]
+
+
+@inline_flat_kernel
+def go_back(state, level):  # type: ignore[no-untyped-def]
+    """C9: to the level before; from the first one the search is over."""
+    if level == 0:
+        state.counters[EXHAUSTED] = 1
+    state.counters[LEVEL] -= 1
+
+
+@inline_flat_kernel
+def count_solution(state, level, stands_for):  # type: ignore[no-untyped-def]
+    """Count what is chosen below ``level`` as so many solutions, and go back. The first one is kept."""
+    if state.counters[SOLUTIONS] == 0:
+        for earlier in range(level):
+            state.first[earlier] = state.chosen[earlier]
+    state.counters[SOLUTIONS] += stands_for
+    go_back(state, level)
+
+
+@inline_flat_kernel
 def remove_option(state, begin, item, primary, option):  # type: ignore[no-untyped-def]
     """Take an option from the lists of all active items; False when a primary item has none left."""
     alive = True
     for node in range(begin[option], begin[option + 1]):
         i = item[node]
-        if state.active_at[i] < state.left[0]:
-            at = state.place[node]
-            end = state.start[i] + state.size[i] - 1
-            if at <= end:
-                other = state.member[end]
-                state.member[at], state.place[other] = other, at
-                state.member[end], state.place[node] = node, end
-                state.size[i] -= 1
-                if state.size[i] == 0 and i < primary:
-                    alive = False
+        if state.active_at[i] < state.left[0] and take(state, node, i) and state.size[i] == 0 and i < primary:
+            alive = False
     return alive
 
 
@@ -147,19 +187,11 @@ def advance(state, begin, item, colour, primary, budget, stop_at_first):  # type
             counters[DESCENDING] = 0
             i = choose(state, primary)
             if i < 0:
-                if counters[SOLUTIONS] == 0:
-                    for earlier in range(level):
-                        state.first[earlier] = state.chosen[earlier]
-                counters[SOLUTIONS] += 1
-                counters[LEVEL] -= 1
-                if level == 0:
-                    counters[EXHAUSTED] = 1
+                count_solution(state, level, 1)
                 if stop_at_first:
                     break
                 continue
-            for other in range(len(state.size)):
-                state.sizes[level, other] = state.size[other]
-            state.actives[level] = state.left[0]
+            save_lists(state, level)
             at = state.end_try[level - 1] if level > 0 else 0
             state.next_try[level] = at
             for place in range(state.start[i], state.start[i] + state.size[i]):
@@ -167,15 +199,11 @@ def advance(state, begin, item, colour, primary, budget, stop_at_first):  # type
                 at += 1
             state.end_try[level] = at
         if state.next_try[level] == state.end_try[level]:
-            if level == 0:
-                counters[EXHAUSTED] = 1
-            counters[LEVEL] -= 1
+            go_back(state, level)
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1
-        for other in range(len(state.size)):
-            state.size[other] = state.sizes[level, other]
-        state.left[0] = state.actives[level]
+        restore_lists(state, level)
         counters[NODES] += 1
         spent += 1
         state.per_level[level + 1] += 1

@@ -12,12 +12,23 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.cover.kernel import deactivate
+from exact.cover.kernel import (
+    DESCENDING,
+    EXHAUSTED,
+    LEVEL,
+    NODES,
+    count_solution,
+    deactivate,
+    go_back,
+    restore_lists,
+    save_lists,
+    take,
+)
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.polyominoes.model import Model
 from exact.polyominoes.shapes import Shape
 
-NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, COUNTERS = 0, 1, 2, 3, 4, 5, 6
+PRUNED, COUNTERS = 5, 6  # beside those of the other
 NOTHING = -1
 
 Ints = npt.NDArray[np.int32]
@@ -87,20 +98,6 @@ def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
         sums=np.zeros(model.cells + 1, dtype=np.bool_),
         counters=counters,
     )
-
-
-@inline_flat_kernel
-def take(state, node, item):  # type: ignore[no-untyped-def]
-    """Swap a node behind the end of its item's list; False where it was behind it already."""
-    end = state.start[item] + state.size[item] - 1
-    at = state.place[node]
-    if at > end:
-        return False
-    other = state.member[end]
-    state.member[at], state.place[other] = other, at
-    state.member[end], state.place[node] = node, end
-    state.size[item] -= 1
-    return True
 
 
 @inline_flat_kernel
@@ -211,37 +208,25 @@ def advance(state, begin, item, images, beside, cells, sizes, zones, budget, sto
             counters[DESCENDING] = 0
             i = choose(state, cells)
             if i < 0:
-                if counters[SOLUTIONS] == 0:
-                    for earlier in range(level):
-                        state.first[earlier] = state.chosen[earlier]
                 stands_for = 1
                 for earlier in range(level):
                     stands_for *= images[state.chosen[earlier]]
-                counters[SOLUTIONS] += stands_for
-                counters[LEVEL] -= 1
-                if level == 0:
-                    counters[EXHAUSTED] = 1
+                count_solution(state, level, stands_for)
                 if stop_at_first:
                     break
                 continue
-            for other in range(len(state.size)):
-                state.sizes[level, other] = state.size[other]
-            state.actives[level] = state.left[0]
+            save_lists(state, level)
             state.next_try[level] = state.end_try[level - 1] if level > 0 else 0
             state.end_try[level] = collect(state, i, state.next_try[level])
         if state.chosen[level] != NOTHING:
             state.copies[item[begin[state.chosen[level] + 1] - 1] - cells] += 1
             state.chosen[level] = NOTHING
         if state.next_try[level] == state.end_try[level]:
-            if level == 0:
-                counters[EXHAUSTED] = 1
-            counters[LEVEL] -= 1
+            go_back(state, level)
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1
-        for other in range(len(state.size)):
-            state.size[other] = state.sizes[level, other]
-        state.left[0] = state.actives[level]
+        restore_lists(state, level)
         counters[NODES] += 1
         spent += 1
         state.chosen[level] = option

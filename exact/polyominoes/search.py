@@ -9,10 +9,11 @@ from math import factorial, prod
 
 import numpy as np
 
+from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
 from exact.driver import Counted, Report, drive, explored_by_tries
 from exact.extras import need
 from exact.outcome import UNTOLD, Status
-from exact.polyominoes.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, PRUNED, SOLUTIONS, advance, initial_state
+from exact.polyominoes.kernel import PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.tray import Tray, problems
