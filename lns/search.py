@@ -142,7 +142,8 @@ class Search:
     def _begin_again(self, built: Constructor) -> None:
         """Learn from the shuffle that is over, and choose what to search next."""
         self.courses.learn(built)
-        built.begin(self.courses.choose(self._mismatches))
+        schedule = self.courses.choose(self._mismatches)
+        built.begin(schedule, self.courses.work)
 
     def _offer(self, board: Board, origin: str) -> None:
         find = judged(self.puzzle, board, origin)

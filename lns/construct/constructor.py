@@ -22,7 +22,7 @@ from lns.engine import State, counters
 from lns.params import Construct
 from lns.rng import RandomState, generator
 
-SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before it,
+SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours,
 LONGEST = 10  # within one and this many times `reshuffle_nodes`
 MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of cell
 
@@ -71,9 +71,13 @@ class Constructor:
         )
         self.begin(schedule)
 
-    def begin(self, schedule: Schedule) -> None:
-        """Begin at the empty board by another schedule of the same order and cut, candidates in another order."""
+    def begin(self, schedule: Schedule, before: int = 0) -> None:
+        """Begin at the empty board by another schedule of the same order and cut, candidates in another order.
+
+        ``before``: nodes of earlier shuffles that favoured the same colours.
+        """
         self.schedule = schedule
+        self.before = before
         self.exhausted = False
         self.shuffle_seed = int(generator(self.random).integers(2**62))
         self._make_plan()
@@ -130,14 +134,14 @@ class Constructor:
         return self.exhausted or self.nodes >= self._end_of_shuffle()
 
     def _end_of_shuffle(self) -> int:
-        """After a number of nodes that grows with the run, or soon where a shuffle leads to no prefix at all.
+        """After a number of nodes that grows with those before, or soon where a shuffle leads to no prefix at all.
 
         Most shuffles lead nowhere, and one that leads somewhere goes on to: the longer it lasts, the less is lost.
         """
         if self.barren:
             return self.shuffled_at + self.params.patience_nodes
         usual = self.params.reshuffle_nodes
-        return self.shuffled_at + min(max(usual, self.shuffled_at // SHARE), LONGEST * usual)
+        return self.shuffled_at + min(max(usual, self.before // SHARE), LONGEST * usual)
 
     @property
     def barren(self) -> bool:
@@ -184,7 +188,14 @@ class Constructor:
             "ends": self.ends.copy(),
             "stems": self.prefix.stems.copy(),
             "shuffle": np.array(
-                [self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, self.exhausted]
+                [
+                    self.shuffle_seed,
+                    self.before,
+                    self.shuffled_at,
+                    self._prefixes_before,
+                    self._tail_nodes_before,
+                    self.exhausted,
+                ]
             ),
             "bits": self.end_work.piece_at.copy(),
             "random": self.random.copy(),
@@ -196,9 +207,8 @@ class Constructor:
             raise _foreign()
         self.random[:] = state["random"]
         self.counters[:] = counters(state["counters"])
-        self.shuffle_seed, self.shuffled_at, self._prefixes_before, self._tail_nodes_before, exhausted = counters(
-            state["shuffle"]
-        )
+        self.shuffle_seed, self.before, *marks, exhausted = counters(state["shuffle"])
+        self.shuffled_at, self._prefixes_before, self._tail_nodes_before = marks
         self.exhausted = bool(exhausted)
         self.spent[:] = counters(state["spent"])
         self.ends[:] = counters(state["ends"])

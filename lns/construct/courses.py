@@ -14,8 +14,9 @@ shuffles of a high course flow, and those flow well. Heights are tried from the 
 boards are to be expected, then between the best and the one above it, down to a percent, for the best course lies close
 below one that is barren; and below the best.
 
-On a small board a high quota leaves so few prefixes that shuffles meet the same ones again. So a course counts by what
-it met for the first time of late (`stems`), and where that gets little, other colours are favoured.
+A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
+within a minute. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
+other colours are favoured.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ TRUST_SHARE = 1 / 400  # of all work; as much more
 BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what its height is worth;
 OUTDONE = 0.25  # it ends there, if that is less than this share of what another height of the same colours is worth
 COLOUR_SETS = 32  # from which other colours to favour are drawn
-STALE = 0.5  # they are, where all courses are worth less than this share of what the best was while all it met was new
+STALE = 0.5  # of what the best was worth while all it met was new: as much is expected of colours like it
 MOST_COURSES = 128
 _NUMBERS = ("colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved course
 
@@ -124,6 +125,12 @@ class Courses:
         return Quota(colours, asked, self.params.quota).times(percent / 100)
 
     @property
+    def work(self) -> int:
+        """Nodes of all shuffles that favoured the colours of the present one."""
+        colours = self.courses[self.now].colour_set
+        return int(sum(one.work for one in self.courses if one.colour_set == colours))
+
+    @property
     def barren(self) -> bool:
         """Whether no height led to a prefix, not even without a quota."""
         courses = self.courses
@@ -168,17 +175,25 @@ class Courses:
         return max(range(len(worth)), key=hope)
 
     def _something_new(self, best: int, worth: float, rates: Sequence[float]) -> int:
-        """Other colours, where little is new any more; else a height beside the best; else the best once more."""
-        richest = max(
-            (i for i in range(len(rates)) if self.courses[i].percent > 0), key=rates.__getitem__, default=best
-        )
-        if worth < STALE * rates[richest] and (unused := self._unused_sets()):
+        """Other colours, where more is expected of them; else a height beside the best; else the best once more."""
+        if worth < self._expected_of_others(rates) and (unused := self._unused_sets()):
             which = int(generator(self.random).integers(len(unused)))
-            return self._begin(self.courses[richest].percent, unused[which])
+            quotas = [i for i, course in enumerate(self.courses) if course.percent]
+            return self._begin(self.courses[max(quotas, key=rates.__getitem__)].percent, unused[which])
         for percent in (self._above(best), self._below(best)):
             if percent is not None:
                 return self._begin(percent, self.courses[best].colour_set)
         return best
+
+    def _expected_of_others(self, rates: Sequence[float]) -> float:
+        """Boards a node of colours that were not tried: the mean of those that were, by the best height of each while
+        all that it met was new. The best of them counts STALE: it is the best of several, or the first choice."""
+        best = dict.fromkeys((course.colour_set for course in self.courses if course.percent), 0.0)
+        for course, rate in zip(self.courses, rates, strict=True):
+            if course.percent:
+                best[course.colour_set] = max(rate, best[course.colour_set])
+        richest = max(best.values(), default=0.0)
+        return (sum(best.values()) - richest + STALE * richest) / max(1, len(best))
 
     def _unused_sets(self) -> list[int]:
         """Sets of colours that no course favours yet."""

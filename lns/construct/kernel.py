@@ -46,8 +46,8 @@ from lns.construct.word import (
 ENDS = 16  # ends of sampled prefixes are told apart below so many mismatches
 SAMPLE_NODES = 50_000  # nodes from one sample to the next,
 DEAR = 100  # or, if they are more, so many times the placements of its tail
-RARE = 2**14  # one in so many stems leaves its key,
-MOST_STEMS = 4096  # as long as a shuffle has fewer: for 7e7 stems, or about 5e9 nodes
+RARE = 2**11  # one in so many stems leaves its key,
+MOST_STEMS = 2**15  # as long as a shuffle has fewer: for 7e7 stems, or about 5e9 nodes
 _MIX, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _LEFT, _RIGHT = np.uint64(13), np.uint64(51)  # a rotation by the bits of a piece
 BEGIN = -1  # depth of a search that has not begun

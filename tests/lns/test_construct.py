@@ -322,7 +322,7 @@ def test_the_state_is_all_of_it():
         assert standing(whole) == standing(second) != ()
 
 
-def test_shuffles_get_longer_as_the_run_does():
+def test_shuffles_get_longer_with_what_their_colours_were_searched():
     """From what the parameter says to ten times that; those without a prefix end soon, whenever they come."""
     puzzle = load_puzzle("like-e2-8x8")
     params = Construct(reshuffle_nodes=2_000, patience_nodes=1_000)
@@ -333,10 +333,10 @@ def test_shuffles_get_longer_as_the_run_does():
         while not search.over:
             search.run(1_000, 113)
         if not search.barren:
-            lengths.append((search.shuffled_at, search.nodes_of_shuffle))
+            lengths.append((search.before, search.nodes_of_shuffle))
         else:
             assert search.nodes_of_shuffle <= 1_000 + 4 * MOST_PIECES  # candidates taken off together
-        search.begin(schedule)
+        search.begin(schedule, search.nodes // 2)
     assert len(lengths) > 20
     for before, nodes in lengths:
         assert 0 <= nodes - min(max(2_000, before // 8), 20_000) <= 4 * MOST_PIECES

@@ -250,10 +250,22 @@ def test_where_little_is_new_other_colours_are_favoured():
     assert courses.courses[new].colour_set == other.colour_set, "it is as good: heights around it are next"
     for _ in range(COLOUR_SETS):
         stale(courses, 0.1)
-        courses._next(10)
+        courses.courses[courses._next(10)].spent[ALL, 10] = 450
     assert not courses._unused_sets()
     stale(courses, 0.1)
     assert 0 <= courses._next(10) < len(courses.courses), "there is always something left to do"
+
+
+def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best():
+    courses = made_up((100, 95), (500, 400), 1e5)
+    for colours, made in ((1, 10), (2, 20)):
+        new = courses._begin(100, colours)
+        courses.courses[new].work, courses.courses[new].spent[ALL, 10] = 1e5, made
+    for share, others in ((0.25, False), (0.15, True)):  # (10 + 20 + 500 / 2) / 3 is between both
+        stale(courses, share)
+        tried = {course.colour_set for course in courses.courses}
+        courses._next(10)
+        assert ({course.colour_set for course in courses.courses} != tried) == others
 
 
 def test_a_best_course_that_grows_stale_is_not_passed_over_for_the_next_best():
