@@ -190,11 +190,11 @@ class Constructor:
             "shuffle": np.array(
                 [
                     self.shuffle_seed,
-                    self.before,
                     self.shuffled_at,
                     self._prefixes_before,
                     self._tail_nodes_before,
                     self.exhausted,
+                    self.before,
                 ]
             ),
             "bits": self.end_work.piece_at.copy(),
@@ -207,7 +207,7 @@ class Constructor:
             raise _foreign()
         self.random[:] = state["random"]
         self.counters[:] = counters(state["counters"])
-        self.shuffle_seed, self.before, *marks, exhausted = counters(state["shuffle"])
+        self.shuffle_seed, *marks, exhausted, self.before = counters(state["shuffle"])
         self.shuffled_at, self._prefixes_before, self._tail_nodes_before = marks
         self.exhausted = bool(exhausted)
         self.spent[:] = counters(state["spent"])

@@ -15,6 +15,7 @@ import pytest
 from instances.errors import InputError
 from instances.verify import verify
 from lns import islands
+from lns.construct.kernel import MOST_STEMS
 from lns.engine import State
 from lns.engines import make_engine
 from lns.runs import checkpoint as checkpoints
@@ -290,7 +291,7 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "construct.counters", 3, 10**9),
         ("auto", "construct.shuffle", 1, 10**15),
         ("auto", "construct.spent", 0, -7),
-        ("auto", "construct.stems", 0, 5000),
+        ("auto", "construct.stems", 0, MOST_STEMS + 1),
         ("auto", "construct.census", 0, -7),
         ("beam", "counters", 3, -1),
         ("tabu", "counters", 5, -1),

@@ -300,7 +300,7 @@ def test_the_state_is_all_of_it():
         while search.nodes < end:
             search.run(end - search.nodes, 480)
             if search.over:
-                search.begin(schedule)
+                search.begin(schedule, 9 * search.nodes)
 
     puzzle = load_puzzle("like-e2-16x16-clue1")
     params = Construct(reshuffle_nodes=300_000, patience_nodes=300_000)

@@ -17,10 +17,11 @@ from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expecte
 from lns.construct.courses import COARSE, COLOUR_SETS, OUTDONE, Courses
 from lns.construct.derive import best_schedule, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
-from lns.construct.schedule import colour_classes, favoured_colours
+from lns.construct.schedule import Schedule, colour_classes, favoured_colours
 from lns.construct.word import SLIP, SLIPS
-from lns.params import Construct
+from lns.params import Construct, from_dict
 from lns.rng import random_state
+from lns.search import Search
 
 QUICK = Construct(population=300, reshuffle_nodes=2_000_000, patience_nodes=1_000_000)
 
@@ -194,6 +195,28 @@ def test_a_shuffle_ends_where_another_height_is_worth_far_more():
     courses.params = replace(courses.params, reshuffle_nodes=1000)
     rival.colour_set = 1
     assert not courses.outdone(built, 20), "other colours are for `_something_new`"
+
+
+def test_shuffles_are_told_what_their_colours_were_searched(monkeypatch):
+    courses = made_up((100, 95), (500, 400), 1e5)
+    other = courses._begin(100, 3)
+    courses.courses[other].work = 7.0
+    for courses.now, work in ((0, 200_000), (1, 200_000), (2, 7)):
+        assert courses.work == work
+    quick = from_dict({"construct": {"reshuffle_nodes": 100_000, "patience_nodes": 1000, "population": 100}})
+    search = Search(load_puzzle("like-e2-8x8"), quick, 1, 0)
+    while (built := search.constructor) is None:
+        search.step(112)
+    told, begin = [], built.begin
+
+    def noted(schedule: Schedule, before: int) -> None:
+        told.append((before, search.courses.work))
+        begin(schedule, before)
+
+    monkeypatch.setattr(built, "begin", noted)
+    while len(told) < 5:
+        search.step(112)
+    assert all(before == work for before, work in told) and told[0][0] > 0
 
 
 def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
