@@ -28,7 +28,7 @@ from exact.jit import flat_kernel, inline_flat_kernel
 from exact.polyominoes.model import Model
 from exact.polyominoes.shapes import Shape
 
-PRUNED, COUNTERS = 5, 6  # beside those of the other
+PRUNED, COUNTERS = 5, 6  # beside the counters of `exact.cover.kernel`
 NOTHING = -1
 
 Ints = npt.NDArray[np.int32]

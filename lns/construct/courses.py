@@ -15,7 +15,7 @@ boards are to be expected, then between the best and the one above it, down to a
 below one that is barren; and below the best.
 
 A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
-within a minute. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
+within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
 other colours are favoured.
 """
 
@@ -186,12 +186,14 @@ class Courses:
         return best
 
     def _expected_of_others(self, rates: Sequence[float]) -> float:
-        """Boards a node of colours that were not tried: the mean of those that were, by the best height of each while
-        all that it met was new. The best of them counts STALE: it is the best of several, or the first choice."""
-        best = dict.fromkeys((course.colour_set for course in self.courses if course.percent), 0.0)
+        """Boards a node of colours that were not tried: the mean of those that were, by the best ``rates`` of each.
+
+        The best of them counts STALE: it is the best of several, or the first choice.
+        """
+        best: dict[int, float] = {}
         for course, rate in zip(self.courses, rates, strict=True):
             if course.percent:
-                best[course.colour_set] = max(rate, best[course.colour_set])
+                best[course.colour_set] = max(rate, best.get(course.colour_set, 0.0))
         richest = max(best.values(), default=0.0)
         return (sum(best.values()) - richest + STALE * richest) / max(1, len(best))
 
