@@ -20,7 +20,8 @@ from lns.turned import Turned, best_turns
 def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
     """The engine called ``name``, one of ENGINES; 'construct' is 'auto' with nothing around the construction.
 
-    It works on the board as it is filled best; its boards are those of ``puzzle``. Raises InputError for another name.
+    It works on the board as the ``island`` fills it best; its boards are those of ``puzzle``. Raises InputError for
+    another name.
     """
     puzzle = puzzle.renumbered()
 
@@ -38,7 +39,7 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
                 return LnsEngine(puzzle, params, seed, island)
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
 
-    turns = best_turns(puzzle)
+    turns = best_turns(puzzle, island)
     return Turned(puzzle, turns, made) if turns else made(puzzle)
 
 

@@ -9,20 +9,28 @@ from instances.puzzle import Puzzle
 from instances.turn import turned_board, turned_puzzle
 from lns.engine import Engine, Find, State, Statistics, judged
 
+LATER = 2  # rows that a clue may be met later, on average, by an island that turns the board its own way
 
-def best_turns(puzzle: Puzzle) -> int:
+
+def best_turns(puzzle: Puzzle, island: int = 0) -> int:
     """Clockwise quarter turns after which filling row by row from the top makes the best boards.
 
     Rows are as short as can be, since fewer edges are open then between what is filled and what is not. Of the turns
     that allow it the one that meets the clues soonest is taken: a clue cuts the search down by a factor, and what was
     made before it pays for that.
+
+    With clues no two turns lead to the same boards. So each ``island`` takes the next one that is nearly as good: what
+    they find is different, and the trees of the best prefixes are soon searched (`lns.construct.stems`).
     """
     shortest = min(puzzle.width, puzzle.height)
-    turned = [turned_puzzle(puzzle, turns) for turns in range(4)]
-    return min(
-        (turns for turns in range(4) if turned[turns].width == shortest),
-        key=lambda turns: sum(clue.cell for clue in turned[turns].clues),
-    )
+    met = {}  # the cells of the clues, summed, by turns
+    for turns in range(4):
+        turned = turned_puzzle(puzzle, turns)
+        if turned.width == shortest:
+            met[turns] = sum(clue.cell for clue in turned.clues)
+    near = min(met.values()) + LATER * shortest * len(puzzle.clues)
+    good = sorted((turns for turns in met if met[turns] <= near), key=met.__getitem__)
+    return good[island % len(good)] if puzzle.clues else good[0]
 
 
 class Turned:

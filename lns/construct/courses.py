@@ -9,14 +9,15 @@ shuffle that is searched is also measured:
 - how many slips its prefixes have spent, and with how many mismatches the exact tails of a sample of them end: how many
   boards of the score asked for are to be expected of the course in a node, long before it has made one.
 
-The next shuffle goes to the course with most such boards; one above it is given time to show what it is worth, as few
-shuffles of a high course flow, and those flow well. Heights are tried from the top down in coarse steps until new
-boards are to be expected, then between the best and the one above it, down to a percent, for the best course lies close
-below one that is barren; and below the best.
+The next shuffle goes to the course with most such boards a node. Luck has a large part in what a few shuffles show,
+so a course is also told by the other heights of its colours, a little: one above may be worth more, as few shuffles of
+a high course flow, and those flow well; one below falls by a factor with each half-edge less that is asked for. Heights
+are tried from the top down in coarse steps until new boards are to be expected, then between the best and the one
+above it, down to a percent, for the best course lies close below one that is barren.
 
 A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
-within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
-other colours are favoured.
+within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little, a
+percent less is asked for, which leaves several times as many, or other colours are favoured: what more is expected of.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the ot
 MOST_PERCENT = 150
 WIDE = 10  # percent; in wider gaps no height is tried
 HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
-TRUST = 0.4  # shuffles of a course, after which that hope is half forgotten
+FALL = 0.4  # what one below is worth for each favoured half-edge less that it asks for, in the same
+TRUST = 0.4  # shuffles of a course, after which what is told by others is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
 BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what its height is worth;
 OUTDONE = 0.25  # it ends there, if that is less than this share of what another height of the same colours is worth
@@ -100,16 +102,17 @@ class Courses:
     def outdone(self, built: Constructor, mismatches: int) -> bool:
         """Whether the present shuffle, by ``built``, shows by now that another height is worth far more."""
         now = self.courses[self.now]
-        others = [one for one in self.courses if one is not now and one.colour_set == now.colour_set]
-        if not others or built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
+        ours = self._sets().get(now.colour_set, []) if now.percent else []
+        if len(ours) < 2 or built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
             return False
         chance = self._chances(self.ends + built.ends)
-
-        def worth(course: Course, spent: Floats, work: float) -> float:
-            return course.outlook * float(expected_boards(spent, chance, max(0, mismatches))[-1]) / max(work, 1.0)
-
-        best = max(worth(one, one.spent[ALL], one.work) for one in others)
-        return worth(now, now.spent[ALL] + built.spent, now.work + built.work_of_shuffle) < OUTDONE * best
+        spent = [course.spent[ALL] for course in self.courses]
+        spent[self.now] = spent[self.now] + built.spent
+        work = self._works()
+        work[self.now] += built.work_of_shuffle
+        boards = [float(expected_boards(one, chance, max(0, mismatches))[-1]) for one in spent]
+        worth, _ = self._worth(boards, work)
+        return bool(worth[self.now] < OUTDONE * worth[ours].max())
 
     def _stems_of(self, built: Constructor) -> Keys:
         """Those that the present shuffle met; in a looser tree more may come of a stem, so that it is another one."""
@@ -142,17 +145,12 @@ class Courses:
         """The course that promises most new boards in a node, or a new one: until boards come, and around the best."""
         if not self.courses:
             return self._begin(COARSE[0] if self._colour_sets else 0)
-        boards, rates = self.boards(mismatches)
-        worth = [course.outlook * rate for course, rate in zip(self.courses, rates, strict=True)]
-        if max(worth) == 0:
+        boards = self.boards(mismatches)
+        if not any(boards):
             return self._without_boards()
-        trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * sum(course.work for course in self.courses)
-        best = self._most_hopeful(boards, worth, trust)
-        course = self.courses[best]
-        little = course.work <= trust and not course.slack  # a tree that was searched whole is known, however small
-        if worth[best] < max(worth) or little or len(self.courses) >= MOST_COURSES:
-            return best
-        return self._something_new(best, worth[best], rates)
+        worth, others = self._worth(boards, self._works())
+        best = max(range(len(worth)), key=worth.__getitem__)
+        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, worth, others)
 
     def _without_boards(self) -> int:
         """The coarse height below all others; where there is none the course with least work."""
@@ -161,41 +159,79 @@ class Courses:
             return self._begin(lower)
         return min(range(len(self.courses)), key=lambda i: self.courses[i].work)
 
-    def _most_hopeful(self, boards: Sequence[float], worth: Sequence[float], trust: float) -> int:
-        """The course that would be worth most, if each had made ``trust`` nodes more: worth as much as the best one's,
-        or, above that one and where nothing came yet, HOPE times as much."""
-        most = max(worth)
-        top = worth.index(most)
+    def _worth(self, boards: Sequence[float], work: Floats) -> tuple[Floats, float]:
+        """(what every course is worth, new boards a node; what is expected of colours that were not tried).
 
-        def hope(i: int) -> float:
-            course = self.courses[i]
-            prior = HOPE * course.outlook if course.barren or self._is_higher(i, top) else 1.0
-            return (course.outlook * boards[i] + prior * most * trust) / (course.work + trust)
-
-        return max(range(len(worth)), key=hope)
-
-    def _something_new(self, best: int, worth: float, rates: Sequence[float]) -> int:
-        """Other colours, where more is expected of them; else a height beside the best; else the best once more."""
-        if worth < self._expected_of_others(rates) and (unused := self._unused_sets()):
-            which = int(generator(self.random).integers(len(unused)))
-            quotas = [i for i, course in enumerate(self.courses) if course.percent]
-            return self._begin(self.courses[max(quotas, key=rates.__getitem__)].percent, unused[which])
-        for percent in (self._above(best), self._below(best)):
-            if percent is not None:
-                return self._begin(percent, self.courses[best].colour_set)
-        return best
-
-    def _expected_of_others(self, rates: Sequence[float]) -> float:
-        """Boards a node of colours that were not tried: the mean of those that were, by the best ``rates`` of each.
-
-        The best of them counts STALE: it is the best of several, or the first choice.
+        By the ``boards`` to be expected of the prefixes of each, and the ``work`` that these took. Of colours that were
+        not tried the mean of those that were is expected, each at its best height; the best of them counts STALE, as it
+        is the best of several, or the first choice.
         """
-        best: dict[int, float] = {}
-        for course, rate in zip(self.courses, rates, strict=True):
+        trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * work.sum()
+        met = np.array(boards) / np.maximum(work, trust)
+        sets = self._sets()
+        richest = [max(met[i] for i in ours) for ours in sets.values()]
+        others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
+        told = np.full(len(met), others)
+        for ours in sets.values():
+            for i in ours:
+                told[i] = self._told(i, ours, met) or others
+        outlook = np.array([course.outlook for course in self.courses])
+        return outlook * (boards + told * trust) / (work + trust), others
+
+    def _told(self, i: int, ours: Sequence[int], met: Floats) -> float:
+        """What ``ours``, the heights of its colours, say of course ``i`` by the boards a node that they ``met``."""
+        return max(
+            (
+                met[j] * (HOPE if self._is_higher(i, j) else self._fall(j, self.courses[i].percent))
+                for j in ours
+                if j != i
+            ),
+            default=0.0,
+        )
+
+    def _fall(self, i: int, percent: int) -> float:
+        """What a lower height is worth, of what course ``i`` is."""
+        course = self.courses[i]
+        asked = max(course.fit.quota.profile, default=0.0) * self.params.quota
+        return float(FALL ** (asked * (course.percent - percent) / 100))
+
+    def _something_new(self, best: int, worth: Floats, others: float) -> int:
+        """What is expected to be worth more than the best: a height beside the best one of some colours, or ``others``.
+
+        Otherwise the best. One height below the lowest is tried where that is the best: not all instances are alike.
+        """
+        new: list[tuple[float, int, int]] = []  # (worth, percent, set of colours)
+        for colour_set, ours in self._sets().items():
+            top = max(ours, key=worth.__getitem__)
+            if self.courses[top].barren:
+                continue
+            outlook = self.courses[top].outlook
+            # a tree that was searched whole holds all of those above it
+            if (percent := self._above(top)) is not None and not self.courses[top].slack:
+                new.append((HOPE * worth[top], percent, colour_set))
+            if (percent := self._below(top)) is not None and outlook > 0:
+                new.append((self._fall(top, percent) * worth[top] / outlook, percent, colour_set))
+        unused = self._unused_sets()
+        if unused:
+            new.append((others, self.courses[best].percent or COARSE[0], -1))
+        most, percent, colour_set = max(new, default=(0.0, 0, 0))
+        if most <= worth[best]:
+            lower = self._lower(best)
+            return best if lower is None else self._begin(lower)
+        if colour_set < 0:
+            colour_set = unused[int(generator(self.random).integers(len(unused)))]
+        return self._begin(percent, colour_set)
+
+    def _works(self) -> Floats:
+        return np.array([course.work for course in self.courses])
+
+    def _sets(self) -> dict[int, list[int]]:
+        """The courses by what they favour, if anything."""
+        found: dict[int, list[int]] = {}
+        for i, course in enumerate(self.courses):
             if course.percent:
-                best[course.colour_set] = max(rate, best.get(course.colour_set, 0.0))
-        richest = max(best.values(), default=0.0)
-        return (sum(best.values()) - richest + STALE * richest) / max(1, len(best))
+                found.setdefault(course.colour_set, []).append(i)
+        return found
 
     def _unused_sets(self) -> list[int]:
         """Sets of colours that no course favours yet."""
@@ -217,12 +253,15 @@ class Courses:
         return here + (gap + 1) // 2 if 1 < gap <= WIDE else None
 
     def _below(self, i: int) -> int | None:
-        """A coarse height below that of course ``i``, if it is the lowest; else a percent below it, if that is new."""
+        """A percent below course ``i``, if that was not tried."""
         here = self.courses[i].percent
-        if i == len(self.courses) - 1 or not self._is_higher(i, i + 1):
-            lower = _coarse_below(here)  # without a quota all colours are one
-            return None if lower == 0 and any(course.percent == 0 for course in self.courses) else lower
-        return here - 1 if 1 < here - self.courses[i + 1].percent <= WIDE else None
+        lowest = i == len(self.courses) - 1 or not self._is_higher(i, i + 1)
+        return here - 1 if here > 1 and (lowest or here - self.courses[i + 1].percent > 1) else None
+
+    def _lower(self, i: int) -> int | None:
+        """The coarse height below course ``i``, if it is the lowest of the first colours; at 0 all colours are one."""
+        first = [course.percent for course in self.courses if course.colour_set == 0]
+        return _coarse_below(self.courses[i].percent) if i == len(first) - 1 else None
 
     def _begin(self, percent: int, colour_set: int = 0) -> int:
         """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
@@ -238,14 +277,13 @@ class Courses:
 
     # -- what is to be expected --------------------------------------------------------------------------------------
 
-    def boards(self, mismatches: int) -> tuple[list[float], list[float]]:
-        """(boards of at most so many mismatches to be expected, the same a node) of every course, of all its prefixes.
+    def boards(self, mismatches: int) -> list[float]:
+        """Boards of at most so many mismatches to be expected of every course, of all its prefixes.
 
         The ends of all courses are taken together, though those of high ones are a little better: most have too few.
         """
         chance = self._chances(self.ends)
-        found = [float(expected_boards(course.spent[ALL], chance, mismatches)[-1]) for course in self.courses]
-        return found, [one / max(course.work, 1.0) for one, course in zip(found, self.courses, strict=True)]
+        return [float(expected_boards(course.spent[ALL], chance, mismatches)[-1]) for course in self.courses]
 
     def foretold(self, built: Constructor) -> float | None:
         """The best score to be expected of all shuffles, that of ``built`` included, by their new prefixes.

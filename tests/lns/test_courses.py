@@ -11,7 +11,7 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expected_boards
-from lns.construct.courses import COARSE, COLOUR_SETS, OUTDONE, Courses
+from lns.construct.courses import COARSE, COLOUR_SETS, FALL, HOPE, OUTDONE, STALE, Courses
 from lns.construct.derive import best_schedule, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import Schedule
@@ -86,7 +86,7 @@ def test_boards_that_are_expected_are_those_that_come():
             built.begin(built.schedule)
         boards += built.run(1_000_000, target) is not None
     courses.learn(built)
-    (expected,), _ = courses.boards(puzzle.max_score - target)
+    (expected,) = courses.boards(puzzle.max_score - target)
     assert boards > 20 and boards / 2 < expected < 2 * boards, (boards, expected)
 
 
@@ -149,9 +149,12 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     courses._next(10)
     assert [course.percent for course in courses.courses] == [100, 98, 97, 96, 95, 90]
     courses.courses[3].work = 1e5
+    assert courses._next(10) == 4, "nothing is left between them"
+    courses.courses[4].met, courses.courses[4].new = 99, 29
     new = courses._next(10)
-    assert courses.courses[new].percent == 94, "nothing is left between them: one below it"
+    assert courses.courses[new].percent == 94, "the best meets little that is new: a percent less leaves more"
     courses.courses[new].work = 1e5
+    courses.courses[4].met = courses.courses[4].new = 0
     assert courses._next(10) == 4
     courses.courses[-1].spent[ALL, 10] = 100_000
     for percent in (92, 91):
@@ -162,7 +165,7 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses.courses[new].percent == 85, "the lowest is best: one lower is tried"
 
 
-def test_a_shuffle_ends_where_another_height_is_worth_far_more():
+def test_a_shuffle_ends_where_another_height_is_worth_far_more(monkeypatch):
     """By hand-made counts: a height ends soon if it is known to be far worse, and no other colours end it."""
     puzzle = load_puzzle("like-e2-10x10")
     courses = Courses(puzzle, Construct(population=300, quota=0.5), random_state(1))
@@ -179,6 +182,8 @@ def test_a_shuffle_ends_where_another_height_is_worth_far_more():
     courses.now = courses.courses.index(now)
     mine = expected_boards(built.spent, courses._chances(built.ends), 20)[-1] / built.work_of_shuffle
     rival.work = float(10**9)
+    monkeypatch.setattr("lns.construct.courses.TRUST", 0.0)
+    monkeypatch.setattr("lns.construct.courses.TRUST_SHARE", 0.0)
     for share, ends in ((0.9 * OUTDONE, True), (1.1 * OUTDONE, False)):
         worth = rival.outlook * mine / share * rival.work
         rival.spent[ALL] = (
@@ -227,8 +232,8 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     assert courses._next(10) == 0 and courses.courses[0].percent == 101
     assert courses._next(10) == 0, "it is given time"
     courses.courses[0].work = 1e6
-    assert courses._next(10) == 2
-    assert [course.percent for course in courses.courses] == [101, 100, 99, 95]
+    assert courses._next(10) == 1
+    assert [course.percent for course in courses.courses] == [101, 100, 95]
 
 
 def made_up(percents: tuple[int, ...], boards: tuple[int, ...], work: float) -> Courses:
@@ -256,8 +261,13 @@ def test_a_course_that_meets_the_same_stems_again_is_left_for_a_lower_one():
     assert courses.courses[new].percent == 98, "between both, as the lower one is worth more"
 
 
-def test_where_little_is_new_other_colours_are_favoured():
-    courses = made_up((100, 95), (500, 400), 1e5)
+def test_where_little_is_new_a_percent_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
+    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
+    stale(courses, 0.1)
+    new = courses._next(10)
+    assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99)
+    monkeypatch.setattr("lns.construct.courses.FALL", 1e-30)  # a percent less is worth nothing
+    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(courses, 0.1)
     new = courses._next(10)
     other = courses.courses[new]
@@ -265,22 +275,26 @@ def test_where_little_is_new_other_colours_are_favoured():
     assert other.fit.quota.favoured != courses.courses[0].fit.quota.favoured
     assert other.fit.quota == courses.quota(100, other.colour_set) != courses.quota(100)
     assert courses._next(10) == new, "it is given time"
-    other.work, other.spent[ALL, 10] = 1e5, 450
+    other.work, other.spent[ALL, 10], other.census[0, 0] = 1e5, 450, 450
     new = courses._next(10)
     assert courses.courses[new].colour_set == other.colour_set, "it is as good: heights around it are next"
-    for _ in range(COLOUR_SETS):
+    for _ in range(3 * COLOUR_SETS):
         stale(courses, 0.1)
-        courses.courses[courses._next(10)].spent[ALL, 10] = 450
+        new = courses._next(10)
+        courses.courses[new].spent[ALL, 10] = 450
     assert not courses._unused_sets()
     stale(courses, 0.1)
     assert 0 <= courses._next(10) < len(courses.courses), "there is always something left to do"
 
 
-def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best():
-    courses = made_up((100, 95), (500, 400), 1e5)
+def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best(monkeypatch):
+    monkeypatch.setattr("lns.construct.courses.FALL", 1e-30)
+    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     for colours, made in ((1, 10), (2, 20)):
-        new = courses._begin(100, colours)
-        courses.courses[new].work, courses.courses[new].spent[ALL, 10] = 1e5, made
+        for percent, found in ((101, 0), (100, made)):
+            new = courses._begin(percent, colours)
+            course = courses.courses[new]
+            course.work, course.spent[ALL, 10], course.census[0, 0] = 1e5, found, found
     for share, others in ((0.25, False), (0.15, True)):  # (10 + 20 + 500 / 2) / 3 is between both
         stale(courses, share)
         tried = {course.colour_set for course in courses.courses}
@@ -288,20 +302,31 @@ def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_wha
         assert ({course.colour_set for course in courses.courses} != tried) == others
 
 
-def test_a_best_course_that_grows_stale_is_not_passed_over_for_the_next_best():
-    """What is little known is taken to be worth as much as the best one is now, not as it was."""
-    courses = made_up((100, 95), (500, 190), 1e5)
-    courses.params = replace(courses.params, reshuffle_nodes=200_000)
-    courses.courses[0].met, courses.courses[0].new = 999, 399  # worth 200, the other one 190
-    new = courses._next(10)
-    assert len(courses.courses) == 3 and courses.courses[new].colour_set > 0
+def test_what_few_nodes_show_is_believed_only_in_part():
+    """The other heights of its colours count as much as `TRUST` of a shuffle."""
+    courses = made_up((101, 100, 99), (0, 500, 0), 1e5)
+    high, best, low = courses.courses
+    boards = courses.boards(10)
+    rate = boards[1] / best.work
+    for barren in (high, low):
+        barren.work = 1.0
+    (above, as_met, below), others = courses._worth(boards, courses._works())
+    assert above == pytest.approx(HOPE * rate, rel=0.01)
+    assert below == pytest.approx(FALL ** (max(best.fit.quota.profile) / 100) * rate, rel=0.01)
+    assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
+    for barren in (high, low):
+        barren.work = 1e6
+    assert max(courses._worth(boards, courses._works())[0][[0, 2]]) < 0.02 * rate
+    alone = courses._begin(100, 1)
+    worth, others = courses._worth(courses.boards(10), courses._works())
+    assert worth[alone] == pytest.approx(others), "nothing else is known of its colours"
 
 
-def test_what_is_known_of_a_whole_tree_suffices_however_small_it_was():
-    courses = made_up((100,), (500,), 10.0)
+def test_above_a_tree_that_was_searched_whole_is_nothing_new():
+    courses = made_up((100,), (500,), 1e5)
     courses.courses[0].slack = 1
-    new = courses._next(10)
-    assert courses.courses[new].colour_set > 0
+    courses._next(10)
+    assert max(course.percent for course in courses.courses) == 100
 
 
 def test_a_tree_that_was_searched_whole_comes_again_looser():
@@ -309,11 +334,10 @@ def test_a_tree_that_was_searched_whole_comes_again_looser():
     whole, other = courses.courses
     whole.slack = 1
     assert whole.outlook == LOOSER and other.outlook == 1.0
-    boards, rates = courses.boards(10)
+    boards = courses.boards(10)
     for slack, chosen in ((1, 0), (3, 1)):
         whole.slack = slack
-        worth = [course.outlook * rate for course, rate in zip(courses.courses, rates, strict=True)]
-        assert courses._most_hopeful(boards, worth, 1000.0) == chosen
+        assert np.argmax(courses._worth(boards, courses._works())[0]) == chosen
     whole.slack = 600
     assert whole.outlook == 0.0
 
@@ -322,7 +346,7 @@ def test_without_a_quota_all_colours_are_one():
     courses = made_up((70, 0), (5, 500), 1e5)
     courses._begin(70, 1)
     assert [(course.colour_set, course.percent) for course in courses.courses] == [(0, 70), (0, 0), (1, 70)]
-    assert courses._below(2) is None
+    assert [courses._lower(i) for i in range(3)] == [None] * 3
     stale(courses, 0.1)
     courses.courses[0].spent[:] = courses.courses[2].spent[:] = 0
     assert courses._next(10) == 1, "nothing else is to be had"

@@ -49,6 +49,25 @@ def test_clues_are_met_soon(width, height, row, column, turns):
     assert all(mine.clues[0].cell <= other.clues[0].cell for other in found if other.width == mine.width)
 
 
+@pytest.mark.parametrize(
+    ("width", "height", "row", "column", "turns"),
+    [
+        (16, 16, 8, 7, [1, 2, 0, 3, 1]),  # the starter clue of Eternity II: all four are nearly as good
+        (16, 16, 1, 7, [0, 0, 0]),  # met late by all other turns
+        (16, 16, 6, 4, [1, 0, 1]),  # met in the fifth row, or in the seventh
+        (6, 10, 5, 2, [2, 0, 2]),  # rows stay short
+    ],
+)
+def test_islands_turn_the_board_their_own_way(width, height, row, column, turns):
+    puzzle = with_clue(*planted(1, width, height, 6), row * width + column)
+    assert [best_turns(puzzle, island) for island in range(len(turns))] == turns
+
+
+def test_islands_turn_a_board_without_clues_alike():
+    """A quarter turn of it leads to the same boards."""
+    assert {best_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
+
+
 @pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
 @pytest.mark.parametrize(("width", "height", "clues"), [(7, 3, 0), (4, 4, 1), (5, 3, 3)])
 def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
