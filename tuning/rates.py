@@ -38,11 +38,11 @@ class Count:
     families: tuple[int, ...]
     nodes: int
     seconds: float
-    courses: tuple[tuple[int, int, float], ...]
+    courses: tuple[tuple[int, float, float], ...]
 
     def __str__(self) -> str:
         found = " ".join(f"{count:6}" for count in self.families)
-        shares = " ".join(f"{colours}/{percent}%:{share:.0%}" for colours, percent, share in self.courses)
+        shares = " ".join(f"{colours}/{percent:g}%:{share:.0%}" for colours, percent, share in self.courses)
         return f"seed {self.seed:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
 

@@ -36,7 +36,7 @@ class Course:
     """
 
     colour_set: int
-    percent: int
+    percent: float
     fit: Fit
     census: Floats
     spent: Floats
@@ -47,7 +47,7 @@ class Course:
     new: float = 0.0
 
     @staticmethod
-    def begin(colour_set: int, percent: int, fit: Fit) -> Course:
+    def begin(colour_set: int, percent: float, fit: Fit) -> Course:
         cells = len(fit.exact)
         return Course(colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)))
 

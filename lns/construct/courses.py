@@ -10,18 +10,20 @@ shuffle that is searched is also measured:
   boards of the score asked for are to be expected of the course in a node, long before it has made one.
 
 The next shuffle goes to the course with most such boards a node. Luck has a large part in what a few shuffles show,
-so a course is also told by the other heights of its colours, a little: one above may be worth more, as few shuffles of
-a high course flow, and those flow well; one below falls by a factor with each half-edge less that is asked for. Heights
-are tried from the top down in coarse steps until new boards are to be expected, then between the best and the one
-above it, down to a percent, for the best course lies close below one that is barren.
+so the other heights of its colours have a say as well: each half-edge more that is asked for may be worth a factor, as
+few shuffles of a high course flow, and those flow well. Heights are tried from the top down in coarse steps until new
+boards are to be expected, then between the best and the one above it, down to half a percent, for the best course lies
+close below one that is barren.
 
 A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
-within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little, a
-percent less is asked for, which leaves several times as many, or other colours are favoured: what more is expected of.
+within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
+half a percent less is asked for, which leaves several times as many, or other colours are favoured: what more is
+expected of.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,8 +46,9 @@ from lns.rng import RandomState, generator
 COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the other, in percent of `Construct.quota`
 MOST_PERCENT = 150
 WIDE = 10  # percent; in wider gaps no height is tried
-HOPE = 3.0  # what a course above the best one may turn out to be worth, in the best one's rate
-FALL = 0.4  # what one below is worth for each favoured half-edge less that it asks for, in the same
+FINE = 0.5  # percent; nor in narrower ones
+RISE = 2.5  # a course may be worth so many times as much as one that asks for a favoured half-edge less;
+HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
 TRUST = 0.4  # shuffles of a course, after which what is told by others is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
 BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what its height is worth;
@@ -119,7 +122,7 @@ class Courses:
         slack = np.uint64(self.courses[self.now].slack & 0xFFFF)
         return built.stems ^ (slack << np.uint64(48))
 
-    def quota(self, percent: int, colour_set: int = 0) -> Quota:
+    def quota(self, percent: float, colour_set: int = 0) -> Quota:
         """That of a height for a set of favoured colours; none at all at 0."""
         if not percent or colour_set >= len(self._colour_sets):
             return Quota()
@@ -180,27 +183,20 @@ class Courses:
 
     def _told(self, i: int, ours: Sequence[int], met: Floats) -> float:
         """What ``ours``, the heights of its colours, say of course ``i`` by the boards a node that they ``met``."""
-        return max(
-            (
-                met[j] * (HOPE if self._is_higher(i, j) else self._fall(j, self.courses[i].percent))
-                for j in ours
-                if j != i
-            ),
-            default=0.0,
-        )
+        return max((met[j] * self._promise(j, self.courses[i].percent) for j in ours if j != i), default=0.0)
 
-    def _fall(self, i: int, percent: int) -> float:
-        """What a lower height is worth, of what course ``i`` is."""
+    def _promise(self, i: int, percent: float) -> float:
+        """What another height of its colours may turn out to be worth, of what course ``i`` is."""
         course = self.courses[i]
         asked = max(course.fit.quota.profile, default=0.0) * self.params.quota
-        return float(FALL ** (asked * (course.percent - percent) / 100))
+        return float(RISE ** min(HOPE, asked * (percent - course.percent) / 100))
 
     def _something_new(self, best: int, worth: Floats, others: float) -> int:
         """What is expected to be worth more than the best: a height beside the best one of some colours, or ``others``.
 
         Otherwise the best. One height below the lowest is tried where that is the best: not all instances are alike.
         """
-        new: list[tuple[float, int, int]] = []  # (worth, percent, set of colours)
+        new: list[tuple[float, float, int]] = []  # (worth, percent, set of colours)
         for colour_set, ours in self._sets().items():
             top = max(ours, key=worth.__getitem__)
             if self.courses[top].barren:
@@ -208,9 +204,9 @@ class Courses:
             outlook = self.courses[top].outlook
             # a tree that was searched whole holds all of those above it
             if (percent := self._above(top)) is not None and not self.courses[top].slack:
-                new.append((HOPE * worth[top], percent, colour_set))
+                new.append((self._promise(top, percent) * worth[top], percent, colour_set))
             if (percent := self._below(top)) is not None and outlook > 0:
-                new.append((self._fall(top, percent) * worth[top] / outlook, percent, colour_set))
+                new.append((self._promise(top, percent) * worth[top] / outlook, percent, colour_set))
         unused = self._unused_sets()
         if unused:
             new.append((others, self.courses[best].percent or COARSE[0], -1))
@@ -241,7 +237,7 @@ class Courses:
         """Whether course ``i`` is above another one of the same colours."""
         return i < other and self.courses[i].colour_set == self.courses[other].colour_set
 
-    def _above(self, i: int) -> int | None:
+    def _above(self, i: int) -> float | None:
         """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart.
 
         Above the highest the next one.
@@ -250,20 +246,20 @@ class Courses:
         if i == 0 or not self._is_higher(i - 1, i):
             return here + 1 if 0 < here < MOST_PERCENT else None
         gap = self.courses[i - 1].percent - here
-        return here + (gap + 1) // 2 if 1 < gap <= WIDE else None
+        return here + FINE * math.ceil(gap / FINE / 2) if FINE < gap <= WIDE else None
 
-    def _below(self, i: int) -> int | None:
-        """A percent below course ``i``, if that was not tried."""
+    def _below(self, i: int) -> float | None:
+        """A height close below course ``i``, if that was not tried."""
         here = self.courses[i].percent
         lowest = i == len(self.courses) - 1 or not self._is_higher(i, i + 1)
-        return here - 1 if here > 1 and (lowest or here - self.courses[i + 1].percent > 1) else None
+        return here - FINE if here > FINE and (lowest or here - self.courses[i + 1].percent > FINE) else None
 
     def _lower(self, i: int) -> int | None:
         """The coarse height below course ``i``, if it is the lowest of the first colours; at 0 all colours are one."""
         first = [course.percent for course in self.courses if course.colour_set == 0]
         return _coarse_below(self.courses[i].percent) if i == len(first) - 1 else None
 
-    def _begin(self, percent: int, colour_set: int = 0) -> int:
+    def _begin(self, percent: float, colour_set: int = 0) -> int:
         """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
         quota = self.quota(percent, colour_set)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
@@ -341,8 +337,8 @@ class Courses:
             raise InputError("the saved aim is out of range")
         saved = [dict(zip(_NUMBERS, row, strict=True)) for row in numbers.tolist()]
         quotas = [(one["colour_set"], -one["percent"]) for one in saved]
-        if quotas != sorted({(round(colours), round(height)) for colours, height in quotas}):
-            raise InputError("the saved courses have no heights in whole percent that go down")
+        if quotas != sorted({(round(colours), FINE * round(height / FINE)) for colours, height in quotas}):
+            raise InputError("the saved courses have no heights that go down")
         if quotas[-1][0] >= max(1, len(self._colour_sets)) or min(height for _, height in quotas) < -MOST_PERCENT:
             raise InputError("the saved courses favour colours, or have heights, that no search has")
         if any(one["new"] > one["met"] for one in saved):
@@ -350,7 +346,7 @@ class Courses:
         self.stems.restore(np.asarray(state["stems"]))
         self.courses = []
         for row, made, one in zip(fits, spent, saved, strict=True):
-            colour_set, percent = int(one["colour_set"]), int(one["percent"])
+            colour_set, percent = int(one["colour_set"]), one["percent"]
             course = Course.begin(colour_set, percent, Fit(row[0], row[1], self.quota(percent, colour_set)))
             course.census[:], course.spent[:] = row[2:], made
             course.shuffles, course.slack = int(one["shuffles"]), int(one["slack"])
@@ -360,7 +356,7 @@ class Courses:
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
 
 
-def _coarse_below(percent: int) -> int | None:
+def _coarse_below(percent: float) -> int | None:
     """The coarse height below a height."""
     return next((coarse for coarse in COARSE if coarse < percent), None)
 

@@ -11,7 +11,7 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expected_boards
-from lns.construct.courses import COARSE, COLOUR_SETS, FALL, HOPE, OUTDONE, STALE, Courses
+from lns.construct.courses import COARSE, COLOUR_SETS, HOPE, OUTDONE, RISE, STALE, Courses
 from lns.construct.derive import best_schedule, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import Schedule
@@ -141,23 +141,22 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses._next(10) == 0, "little is known of the highest yet"
     for course in courses.courses:
         course.work = 1e5
+    for percent in (97.5, 96.5, 96, 95.5):
+        new = courses._next(10)
+        assert courses.courses[new].percent == percent, "ever nearer to the best, as those before turn out barren"
+        courses.courses[new].work = 1e5
+    assert [course.percent for course in courses.courses] == [100, 97.5, 96.5, 96, 95.5, 95, 90]
+    assert courses._next(10) == 5, "nothing is left between them"
+    courses.courses[5].met, courses.courses[5].new = 99, 29
     new = courses._next(10)
-    assert courses.courses[new].percent == 98, "the best is known well: one between it and the barren one above it"
+    assert courses.courses[new].percent == 94.5, (
+        "the best meets little that is new; below it is more"
+    )
     courses.courses[new].work = 1e5
-    assert courses._next(10) == 2 and courses.courses[2].percent == 97, "that one is barren too: one nearer to the best"
-    courses.courses[2].work = 1e5
-    courses._next(10)
-    assert [course.percent for course in courses.courses] == [100, 98, 97, 96, 95, 90]
-    courses.courses[3].work = 1e5
-    assert courses._next(10) == 4, "nothing is left between them"
-    courses.courses[4].met, courses.courses[4].new = 99, 29
-    new = courses._next(10)
-    assert courses.courses[new].percent == 94, "the best meets little that is new: a percent less leaves more"
-    courses.courses[new].work = 1e5
-    courses.courses[4].met = courses.courses[4].new = 0
-    assert courses._next(10) == 4
+    courses.courses[5].met = courses.courses[5].new = 0
+    assert courses._next(10) == 5
     courses.courses[-1].spent[ALL, 10] = 100_000
-    for percent in (92, 91):
+    for percent in (92.5, 91.5, 91, 90.5):
         new = courses._next(10)
         assert courses.courses[new].percent == percent
         courses.courses[new].work = 1e5
@@ -233,10 +232,10 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     assert courses._next(10) == 0, "it is given time"
     courses.courses[0].work = 1e6
     assert courses._next(10) == 1
-    assert [course.percent for course in courses.courses] == [101, 100, 95]
+    assert [course.percent for course in courses.courses] == [101, 100.5, 100, 95]
 
 
-def made_up(percents: tuple[int, ...], boards: tuple[int, ...], work: float) -> Courses:
+def made_up(percents: tuple[float, ...], boards: tuple[int, ...], work: float) -> Courses:
     """Courses whose shuffles made so many boards each in so much work."""
     courses = Courses(load_puzzle("like-e2-8x8"), Construct(population=100, reshuffle_nodes=1000), random_state(1))
     courses.ends[0] = 10**6  # every tail fits
@@ -258,16 +257,17 @@ def test_a_course_that_meets_the_same_stems_again_is_left_for_a_lower_one():
     courses = made_up((100, 95), (500, 400), 1e5)
     courses.courses[0].met, courses.courses[0].new = 100, 69
     new = courses._next(10)
-    assert courses.courses[new].percent == 98, "between both, as the lower one is worth more"
+    assert courses.courses[new].percent == 97.5, "between both, as the lower one is worth more"
 
 
-def test_where_little_is_new_a_percent_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
-    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
+def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
+    courses = made_up((100.5, 100, 95), (0, 500, 400), 1e5)
     stale(courses, 0.1)
     new = courses._next(10)
-    assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99)
-    monkeypatch.setattr("lns.construct.courses.FALL", 1e-30)  # a percent less is worth nothing
-    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
+    assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99.5)
+    monkeypatch.setattr("lns.construct.courses.RISE", 1e30)  # what asks for less is worth nothing,
+    monkeypatch.setattr("lns.construct.courses.HOPE", 0)  # and of what asks for more nothing is hoped
+    courses = made_up((100.5, 100, 95), (0, 500, 400), 1e5)
     stale(courses, 0.1)
     new = courses._next(10)
     other = courses.courses[new]
@@ -288,10 +288,11 @@ def test_where_little_is_new_a_percent_less_is_asked_for_or_other_colours_are_fa
 
 
 def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best(monkeypatch):
-    monkeypatch.setattr("lns.construct.courses.FALL", 1e-30)
-    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
+    monkeypatch.setattr("lns.construct.courses.RISE", 1e30)
+    monkeypatch.setattr("lns.construct.courses.HOPE", 0)
+    courses = made_up((100.5, 100, 95), (0, 500, 400), 1e5)
     for colours, made in ((1, 10), (2, 20)):
-        for percent, found in ((101, 0), (100, made)):
+        for percent, found in ((100.5, 0), (100, made)):
             new = courses._begin(percent, colours)
             course = courses.courses[new]
             course.work, course.spent[ALL, 10], course.census[0, 0] = 1e5, found, found
@@ -311,8 +312,10 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     for barren in (high, low):
         barren.work = 1.0
     (above, as_met, below), others = courses._worth(boards, courses._works())
-    assert above == pytest.approx(HOPE * rate, rel=0.01)
-    assert below == pytest.approx(FALL ** (max(best.fit.quota.profile) / 100) * rate, rel=0.01)
+    asked = max(best.fit.quota.profile) * courses.params.quota
+    assert above == pytest.approx(RISE ** (asked / 100) * rate, rel=0.01)
+    assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
+    assert courses._promise(1, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
     assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
     for barren in (high, low):
         barren.work = 1e6
