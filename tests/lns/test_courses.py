@@ -149,9 +149,7 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses._next(10) == 5, "nothing is left between them"
     courses.courses[5].met, courses.courses[5].new = 99, 29
     new = courses._next(10)
-    assert courses.courses[new].percent == 94.5, (
-        "the best meets little that is new; below it is more"
-    )
+    assert courses.courses[new].percent == 94.5, "the best meets little that is new; below it is more"
     courses.courses[new].work = 1e5
     courses.courses[5].met = courses.courses[5].new = 0
     assert courses._next(10) == 5
