@@ -46,7 +46,8 @@ from lns.rng import RandomState, generator
 COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the other, in percent of `Construct.quota`
 MOST_PERCENT = 150
 WIDE = 10  # percent; in wider gaps no height is tried
-FINE = 0.5  # percent; nor in narrower ones
+FINE = 0.5  # percent: heights are multiples of it,
+LEAST = 0.4  # and so many half-edges apart: those that are closer are all but the same
 RISE = 2.5  # a course may be worth so many times as much as one that asks for a favoured half-edge less;
 HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
 TRUST = 0.4  # shuffles of a course, after which what is told by others is half forgotten
@@ -187,9 +188,7 @@ class Courses:
 
     def _promise(self, i: int, percent: float) -> float:
         """What another height of its colours may turn out to be worth, of what course ``i`` is."""
-        course = self.courses[i]
-        asked = max(course.fit.quota.profile, default=0.0) * self.params.quota
-        return float(RISE ** min(HOPE, asked * (percent - course.percent) / 100))
+        return float(RISE ** min(HOPE, self._edges(i, percent - self.courses[i].percent)))
 
     def _something_new(self, best: int, worth: Floats, others: float) -> int:
         """What is expected to be worth more than the best: a height beside the best one of some colours, or ``others``.
@@ -245,14 +244,22 @@ class Courses:
         here = self.courses[i].percent
         if i == 0 or not self._is_higher(i - 1, i):
             return here + 1 if 0 < here < MOST_PERCENT else None
-        gap = self.courses[i - 1].percent - here
-        return here + FINE * math.ceil(gap / FINE / 2) if FINE < gap <= WIDE else None
+        gap, step = self.courses[i - 1].percent - here, self._step(i)
+        return here + step * math.ceil(gap / step / 2) if step < gap <= WIDE else None
 
     def _below(self, i: int) -> float | None:
         """A height close below course ``i``, if that was not tried."""
-        here = self.courses[i].percent
+        here, step = self.courses[i].percent, self._step(i)
         lowest = i == len(self.courses) - 1 or not self._is_higher(i, i + 1)
-        return here - FINE if here > FINE and (lowest or here - self.courses[i + 1].percent > FINE) else None
+        return here - step if here > step and (lowest or here - self.courses[i + 1].percent > step) else None
+
+    def _step(self, i: int) -> float:
+        """Percent between heights near course ``i``."""
+        return FINE * math.ceil(LEAST / FINE / self._edges(i, 1))
+
+    def _edges(self, i: int, percent: float) -> float:
+        """Favoured half-edges that so many percent more ask for than course ``i`` does, where its quota ends."""
+        return max(1.0, *self.courses[i].fit.quota.profile) * self.params.quota * percent / 100
 
     def _lower(self, i: int) -> int | None:
         """The coarse height below course ``i``, if it is the lowest of the first colours; at 0 all colours are one."""

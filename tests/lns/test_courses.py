@@ -11,7 +11,7 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expected_boards
-from lns.construct.courses import COARSE, COLOUR_SETS, HOPE, OUTDONE, RISE, STALE, Courses
+from lns.construct.courses import COARSE, COLOUR_SETS, FINE, HOPE, LEAST, OUTDONE, RISE, STALE, Courses
 from lns.construct.derive import best_schedule, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import Schedule
@@ -141,20 +141,20 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses._next(10) == 0, "little is known of the highest yet"
     for course in courses.courses:
         course.work = 1e5
-    for percent in (97.5, 96.5, 96, 95.5):
+    for percent in (98, 97, 96):
         new = courses._next(10)
         assert courses.courses[new].percent == percent, "ever nearer to the best, as those before turn out barren"
         courses.courses[new].work = 1e5
-    assert [course.percent for course in courses.courses] == [100, 97.5, 96.5, 96, 95.5, 95, 90]
-    assert courses._next(10) == 5, "nothing is left between them"
-    courses.courses[5].met, courses.courses[5].new = 99, 29
+    assert [course.percent for course in courses.courses] == [100, 98, 97, 96, 95, 90]
+    assert courses._next(10) == 4, "nothing is left between them"
+    courses.courses[4].met, courses.courses[4].new = 99, 29
     new = courses._next(10)
-    assert courses.courses[new].percent == 94.5, "the best meets little that is new; below it is more"
+    assert courses.courses[new].percent == 94, "the best meets little that is new; below it is more"
     courses.courses[new].work = 1e5
-    courses.courses[5].met = courses.courses[5].new = 0
-    assert courses._next(10) == 5
+    courses.courses[4].met = courses.courses[4].new = 0
+    assert courses._next(10) == 4
     courses.courses[-1].spent[ALL, 10] = 100_000
-    for percent in (92.5, 91.5, 91, 90.5):
+    for percent in (92, 91):
         new = courses._next(10)
         assert courses.courses[new].percent == percent
         courses.courses[new].work = 1e5
@@ -230,7 +230,7 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     assert courses._next(10) == 0, "it is given time"
     courses.courses[0].work = 1e6
     assert courses._next(10) == 1
-    assert [course.percent for course in courses.courses] == [101, 100.5, 100, 95]
+    assert [course.percent for course in courses.courses] == [101, 100, 95]
 
 
 def made_up(percents: tuple[float, ...], boards: tuple[int, ...], work: float) -> Courses:
@@ -244,6 +244,19 @@ def made_up(percents: tuple[float, ...], boards: tuple[int, ...], work: float) -
     return courses
 
 
+def test_heights_are_half_edges_apart():
+    """Closer ones ask for the same at most depths; on a large board half a percent is as much."""
+    small = made_up((100, 99), (500, 0), 1e5)
+    assert small._step(0) == 1.0 and small._above(1) is None and small._below(0) is None
+    large = Courses(load_puzzle("like-e2-16x16"), Construct(population=100), random_state(1))
+    for percent in (100, 99):
+        large._begin(percent)
+    assert large._step(0) == 0.5 and large._above(1) == large._below(0) == 99.5
+    for courses in (small, large):
+        step = courses._step(0)
+        assert courses._edges(0, step) >= LEAST > courses._edges(0, step - FINE)
+
+
 def stale(courses: Courses, share: float) -> None:
     """All that they meet is old, but for a share."""
     for course in courses.courses:
@@ -255,17 +268,17 @@ def test_a_course_that_meets_the_same_stems_again_is_left_for_a_lower_one():
     courses = made_up((100, 95), (500, 400), 1e5)
     courses.courses[0].met, courses.courses[0].new = 100, 69
     new = courses._next(10)
-    assert courses.courses[new].percent == 97.5, "between both, as the lower one is worth more"
+    assert courses.courses[new].percent == 98, "between both, as the lower one is worth more"
 
 
 def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
-    courses = made_up((100.5, 100, 95), (0, 500, 400), 1e5)
+    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(courses, 0.1)
     new = courses._next(10)
-    assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99.5)
+    assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99)
     monkeypatch.setattr("lns.construct.courses.RISE", 1e30)  # what asks for less is worth nothing,
     monkeypatch.setattr("lns.construct.courses.HOPE", 0)  # and of what asks for more nothing is hoped
-    courses = made_up((100.5, 100, 95), (0, 500, 400), 1e5)
+    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(courses, 0.1)
     new = courses._next(10)
     other = courses.courses[new]
@@ -288,9 +301,9 @@ def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(mon
 def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best(monkeypatch):
     monkeypatch.setattr("lns.construct.courses.RISE", 1e30)
     monkeypatch.setattr("lns.construct.courses.HOPE", 0)
-    courses = made_up((100.5, 100, 95), (0, 500, 400), 1e5)
+    courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     for colours, made in ((1, 10), (2, 20)):
-        for percent, found in ((100.5, 0), (100, made)):
+        for percent, found in ((101, 0), (100, made)):
             new = courses._begin(percent, colours)
             course = courses.courses[new]
             course.work, course.spent[ALL, 10], course.census[0, 0] = 1e5, found, found
