@@ -77,7 +77,8 @@ def test_the_engine_resumes_bit_for_bit(split):
             assert np.array_equal(value, second.state()[name]), name
 
 
-def test_a_height_worth_far_less_is_left_soon_also_over_an_interruption(monkeypatch):
+def test_a_height_worth_less_is_left_soon_also_over_an_interruption(monkeypatch):
+    monkeypatch.setattr("lns.construct.courses.OUTDONE", 0.9)
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
         QUICK,
