@@ -9,11 +9,9 @@ shuffle that is searched is also measured:
 - how many slips its prefixes have spent, and with how many mismatches the exact tails of a sample of them end: how many
   boards of the score asked for are to be expected of the course in a node, long before it has made one.
 
-The next shuffle goes to the course with most such boards a node. Luck has a large part in what a few shuffles show,
-so the other heights of its colours have a say as well: each half-edge more that is asked for may be worth a factor, as
-few shuffles of a high course flow, and those flow well. Heights are tried from the top down in coarse steps until new
-boards are to be expected, then between the best and the one above it, down to half a percent, for the best course lies
-close below one that is barren.
+The next shuffle goes to the course with most such boards a node, as far as that can be told (`worth`). Heights are
+tried from the top down in coarse steps until new boards are to be expected, then between the best and the one above it,
+down to half a percent, for the best course lies close below one that is barren.
 
 A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
 within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
@@ -39,6 +37,7 @@ from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_sets, quota_end
 from lns.construct.stems import Keys, Stems
 from lns.construct.word import SLIP, SLIPS
+from lns.construct.worth import FINE, by_colours, promise, step, worth
 from lns.engine import MOST_SAVED, State
 from lns.params import Construct
 from lns.rng import RandomState, generator
@@ -46,16 +45,11 @@ from lns.rng import RandomState, generator
 COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the other, in percent of `Construct.quota`
 MOST_PERCENT = 150
 WIDE = 10  # percent; in wider gaps no height is tried
-FINE = 0.5  # percent: heights are multiples of it,
-LEAST = 0.4  # and so many half-edges apart: those that are closer are all but the same
-RISE = 2.5  # a course may be worth so many times as much as one that asks for a favoured half-edge less;
-HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
 TRUST = 0.4  # shuffles of a course, after which what is told by others is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
 BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what its height is worth;
 OUTDONE = 0.25  # it ends there, if that is less than this share of what another height of the same colours is worth
 COLOUR_SETS = 32  # from which other colours to favour are drawn
-STALE = 0.5  # of what the best was worth while all it met was new: as much is expected of colours like it
 MOST_COURSES = 128
 _NUMBERS = ("colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved course
 
@@ -106,7 +100,7 @@ class Courses:
     def outdone(self, built: Constructor, mismatches: int) -> bool:
         """Whether the present shuffle, by ``built``, shows by now that another height is worth far more."""
         now = self.courses[self.now]
-        ours = self._sets().get(now.colour_set, []) if now.percent else []
+        ours = by_colours(self.courses).get(now.colour_set, []) if now.percent else []
         if len(ours) < 2 or built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
             return False
         chance = self._chances(self.ends + built.ends)
@@ -115,8 +109,8 @@ class Courses:
         work = self._works()
         work[self.now] += built.work_of_shuffle
         boards = [float(expected_boards(one, chance, max(0, mismatches))[-1]) for one in spent]
-        worth, _ = self._worth(boards, work)
-        return bool(worth[self.now] < OUTDONE * worth[ours].max())
+        values, _ = self._worth(boards, work)
+        return bool(values[self.now] < OUTDONE * values[ours].max())
 
     def _stems_of(self, built: Constructor) -> Keys:
         """Those that the present shuffle met; in a looser tree more may come of a stem, so that it is another one."""
@@ -152,9 +146,9 @@ class Courses:
         boards = self.boards(mismatches)
         if not any(boards):
             return self._without_boards()
-        worth, others = self._worth(boards, self._works())
-        best = max(range(len(worth)), key=worth.__getitem__)
-        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, worth, others)
+        values, others = self._worth(boards, self._works())
+        best = int(np.argmax(values))
+        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, values, others)
 
     def _without_boards(self) -> int:
         """The coarse height below all others; where there is none the course with least work."""
@@ -164,53 +158,32 @@ class Courses:
         return min(range(len(self.courses)), key=lambda i: self.courses[i].work)
 
     def _worth(self, boards: Sequence[float], work: Floats) -> tuple[Floats, float]:
-        """(what every course is worth, new boards a node; what is expected of colours that were not tried).
-
-        By the ``boards`` to be expected of the prefixes of each, and the ``work`` that these took. Of colours that were
-        not tried the mean of those that were is expected, each at its best height; the best of them counts STALE, as it
-        is the best of several, or the first choice.
-        """
+        """See `worth`."""
         trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * work.sum()
-        met = np.array(boards) / np.maximum(work, trust)
-        sets = self._sets()
-        richest = [max(met[i] for i in ours) for ours in sets.values()]
-        others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
-        told = np.full(len(met), others)
-        for ours in sets.values():
-            for i in ours:
-                told[i] = self._told(i, ours, met) or others
-        outlook = np.array([course.outlook for course in self.courses])
-        return outlook * (boards + told * trust) / (work + trust), others
+        return worth(self.courses, boards, work, trust)
 
-    def _told(self, i: int, ours: Sequence[int], met: Floats) -> float:
-        """What ``ours``, the heights of its colours, say of course ``i`` by the boards a node that they ``met``."""
-        return max((met[j] * self._promise(j, self.courses[i].percent) for j in ours if j != i), default=0.0)
-
-    def _promise(self, i: int, percent: float) -> float:
-        """What another height of its colours may turn out to be worth, of what course ``i`` is."""
-        return float(RISE ** min(HOPE, self._edges(i, percent - self.courses[i].percent)))
-
-    def _something_new(self, best: int, worth: Floats, others: float) -> int:
+    def _something_new(self, best: int, values: Floats, others: float) -> int:
         """What is expected to be worth more than the best: a height beside the best one of some colours, or ``others``.
 
-        Otherwise the best. One height below the lowest is tried where that is the best: not all instances are alike.
+        Otherwise the best, by ``values``, what the courses are worth. One height below the lowest is tried where that
+        is the best: not all instances are alike.
         """
         new: list[tuple[float, float, int]] = []  # (worth, percent, set of colours)
-        for colour_set, ours in self._sets().items():
-            top = max(ours, key=worth.__getitem__)
-            if self.courses[top].barren:
+        for colour_set, ours in by_colours(self.courses).items():
+            top = max(ours, key=values.__getitem__)
+            course, value = self.courses[top], float(values[top])
+            if course.barren:
                 continue
-            outlook = self.courses[top].outlook
             # a tree that was searched whole holds all of those above it
-            if (percent := self._above(top)) is not None and not self.courses[top].slack:
-                new.append((self._promise(top, percent) * worth[top], percent, colour_set))
-            if (percent := self._below(top)) is not None and outlook > 0:
-                new.append((self._promise(top, percent) * worth[top] / outlook, percent, colour_set))
+            if (percent := self._above(top)) is not None and not course.slack:
+                new.append((promise(course, percent) * value, percent, colour_set))
+            if (percent := self._below(top)) is not None and course.outlook > 0:
+                new.append((promise(course, percent) * value / course.outlook, percent, colour_set))
         unused = self._unused_sets()
         if unused:
             new.append((others, self.courses[best].percent or COARSE[0], -1))
         most, percent, colour_set = max(new, default=(0.0, 0, 0))
-        if most <= worth[best]:
+        if most <= values[best]:
             lower = self._lower(best)
             return best if lower is None else self._begin(lower)
         if colour_set < 0:
@@ -219,14 +192,6 @@ class Courses:
 
     def _works(self) -> Floats:
         return np.array([course.work for course in self.courses])
-
-    def _sets(self) -> dict[int, list[int]]:
-        """The courses by what they favour, if anything."""
-        found: dict[int, list[int]] = {}
-        for i, course in enumerate(self.courses):
-            if course.percent:
-                found.setdefault(course.colour_set, []).append(i)
-        return found
 
     def _unused_sets(self) -> list[int]:
         """Sets of colours that no course favours yet."""
@@ -244,22 +209,14 @@ class Courses:
         here = self.courses[i].percent
         if i == 0 or not self._is_higher(i - 1, i):
             return here + 1 if 0 < here < MOST_PERCENT else None
-        gap, step = self.courses[i - 1].percent - here, self._step(i)
-        return here + step * math.ceil(gap / step / 2) if step < gap <= WIDE else None
+        gap, least = self.courses[i - 1].percent - here, step(self.courses[i])
+        return here + least * math.ceil(gap / least / 2) if least < gap <= WIDE else None
 
     def _below(self, i: int) -> float | None:
         """A height close below course ``i``, if that was not tried."""
-        here, step = self.courses[i].percent, self._step(i)
+        here, least = self.courses[i].percent, step(self.courses[i])
         lowest = i == len(self.courses) - 1 or not self._is_higher(i, i + 1)
-        return here - step if here > step and (lowest or here - self.courses[i + 1].percent > step) else None
-
-    def _step(self, i: int) -> float:
-        """Percent between heights near course ``i``."""
-        return FINE * math.ceil(LEAST / FINE / self._edges(i, 1))
-
-    def _edges(self, i: int, percent: float) -> float:
-        """Favoured half-edges that so many percent more ask for than course ``i`` does, where its quota ends."""
-        return max(1.0, *self.courses[i].fit.quota.profile) * self.params.quota * percent / 100
+        return here - least if here > least and (lowest or here - self.courses[i + 1].percent > least) else None
 
     def _lower(self, i: int) -> int | None:
         """The coarse height below course ``i``, if it is the lowest of the first colours; at 0 all colours are one."""

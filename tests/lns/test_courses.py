@@ -11,11 +11,12 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expected_boards
-from lns.construct.courses import COARSE, COLOUR_SETS, FINE, HOPE, LEAST, OUTDONE, RISE, STALE, Courses
+from lns.construct.courses import COARSE, COLOUR_SETS, OUTDONE, Courses
 from lns.construct.derive import best_schedule, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import Schedule
 from lns.construct.word import SLIPS
+from lns.construct.worth import FINE, HOPE, LEAST, RISE, STALE, half_edges, promise, step
 from lns.params import Construct, from_dict
 from lns.rng import random_state
 from lns.search import Search
@@ -247,14 +248,14 @@ def made_up(percents: tuple[float, ...], boards: tuple[int, ...], work: float) -
 def test_heights_are_half_edges_apart():
     """Closer ones ask for the same at most depths; on a large board half a percent is as much."""
     small = made_up((100, 99), (500, 0), 1e5)
-    assert small._step(0) == 1.0 and small._above(1) is None and small._below(0) is None
+    assert step(small.courses[0]) == 1.0 and small._above(1) is None and small._below(0) is None
     large = Courses(load_puzzle("like-e2-16x16"), Construct(population=100), random_state(1))
     for percent in (100, 99):
         large._begin(percent)
-    assert large._step(0) == 0.5 and large._above(1) == large._below(0) == 99.5
+    assert step(large.courses[0]) == 0.5 and large._above(1) == large._below(0) == 99.5
     for courses in (small, large):
-        step = courses._step(0)
-        assert courses._edges(0, step) >= LEAST > courses._edges(0, step - FINE)
+        course = courses.courses[0]
+        assert half_edges(course, step(course)) >= LEAST > half_edges(course, step(course) - FINE)
 
 
 def stale(courses: Courses, share: float) -> None:
@@ -276,8 +277,8 @@ def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(mon
     stale(courses, 0.1)
     new = courses._next(10)
     assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99)
-    monkeypatch.setattr("lns.construct.courses.RISE", 1e30)  # what asks for less is worth nothing,
-    monkeypatch.setattr("lns.construct.courses.HOPE", 0)  # and of what asks for more nothing is hoped
+    monkeypatch.setattr("lns.construct.worth.RISE", 1e30)  # what asks for less is worth nothing,
+    monkeypatch.setattr("lns.construct.worth.HOPE", 0)  # and of what asks for more nothing is hoped
     courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(courses, 0.1)
     new = courses._next(10)
@@ -299,8 +300,8 @@ def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(mon
 
 
 def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best(monkeypatch):
-    monkeypatch.setattr("lns.construct.courses.RISE", 1e30)
-    monkeypatch.setattr("lns.construct.courses.HOPE", 0)
+    monkeypatch.setattr("lns.construct.worth.RISE", 1e30)
+    monkeypatch.setattr("lns.construct.worth.HOPE", 0)
     courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     for colours, made in ((1, 10), (2, 20)):
         for percent, found in ((101, 0), (100, made)):
@@ -326,7 +327,7 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     asked = max(best.fit.quota.profile) * courses.params.quota
     assert above == pytest.approx(RISE ** (asked / 100) * rate, rel=0.01)
     assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
-    assert courses._promise(1, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
+    assert promise(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
     assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
     for barren in (high, low):
         barren.work = 1e6

@@ -1,0 +1,67 @@
+"""What each course is worth: new boards a node, by what it met, and by what the other heights of its colours did.
+
+Luck has a large part in what a few shuffles show: a few stems in a hundred make most of the boards. So what is told of
+a course by others counts as much as some shuffles of its own. Half-edges more that are asked for may be worth a factor
+each, as few shuffles of a high course flow, and those flow well; half-edges less are worth as much less. Of colours
+that were not tried as much is expected as of those that were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from lns.construct.course import Course, Floats
+
+FINE = 0.5  # percent: heights are multiples of it,
+LEAST = 0.4  # and so many half-edges apart: those that are closer are all but the same
+RISE = 2.5  # a course may be worth so many times as much as one that asks for a favoured half-edge less;
+HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
+STALE = 0.5  # of what the best was worth while all it met was new: as much is expected of colours like it
+
+
+def worth(courses: Sequence[Course], boards: Sequence[float], work: Floats, trust: float) -> tuple[Floats, float]:
+    """(what every course is worth, new boards a node; what is expected of colours that were not tried).
+
+    By the ``boards`` to be expected of the prefixes of each, and the ``work`` that these took; what is told by others
+    counts as ``trust`` nodes. Of colours that were not tried the mean of those that were is expected, each at its best
+    height; the best of them counts STALE, as it is the best of several, or the first choice.
+    """
+    met = np.array(boards) / np.maximum(work, trust)
+    sets = by_colours(courses)
+    richest = [max(met[i] for i in ours) for ours in sets.values()]
+    others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
+    told = np.full(len(met), others)
+    for ours in sets.values():
+        for i in ours:
+            said = (met[j] * promise(courses[j], courses[i].percent) for j in ours if j != i)
+            told[i] = max(said, default=0.0) or others
+    outlook = np.array([course.outlook for course in courses])
+    return outlook * (boards + told * trust) / (work + trust), others
+
+
+def by_colours(courses: Sequence[Course]) -> dict[int, list[int]]:
+    """The courses, by number, of each set of colours; without those that favour none."""
+    found: dict[int, list[int]] = {}
+    for i, course in enumerate(courses):
+        if course.percent:
+            found.setdefault(course.colour_set, []).append(i)
+    return found
+
+
+def promise(course: Course, percent: float) -> float:
+    """What another height of its colours may turn out to be worth, of what ``course`` is."""
+    return float(RISE ** min(HOPE, half_edges(course, percent - course.percent)))
+
+
+def step(course: Course) -> float:
+    """Percent between heights near ``course``."""
+    return FINE * math.ceil(LEAST / FINE / half_edges(course, 1))
+
+
+def half_edges(course: Course, percent: float) -> float:
+    """Favoured half-edges that so many percent more ask for than ``course`` does, where its quota ends."""
+    quota = course.fit.quota
+    return max(1.0, *quota.profile) * quota.height * percent / course.percent
