@@ -11,12 +11,11 @@ shuffle that is searched is also measured:
 
 The next shuffle goes to the course with most such boards a node, as far as that can be told (`worth`). Heights are
 tried from the top down in coarse steps until new boards are to be expected, then between the best and the one above it,
-down to half a percent, for the best course lies close below one that is barren.
+as long as they differ by a half-edge, for the best course lies close below one that is barren.
 
 A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
 within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
-half a percent less is asked for, which leaves several times as many, or other colours are favoured: what more is
-expected of.
+a half-edge less is asked for, which leaves many more, or other colours are favoured: what more is expected of.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_sets, quota_end
 from lns.construct.stems import Keys, Stems
 from lns.construct.word import SLIP, SLIPS
-from lns.construct.worth import FINE, by_colours, promise, step, worth
+from lns.construct.worth import by_colours, change, worth
 from lns.engine import MOST_SAVED, State
 from lns.params import Construct
 from lns.rng import RandomState, generator
@@ -45,6 +44,7 @@ from lns.rng import RandomState, generator
 COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the other, in percent of `Construct.quota`
 MOST_PERCENT = 150
 WIDE = 10  # percent; in wider gaps no height is tried
+FINE = 0.5  # percent: heights are multiples of it
 TRUST = 0.4  # shuffles of a course, after which what is told by others is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
 BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what its height is worth;
@@ -176,9 +176,9 @@ class Courses:
                 continue
             # a tree that was searched whole holds all of those above it
             if (percent := self._above(top)) is not None and not course.slack:
-                new.append((promise(course, percent) * value, percent, colour_set))
+                new.append((change(course, percent) * value, percent, colour_set))
             if (percent := self._below(top)) is not None and course.outlook > 0:
-                new.append((promise(course, percent) * value / course.outlook, percent, colour_set))
+                new.append((change(course, percent) * value / course.outlook, percent, colour_set))
         unused = self._unused_sets()
         if unused:
             new.append((others, self.courses[best].percent or COARSE[0], -1))
@@ -208,15 +208,28 @@ class Courses:
         """
         here = self.courses[i].percent
         if i == 0 or not self._is_higher(i - 1, i):
-            return here + 1 if 0 < here < MOST_PERCENT else None
-        gap, least = self.courses[i - 1].percent - here, step(self.courses[i])
-        return here + least * math.ceil(gap / least / 2) if least < gap <= WIDE else None
+            above = (here + 1 + FINE * more for more in range(int(WIDE / FINE)))
+            return next((percent for percent in above if percent <= MOST_PERCENT and self._asks_else(percent, i)), None)
+        gap = self.courses[i - 1].percent - here
+        middle = here + FINE * math.ceil(gap / FINE / 2)
+        return middle if FINE < gap <= WIDE and self._asks_else(middle, i, i - 1) else None
 
     def _below(self, i: int) -> float | None:
-        """A height close below course ``i``, if that was not tried."""
-        here, least = self.courses[i].percent, step(self.courses[i])
+        """The height next below course ``i`` that was not tried."""
         lowest = i == len(self.courses) - 1 or not self._is_higher(i, i + 1)
-        return here - least if here > least and (lowest or here - self.courses[i + 1].percent > least) else None
+        near = (i,) if lowest else (i, i + 1)
+        end = 0.0 if lowest else self.courses[i + 1].percent
+        below = (self.courses[i].percent - FINE * less for less in range(1, int(WIDE / FINE)))
+        return next((percent for percent in below if percent > end and self._asks_else(percent, *near)), None)
+
+    def _asks_else(self, percent: float, *near: int) -> bool:
+        """Whether a height asks for another number of half-edges, where the quota ends, than the courses ``near`` it.
+
+        They favour the same colours. Half-edges are whole: heights close to each other ask for nearly the same.
+        """
+        cells = self.puzzle.cells
+        asked = self.quota(percent, self.courses[near[0]].colour_set).floor(cells).max()
+        return all(asked != self.courses[i].fit.quota.floor(cells).max() for i in near)
 
     def _lower(self, i: int) -> int | None:
         """The coarse height below course ``i``, if it is the lowest of the first colours; at 0 all colours are one."""

@@ -8,18 +8,15 @@ that were not tried as much is expected as of those that were.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from lns.construct.course import Course, Floats
 
-FINE = 0.5  # percent: heights are multiples of it,
-LEAST = 0.4  # and so many half-edges apart: those that are closer are all but the same
 RISE = 2.5  # a course may be worth so many times as much as one that asks for a favoured half-edge less;
 HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
-STALE = 0.5  # of what the best was worth while all it met was new: as much is expected of colours like it
+STALE = 0.25  # of what the best was worth while all it met was new: as much is expected of colours like it
 
 
 def worth(courses: Sequence[Course], boards: Sequence[float], work: Floats, trust: float) -> tuple[Floats, float]:
@@ -33,12 +30,11 @@ def worth(courses: Sequence[Course], boards: Sequence[float], work: Floats, trus
     sets = by_colours(courses)
     richest = [max(met[i] for i in ours) for ours in sets.values()]
     others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
+    outlook = np.array([course.outlook for course in courses])
     told = np.full(len(met), others)
     for ours in sets.values():
         for i in ours:
-            said = (met[j] * promise(courses[j], courses[i].percent) for j in ours if j != i)
-            told[i] = max(said, default=0.0) or others
-    outlook = np.array([course.outlook for course in courses])
+            told[i] = max((met[j] * promise(courses[j], courses[i]) for j in ours if j != i), default=0.0) or others
     return outlook * (boards + told * trust) / (work + trust), others
 
 
@@ -51,17 +47,16 @@ def by_colours(courses: Sequence[Course]) -> dict[int, list[int]]:
     return found
 
 
-def promise(course: Course, percent: float) -> float:
-    """What another height of its colours may turn out to be worth, of what ``course`` is."""
-    return float(RISE ** min(HOPE, half_edges(course, percent - course.percent)))
+def promise(course: Course, other: Course) -> float:
+    """What another height of its colours may turn out to be worth, of what ``course`` met.
+
+    What a higher one leads to is a part of what a lower one does, and as old.
+    """
+    return change(course, other.percent) * (course.outlook if other.percent > course.percent else 1.0)
 
 
-def step(course: Course) -> float:
-    """Percent between heights near ``course``."""
-    return FINE * math.ceil(LEAST / FINE / half_edges(course, 1))
-
-
-def half_edges(course: Course, percent: float) -> float:
-    """Favoured half-edges that so many percent more ask for than ``course`` does, where its quota ends."""
+def change(course: Course, percent: float) -> float:
+    """The factor by which boards a node may change from ``course`` to another height of its colours."""
     quota = course.fit.quota
-    return max(1.0, *quota.profile) * quota.height * percent / course.percent
+    more = max(quota.profile, default=0.0) * quota.height * (percent / course.percent - 1)  # half-edges, at the end
+    return float(RISE ** min(HOPE, more))

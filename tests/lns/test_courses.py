@@ -11,12 +11,12 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, FEW, LOOSER, NEW, Course, chances, expected_boards
-from lns.construct.courses import COARSE, COLOUR_SETS, OUTDONE, Courses
+from lns.construct.courses import COARSE, COLOUR_SETS, FINE, OUTDONE, Courses
 from lns.construct.derive import best_schedule, schedule_for
 from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
 from lns.construct.schedule import Schedule
 from lns.construct.word import SLIPS
-from lns.construct.worth import FINE, HOPE, LEAST, RISE, STALE, half_edges, promise, step
+from lns.construct.worth import HOPE, RISE, STALE, change
 from lns.params import Construct, from_dict
 from lns.rng import random_state
 from lns.search import Search
@@ -142,23 +142,20 @@ def test_a_course_that_flows_is_not_left_for_one_that_does_not():
     assert courses._next(10) == 0, "little is known of the highest yet"
     for course in courses.courses:
         course.work = 1e5
-    for percent in (98, 97, 96):
-        new = courses._next(10)
-        assert courses.courses[new].percent == percent, "ever nearer to the best, as those before turn out barren"
-        courses.courses[new].work = 1e5
-    assert [course.percent for course in courses.courses] == [100, 98, 97, 96, 95, 90]
-    assert courses._next(10) == 4, "nothing is left between them"
-    courses.courses[4].met, courses.courses[4].new = 99, 29
     new = courses._next(10)
-    assert courses.courses[new].percent == 94, "the best meets little that is new; below it is more"
+    assert courses.courses[new].percent == 97.5, "the best is known well: one between it and the barren one above it"
     courses.courses[new].work = 1e5
-    courses.courses[4].met = courses.courses[4].new = 0
-    assert courses._next(10) == 4
+    assert courses._next(10) == 2, "that one is barren too, and nothing else is left between them"
+    courses.courses[2].met, courses.courses[2].new = 99, 29
+    new = courses._next(10)
+    assert courses.courses[new].percent == 94.5, "the best meets little that is new; below it is more"
+    courses.courses[new].work = 1e5
+    courses.courses[2].met = courses.courses[2].new = 0
+    assert courses._next(10) == 2
     courses.courses[-1].spent[ALL, 10] = 100_000
-    for percent in (92, 91):
-        new = courses._next(10)
-        assert courses.courses[new].percent == percent
-        courses.courses[new].work = 1e5
+    new = courses._next(10)
+    assert courses.courses[new].percent == 92.5
+    courses.courses[new].work = 1e5
     new = courses._next(10)
     assert courses.courses[new].percent == 85, "the lowest is best: one lower is tried"
 
@@ -227,11 +224,11 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
         courses._begin(percent)
     for course, boards in zip(courses.courses, (500, 100), strict=True):
         course.spent[ALL, 10], course.census[0, 0], course.work = boards, boards, 1e5
-    assert courses._next(10) == 0 and courses.courses[0].percent == 101
+    assert courses._next(10) == 0 and courses.courses[0].percent == 102, "101% is no half-edge more"
     assert courses._next(10) == 0, "it is given time"
     courses.courses[0].work = 1e6
     assert courses._next(10) == 1
-    assert [course.percent for course in courses.courses] == [101, 100, 95]
+    assert [course.percent for course in courses.courses] == [102, 100, 95]
 
 
 def made_up(percents: tuple[float, ...], boards: tuple[int, ...], work: float) -> Courses:
@@ -245,17 +242,20 @@ def made_up(percents: tuple[float, ...], boards: tuple[int, ...], work: float) -
     return courses
 
 
-def test_heights_are_half_edges_apart():
-    """Closer ones ask for the same at most depths; on a large board half a percent is as much."""
-    small = made_up((100, 99), (500, 0), 1e5)
-    assert step(small.courses[0]) == 1.0 and small._above(1) is None and small._below(0) is None
-    large = Courses(load_puzzle("like-e2-16x16"), Construct(population=100), random_state(1))
-    for percent in (100, 99):
-        large._begin(percent)
-    assert step(large.courses[0]) == 0.5 and large._above(1) == large._below(0) == 99.5
-    for courses in (small, large):
-        course = courses.courses[0]
-        assert half_edges(course, step(course)) >= LEAST > half_edges(course, step(course) - FINE)
+@pytest.mark.parametrize("name", ["like-e2-8x8", "like-e2-12x20", "like-e2-16x16"])
+def test_every_height_asks_for_something_else(name):
+    """Half-edges are whole: on a small board 101% asks for what 100% does."""
+    courses = Courses(load_puzzle(name), Construct(population=100), random_state(1))
+    courses._begin(100)
+    for _ in range(4):
+        for tried in (courses._above(0), courses._below(0), courses._below(len(courses.courses) - 1)):
+            if tried is not None and tried not in [course.percent for course in courses.courses]:
+                courses._begin(tried)
+    floors = {tuple(course.fit.quota.floor(courses.puzzle.cells).tolist()) for course in courses.courses}
+    assert len(floors) == len(courses.courses) >= 9
+    sums = [course.fit.quota.floor(courses.puzzle.cells).sum() for course in courses.courses]
+    assert sums == sorted(sums, reverse=True)
+    assert all(course.percent % FINE == 0 for course in courses.courses)
 
 
 def stale(courses: Courses, share: float) -> None:
@@ -269,14 +269,14 @@ def test_a_course_that_meets_the_same_stems_again_is_left_for_a_lower_one():
     courses = made_up((100, 95), (500, 400), 1e5)
     courses.courses[0].met, courses.courses[0].new = 100, 69
     new = courses._next(10)
-    assert courses.courses[new].percent == 98, "between both, as the lower one is worth more"
+    assert courses.courses[new].percent == 97.5, "between both, as the lower one is worth more"
 
 
 def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
     courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(courses, 0.1)
     new = courses._next(10)
-    assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99)
+    assert (courses.courses[new].colour_set, courses.courses[new].percent) == (0, 99.5)
     monkeypatch.setattr("lns.construct.worth.RISE", 1e30)  # what asks for less is worth nothing,
     monkeypatch.setattr("lns.construct.worth.HOPE", 0)  # and of what asks for more nothing is hoped
     courses = made_up((101, 100, 95), (0, 500, 400), 1e5)
@@ -308,7 +308,7 @@ def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_wha
             new = courses._begin(percent, colours)
             course = courses.courses[new]
             course.work, course.spent[ALL, 10], course.census[0, 0] = 1e5, found, found
-    for share, others in ((0.25, False), (0.15, True)):  # (10 + 20 + 500 / 2) / 3 is between both
+    for share, others in ((0.15, False), (0.08, True)):  # (10 + 20 + 500 / 4) / 3 is between both
         stale(courses, share)
         tried = {course.colour_set for course in courses.courses}
         courses._next(10)
@@ -327,7 +327,7 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     asked = max(best.fit.quota.profile) * courses.params.quota
     assert above == pytest.approx(RISE ** (asked / 100) * rate, rel=0.01)
     assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
-    assert promise(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
+    assert change(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
     assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
     for barren in (high, low):
         barren.work = 1e6
