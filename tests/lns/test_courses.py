@@ -329,6 +329,11 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
     assert change(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
     assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
+    best.met, best.new = 99, 49
+    staler = courses._worth(boards, courses._works())[0]
+    assert staler[0] == pytest.approx(above / 2), "what is above is as old,"
+    assert staler[2] == pytest.approx(below), "what is below is not"
+    best.met = best.new = 0
     for barren in (high, low):
         barren.work = 1e6
     assert max(courses._worth(boards, courses._works())[0][[0, 2]]) < 0.02 * rate
