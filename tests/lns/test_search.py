@@ -77,8 +77,8 @@ def test_the_engine_resumes_bit_for_bit(split):
             assert np.array_equal(value, second.state()[name]), name
 
 
-def test_a_height_worth_less_is_left_soon_also_over_an_interruption(monkeypatch):
-    monkeypatch.setattr("lns.construct.courses.OUTDONE", 0.9)
+def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkeypatch):
+    monkeypatch.setattr("lns.construct.courses.OUTDONE", 2.0)  # each of them is, as soon as that can be told
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
         QUICK,
