@@ -103,13 +103,9 @@ class Courses:
         ours = by_colours(self.courses).get(now.colour_set, []) if now.percent else []
         if len(ours) < 2 or built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
             return False
-        chance = self._chances(self.ends + built.ends)
-        spent = [course.spent[ALL] for course in self.courses]
-        spent[self.now] = spent[self.now] + built.spent
         work = self._works()
         work[self.now] += built.work_of_shuffle
-        boards = [float(expected_boards(one, chance, max(0, mismatches))[-1]) for one in spent]
-        values, _ = self._worth(boards, work)
+        values, _ = self._worth(self.boards(max(0, mismatches), built), work)
         return bool(values[self.now] < OUTDONE * values[ours].max())
 
     def _stems_of(self, built: Constructor) -> Keys:
@@ -250,13 +246,19 @@ class Courses:
 
     # -- what is to be expected --------------------------------------------------------------------------------------
 
-    def boards(self, mismatches: int) -> list[float]:
+    def boards(self, mismatches: int, built: Constructor | None = None) -> list[float]:
         """Boards of at most so many mismatches to be expected of every course, of all its prefixes.
+
+        With those of the present shuffle, if it is ``built``.
 
         The ends of all courses are taken together, though those of high ones are a little better: most have too few.
         """
-        chance = self._chances(self.ends)
-        return [float(expected_boards(course.spent[ALL], chance, mismatches)[-1]) for course in self.courses]
+        spent, ends = [course.spent[ALL] for course in self.courses], self.ends
+        if built is not None:
+            ends = ends + built.ends
+            spent[self.now] = spent[self.now] + built.spent
+        chance = self._chances(ends)
+        return [float(expected_boards(one, chance, mismatches)[-1]) for one in spent]
 
     def foretold(self, built: Constructor) -> float | None:
         """The best score to be expected of all shuffles, that of ``built`` included, by their new prefixes.
