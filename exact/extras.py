@@ -13,6 +13,7 @@ EXTRAS = {
     "cover": ("xcover", "xcover", "cover"),
     "graph": ("networkx", "networkx", "cover"),
     "plot": ("matplotlib", "matplotlib", "plot"),
+    "cma": ("cmaes", "cmaes", "cma"),
 }
 
 

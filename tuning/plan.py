@@ -20,11 +20,13 @@ from instances.formats.json_values import Fields, bounded
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
+from lns.names import SAMPLERS
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from tuning.ledger import locked
 from tuning.objective import FORMULA, Pair, Run
+from tuning.sampler import check_sampler
 from tuning.sources import engine_digest
 
 log = logging.getLogger("lns")
@@ -48,7 +50,8 @@ class Plan:
     ``pairs``, ``held_out``: runs that a trial has, and that validation has; ``nodes``: of a long run;
     ``nodes_per_s``: measured once to turn seconds into ``nodes``, 0.0 where these were given; ``base``: digest of the
     parameters that candidates are compared with; ``first_seeds``: of the training pairs and of the held-out ones, that
-    follow; ``sources``: digest of the engine's; ``command``: what was typed to begin the study.
+    follow; ``sources``: digest of the engine's; ``command``: what was typed to begin the study; ``sampler``: one of
+    `tuning.sampler.SAMPLERS`.
     Raises InputError for values out of bounds, so that nothing is written that could not be read again.
     """
 
@@ -66,6 +69,7 @@ class Plan:
     sources: str
     version: str
     command: str
+    sampler: str = SAMPLERS[0]
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -107,6 +111,7 @@ class Wish:
     nodes: int | None = None
     run_seconds: float | None = None
     params: Params | None = None
+    sampler: str | None = None
     command: str = ""
 
 
@@ -135,6 +140,7 @@ def begin(path: Path, wish: Wish) -> None:
         raise InputError(f"holds no study, but {stranger.name}; expected a study, or an empty or a new directory", path)
     if not wish.instances and not wish.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one", path)
+    check_sampler(wish.sampler or SAMPLERS[0])
     named = [load_puzzle(name) for name in wish.instances]
     plan = _plan(wish, named)
     path.mkdir(parents=True, exist_ok=True)
@@ -171,6 +177,7 @@ def _plan(wish: Wish, named: list[Puzzle]) -> Plan:
         sources=engine_digest(),
         version=version("lns"),
         command=wish.command,
+        sampler=wish.sampler or SAMPLERS[0],
     )
 
 
@@ -203,6 +210,7 @@ def read_plan(path: Path) -> Plan:
             first_seeds=(training, held_out),
             sources=found.text("sources", 64),
             command=found.text("command", 2**19),
+            sampler=found.text("sampler", 20, SAMPLERS[0]),
             schema=found.integer("schema", 0, 10**6),
             **{name: found.get(name) for name in plain},
         )
@@ -231,6 +239,7 @@ def check_wish(plan: Plan, wish: Wish, path: Path) -> None:
         "--pairs": (wish.pairs, plan.pairs),
         "--held-out": (wish.held_out, plan.held_out),
         "--nodes": (wish.nodes, plan.nodes),
+        "--sampler": (wish.sampler, plan.sampler),
         "--family": (wish.family, plan.family),
     }
     if wish.instances:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from optuna.distributions import FloatDistribution, IntDistribution
+
 _P = TypeVar("_P")  # a dataclass of components, such as lns.params.Params
 
 
@@ -29,6 +31,12 @@ class Variable:
     log: bool
     when: str
     doc: str
+
+    @property
+    def distribution(self) -> IntDistribution | FloatDistribution:
+        if self.kind is int:
+            return IntDistribution(int(self.low), int(self.high), log=self.log)
+        return FloatDistribution(self.low, self.high, log=self.log)
 
     @property
     def name(self) -> str:

@@ -39,7 +39,7 @@ from tuning.plan import (
     read_plan,
 )
 from tuning.pruner import PairedPruner
-from tuning.sampler import SeededTPE
+from tuning.sampler import Seeded, check_sampler
 from tuning.space import Variable, suggest, values_of, variables
 
 REPORT, BEST = "report.html", "best_params.toml"
@@ -65,6 +65,7 @@ class Study:
         self.plan = read_plan(path)
         if not reading:
             check_engine(self.plan, path)
+            check_sampler(self.plan.sampler)
         self.base = parameters.load(path / BASE)
         if params_digest(self.base) != self.plan.base:  # by which the runs are known
             raise InputError(
@@ -90,7 +91,7 @@ class Study:
                     storage=storage,
                     study_name=NAME,
                     direction="maximize",
-                    sampler=SeededTPE(self.plan.seed, values_of(self.base, self.space)),
+                    sampler=Seeded(self.plan.sampler, self.plan.seed, values_of(self.base, self.space), self.space),
                     pruner=PairedPruner(self.plan.pairs),
                     load_if_exists=True,
                 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from instances.errors import InputError
 from lns.cli.main import ANSWER_IS_NO, DONE, print_json
 from lns.cli.options import duration, positive, whole, workers
-from lns.names import ENGINES
+from lns.names import ENGINES, SAMPLERS
 
 if TYPE_CHECKING:
     from tuning.plan import Wish
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--held-out", type=positive, metavar="N", help="pairs of the validation (default 24)")
     parser.add_argument("--seed", type=whole, metavar="N", help="of the study (default 1)")
     parser.add_argument("--engine", choices=ENGINES, help="whose parameters (default auto)")
+    parser.add_argument("--sampler", choices=SAMPLERS, help="what proposes the trials (default tpe)")
     parser.add_argument("--params", type=Path, metavar="FILE", help="to be beaten, instead of the defaults")
     parser.add_argument("--report", action="store_true", help="no runs: only write the report of what is there")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: the outcome")
@@ -127,6 +128,7 @@ def _wish(args: argparse.Namespace) -> Wish:
         nodes=args.nodes,
         run_seconds=args.run_seconds,
         params=parameters.load(args.params) if args.params else None,
+        sampler=args.sampler,
         command=_command(args),
     )
 

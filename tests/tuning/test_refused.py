@@ -33,6 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalW
         (Wish(held_out=30), "--held-out asks for 30"),
         (Wish(seed=4), "--seed asks for 4"),
         (Wish(engine="tabu"), "--engine asks for tabu"),
+        (Wish(sampler="random"), "--sampler asks for random, but this study has tpe"),
         (Wish(params=from_dict({"construct": {"tail": 10}})), "--params asks for"),
     ],
 )

@@ -34,8 +34,7 @@ from tuning import study as studies
 from tuning import worker as workers
 from tuning.objective import Pair, Trace
 from tuning.plan import Wish, first_seeds, nodes_per_second
-from tuning.sampler import STARTUP
-from tuning.space import suggest, values_of
+from tuning.space import suggest
 from tuning.study import open_study
 from tuning.worker import search
 
@@ -232,31 +231,6 @@ def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(mad
     known = sorted(t.user_attrs["short"] for t in [*pruned, *whole] if "short" in t.user_attrs)
     late = [trial.user_attrs["short"] for trial in whole if trial.number >= workers.FIRST]
     assert late and min(late) >= known[len(known) // 4]
-
-
-def test_a_study_goes_on_where_it_was_and_draws_what_it_would_have_drawn(made_up, tmp_path):
-    whole = searched(tmp_path / "whole", 25)
-    for trials in (1, 2, 9, 10, 25):
-        parts = searched(tmp_path / "parts", trials)
-        assert len(parts.trials()) == trials
-    assert [trial.params for trial in parts.trials()] == [trial.params for trial in whole.trials()]
-    assert len({json.dumps(trial.params) for trial in parts.trials()}) == 25
-
-
-def test_every_other_of_the_first_trials_keeps_most_of_the_base(made_up, tmp_path):
-    study = searched(tmp_path / "s", STARTUP + 10)
-    base = values_of(study.base, study.space)
-    kept = [
-        np.mean([value == base[name] for name, value in trial.params.items() if name in base])
-        for trial in study.trials()
-    ]
-    assert kept[0] == 1.0
-    near, far = kept[1:STARTUP:2], kept[2:STARTUP:2]
-    assert min(near) > 0.4 and 0.65 < np.mean(near) < 0.9 and min(near) < 1
-    assert max(far) < 0.4 and np.mean(far) < 0.2
-    assert np.mean(kept[STARTUP:]) < 0.3, "TPE draws all values itself"
-    changed = {name for trial in study.trials()[1:STARTUP:2] for name in base if trial.params.get(name) != base[name]}
-    assert len(changed) > len(base) / 2, "not the same ones in every trial"
 
 
 def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_up, tmp_path):
