@@ -14,23 +14,24 @@ from lns.params import Params
 from lns.rng import random_state
 from lns.search import Search
 from lns.tabu.engine import TabuEngine
-from lns.turned import Turned, best_turns
+from lns.turned import Turned, best_turns, lot_of
 
 
-def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Engine:
+def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int = 1) -> Engine:
     """The engine called ``name``, one of ENGINES; 'construct' is 'auto' with nothing around the construction.
 
-    It works on the board as the ``island`` fills it best; its boards are those of ``puzzle``. Raises InputError for
-    another name.
+    It works on the board as the ``island`` fills it best, one of so many ``islands``; its boards are those of
+    ``puzzle``. Raises InputError for another name.
     """
     puzzle = puzzle.renumbered()
+    lot = lot_of(puzzle, island, islands)
 
     def made(puzzle: Puzzle) -> Engine:
         match name:
             case "auto":
-                return Search(puzzle, params, seed, island)
+                return Search(puzzle, params, seed, island, lot)
             case "construct":
-                return Search(puzzle, construction_only(params), seed, island)
+                return Search(puzzle, construction_only(params), seed, island, lot)
             case "beam":
                 return BeamEngine(puzzle, params, random_state(seed, island))
             case "tabu":

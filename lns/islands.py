@@ -49,8 +49,8 @@ class Island:
 class Task:
     """One round of one island. ``incumbent``: the best board of all islands, which this one may take over.
 
-    ``steps``: at most so many in this round, None = as many as ``seconds`` hold. ``finds_from``: boards below this
-    score are not reported, unless they are new bests.
+    ``number``: of ``islands``, so many. ``steps``: at most so many in this round, None = as many as ``seconds`` hold.
+    ``finds_from``: boards below this score are not reported, unless they are new bests.
     """
 
     puzzle: Puzzle
@@ -58,6 +58,7 @@ class Task:
     engine: str
     seed: int
     number: int
+    islands: int
     island: Island | None
     incumbent: Board | None
     incumbent_score: int
@@ -124,17 +125,18 @@ def _engine(task: Task) -> Engine:
     """The engine where the task says it stands: mostly the one that this worker has just used, else restored."""
     if task.island is not None:
         for last, state, engine in _kept:
-            mine = (last.puzzle, last.params, last.engine, last.seed, last.number)
-            if mine == (task.puzzle, task.params, task.engine, task.seed, task.number) and _equal(
-                state, task.island.state
-            ):
+            if _made_from(last) == _made_from(task) and _equal(state, task.island.state):
                 return engine
     from lns.engines import make_engine
 
-    engine = make_engine(task.engine, task.puzzle, task.params, task.seed, task.number)
+    engine = make_engine(*_made_from(task))
     if task.island is not None:
         engine.restore(task.island.state)
     return engine
+
+
+def _made_from(task: Task) -> tuple[str, Puzzle, Params, int, int, int]:
+    return task.engine, task.puzzle, task.params, task.seed, task.number, task.islands
 
 
 def _equal(a: State, b: State) -> bool:
@@ -313,6 +315,7 @@ class Archipelago:
             self.engine,
             self.seed,
             number,
+            self.workers,
             last,
             self.best if self.best_score > own and not again else None,
             self.best_score,

@@ -24,10 +24,13 @@ ALL_DONE = 2**31  # more than any board has regions
 
 
 class Search:
-    """One island of the main engine. Boards are judged by `instances.verify` before they count."""
+    """One island of the main engine. Boards are judged by `instances.verify` before they count.
 
-    def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
-        self.puzzle, self.params, self.island = puzzle, params, island
+    ``lot``: (i, n): its part of what n islands search alike.
+    """
+
+    def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int, lot: tuple[int, int] = (0, 1)) -> None:
+        self.puzzle, self.params, self.island, self.lot = puzzle, params, island, lot
         self.random: RandomState = random_state(seed, island)
         self.courses = Courses(puzzle, params.construct, self.random)
         self.constructor: Constructor | None = None
@@ -136,7 +139,7 @@ class Search:
     def _begin(self) -> Constructor:
         """Measure the instance, and choose what to search first."""
         schedule = self.courses.choose(self._mismatches)
-        self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random)
+        self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random, self.lot)
         return self.constructor
 
     def _begin_again(self, built: Constructor) -> None:
@@ -209,7 +212,7 @@ class Search:
         if any(len(value) == 0 for value in built.values()):
             raise InputError("the saved construction is not whole")
         self.courses.restore(known)
-        self.constructor = Constructor(puzzle, self.params.construct, self.courses.schedule(), self.random)
+        self.constructor = Constructor(puzzle, self.params.construct, self.courses.schedule(), self.random, self.lot)
         self.constructor.restore(built)
 
 

@@ -33,6 +33,13 @@ def best_turns(puzzle: Puzzle, island: int = 0) -> int:
     return good[island % len(good)] if puzzle.clues else good[0]
 
 
+def lot_of(puzzle: Puzzle, island: int, islands: int) -> tuple[int, int]:
+    """(place of the ``island`` among those that turn the board as it does, how many these are); the first is 0."""
+    turns = best_turns(puzzle, island)
+    alike = [other for other in range(max(islands, island + 1)) if best_turns(puzzle, other) == turns]
+    return alike.index(island), len(alike)
+
+
 class Turned:
     """``make`` makes the engine for the turned puzzle; outside it is one for ``puzzle``. Its state is the engine's."""
 

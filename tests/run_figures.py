@@ -43,7 +43,7 @@ def timed(action: Callable[[], object]) -> tuple[float, float]:
 def checkpoint_cost(engine: str) -> None:
     """What a checkpoint takes of the parent, and a round's saving and restoring of a worker."""
     puzzle, params = load_puzzle("like-e2-16x16"), Params()
-    report = run_round(Task(puzzle, params, engine, 1, 0, None, None, -1, puzzle.max_score, 0.0, 1))
+    report = run_round(Task(puzzle, params, engine, 1, 0, 1, None, None, -1, puzzle.max_score, 0.0, 1))
     islands = {
         number: Island(number, report.island.state, report.island.best_score, report.island.statistics, 1)
         for number in range(ISLANDS)

@@ -30,6 +30,9 @@ MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of
 class Constructor:
     """Depth-first search of one schedule, resumable at any node.
 
+    ``lot``: (i, n): of what begins with a first row that quotas allow the search makes the i-th of n parts, so that
+    several islands never meet the same prefix. Without quotas it makes all: then nothing left means that there is none.
+
     ``state()`` is all of it: the candidate tables are made again from the number of the shuffle, the sets of the
     endgame from the bits of pieces.
     """
@@ -40,7 +43,14 @@ class Constructor:
         "ends": "int64", "stems": "uint64", "shuffle": "int64", "bits": "int64", "random": "uint64",
     }  # fmt: skip
 
-    def __init__(self, puzzle: Puzzle, params: Construct, schedule: Schedule, random: RandomState) -> None:
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        params: Construct,
+        schedule: Schedule,
+        random: RandomState,
+        lot: tuple[int, int] = (0, 1),
+    ) -> None:
         if len(schedule.unlock) >= word.SLIPS:
             raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {word.SLIPS}")
         if puzzle.colours > MAX_COLOURS:
@@ -48,6 +58,7 @@ class Constructor:
         self.puzzle = puzzle
         self.params = params
         self.random = random
+        self.lot = lot
         self.schedule = schedule
         self.tail, self.tail_work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
@@ -98,7 +109,10 @@ class Constructor:
         made = tables.build(self.puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut)
         ahead = tables.rim_ahead(self.puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame, schedule.cut
-        self.plan = Plan(made, self._position, schedule.need, ahead, self.puzzle.width + 1, begin, cut)
+        dealt = self.puzzle.width if schedule.favoured and self.lot[1] > 1 else 0
+        self.plan = Plan(
+            made, self._position, schedule.need, ahead, self.puzzle.width + 1, begin, cut, dealt, *self.lot
+        )
         self.end, self.end_work = plan_end(self.puzzle, schedule.order, begin, cut, schedule.allowed, chance)
 
     def run(self, nodes: int, target: int) -> Board | None:

@@ -65,6 +65,9 @@ class Plan(NamedTuple):
     padded_width: int
     begin: int  # depth at which the endgame begins
     cut: int  # depth at which a prefix is complete
+    dealt: int  # depth of the prefixes that are dealt out among islands, 0: none are;
+    lot: int  # this island's number
+    lots: int  # of so many islands
 
 
 class Prefix(NamedTuple):
@@ -97,6 +100,17 @@ def _none_left(at: int, words: npt.NDArray[np.int64], used: npt.NDArray[np.uint8
     return words[np.uint64(at)] >> GAIN_AT == NEVER
 
 
+@inline_flat_kernel
+def _is_dealt_to(lot: int, lots: int, chosen: npt.NDArray[np.int64], last: np.uint64, word: np.int64) -> bool:
+    """Whether the prefix of the first ``last`` cells and ``word`` behind them is for the island ``lot``."""
+    key = np.uint64(word & PIECE_MASK)
+    for depth in range(last):
+        key = (key << _LEFT | key >> _RIGHT) ^ np.uint64(chosen[depth] & PIECE_MASK)
+    key *= _MIX
+    key = (key ^ key >> _HALF) * _MIX
+    return (key >> _HALF) % np.uint64(lots) == np.uint64(lot)
+
+
 @flat_kernel
 def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
     """Search on until a prefix of ``plan.begin`` cells stands, or ``node_limit`` nodes in all were made.
@@ -110,6 +124,7 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
     right, down, census, ahead = prefix.right, prefix.down, prefix.census, plan.ahead
     begin = np.uint64(plan.begin)
     one = np.uint64(1)
+    last_dealt = np.uint64(plan.dealt) - one  # 0 wraps around: no depth is as large
     row = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[0])
     nodes = prefix.scalars[1]
@@ -141,6 +156,9 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
                 used[np.uint64(word & PIECE_MASK)] = 0
                 continue
             if ahead[depth, 1] >= 0 and _none_left(index[ahead[depth, 1] + down[here]], words, used):
+                used[np.uint64(word & PIECE_MASK)] = 0
+                continue
+            if depth == last_dealt and not _is_dealt_to(plan.lot, plan.lots, chosen, depth, word):
                 used[np.uint64(word & PIECE_MASK)] = 0
                 continue
             chosen[depth] = word

@@ -66,7 +66,7 @@ def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
         for end in np.cumsum(steps).tolist():
             while made < end:  # a new best ends a round sooner
                 island = report.island if report is not None else None
-                task = Task(puzzle, QUICK, engine, 7, 0, island, None, -1, puzzle.max_score, 60.0, end - made)
+                task = Task(puzzle, QUICK, engine, 7, 0, 1, island, None, -1, puzzle.max_score, 60.0, end - made)
                 report = executor.submit(run_round, task).result(60)
                 made = report.island.steps
                 scores += [find.score for find in report.finds]
@@ -199,7 +199,7 @@ def test_what_others_found_is_taken_before_a_failure_is_raised(monkeypatch: pyte
     puzzle = small_puzzle()
     engine = Staged(puzzle, [0.0], [[7]])
 
-    def made(name: str, puzzle: Puzzle, params: Params, seed: int, island: int) -> Staged:
+    def made(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int) -> Staged:
         if island == 0:
             raise InputError("no")
         return engine
@@ -225,7 +225,7 @@ def compiled_later(engine: str, steps: int) -> list[str]:
     warm_up(engine)
     before = machine_code()
     puzzle = small_puzzle("like-e2-8x8")
-    run_round(Task(puzzle, QUICK, engine, 7, 0, None, None, -1, puzzle.max_score, 60.0, steps))
+    run_round(Task(puzzle, QUICK, engine, 7, 0, 1, None, None, -1, puzzle.max_score, 60.0, steps))
     return sorted(name for name, versions in machine_code().items() if versions > before.get(name, 0))
 
 

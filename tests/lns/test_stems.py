@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,29 @@ def test_keys_are_the_same_whether_a_search_is_interrupted_or_not():
         state, part = part.state(), Constructor(puzzle, Construct(), schedule, random_state(6))
         part.restore(state)
     assert np.array_equal(part.stems, whole.stems) and len(whole.stems)
+
+
+def test_the_lots_of_islands_are_the_whole_tree_and_have_nothing_in_common():
+    puzzle, schedule = small_tree()
+    dealt = replace(schedule, favoured=(1,))
+    whole, *parts = (
+        Constructor(puzzle, Construct(), dealt, random_state(5), lot) for lot in ((0, 1), (0, 3), (1, 3), (2, 3))
+    )
+    for built in (whole, *parts):
+        search(built)
+    assert sum(part.prefixes for part in parts) == whole.prefixes
+    assert all(0.3 < part.nodes / whole.nodes < 0.37 for part in parts)
+    keys = [key for part in parts for key in part.stems.tolist()]
+    assert sorted(keys) == sorted(whole.stems.tolist()) and len(keys) > 10
+    again = Constructor(puzzle, Construct(), dealt, random_state(6), (1, 3))
+    middle = Constructor(puzzle, Construct(), dealt, random_state(5), (1, 3))
+    middle.run(500_001, puzzle.max_score)
+    again.restore(middle.state())
+    search(again)
+    assert again.prefixes == parts[1].prefixes, "a state goes on in its lot"
+    without = Constructor(puzzle, Construct(), schedule, random_state(5), (1, 3))
+    search(without)
+    assert without.prefixes == whole.prefixes, "without a quota every island searches all"
 
 
 def test_no_more_keys_are_left_than_there_is_room_for():

@@ -11,7 +11,7 @@ from instances.puzzle import Clue
 from instances.turn import turned_puzzle
 from lns.engines import make_engine
 from lns.params import Params, from_dict
-from lns.turned import Turned, best_turns
+from lns.turned import Turned, best_turns, lot_of
 from tests.instances.small_puzzles import planted
 
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
@@ -66,6 +66,18 @@ def test_islands_turn_the_board_their_own_way(width, height, row, column, turns)
 def test_islands_turn_a_board_without_clues_alike():
     """A quarter turn of it leads to the same boards."""
     assert {best_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
+
+
+def test_what_islands_search_alike_is_dealt_out_among_them():
+    plain, solution = planted(1, 16, 16, 6)
+    assert [lot_of(plain, island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
+    assert lot_of(plain, 0, 1) == (0, 1)
+    starter = with_clue(plain, solution, 8 * 16 + 7)  # four turns, each of another tree
+    assert [lot_of(starter, island, 6) for island in range(6)] == [(0, 2), (0, 2), (0, 1), (0, 1), (1, 2), (1, 2)]
+    assert lot_of(plain, 4, 2) == (4, 5), "an island of an earlier session with more workers"
+    engine = make_engine("auto", starter, QUICK, 1, 4, 6)
+    assert isinstance(engine, Turned) and engine.engine.lot == (1, 2)
+    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).lot == (1, 2)
 
 
 @pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
