@@ -26,7 +26,7 @@ ALL_DONE = 2**31  # more than any board has regions
 class Search:
     """One island of the main engine. Boards are judged by `instances.verify` before they count.
 
-    ``lot``: (i, n): its part of what n islands search alike.
+    ``lot``: (i, n): its part of what n islands search alike (`Constructor`).
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int, lot: tuple[int, int] = (0, 1)) -> None:
@@ -187,6 +187,7 @@ class Search:
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.boards, self.quiet, self.region, *efforts]),
             "random": self.random.copy(),
+            "lot": np.array(self.lot),
         }
         state.update({f"courses.{name}": value for name, value in self.courses.state().items()})
         built = {} if self.constructor is None else self.constructor.state()
@@ -201,6 +202,10 @@ class Search:
         self.boards, self.quiet, self.region, *efforts = counters(state["counters"][1:])
         self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died = efforts
         self.random[:] = state["random"]
+        number, islands = counters(state["lot"])  # its own for good: with other workers it would leave gaps
+        if number >= islands:
+            raise InputError("the saved island is none of so many")
+        self.lot = number, islands
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
         if self.best_score != (-1 if self.best is None else legal_score(puzzle, self.best)):

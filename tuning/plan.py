@@ -51,7 +51,7 @@ class Plan:
     ``nodes_per_s``: measured once to turn seconds into ``nodes``, 0.0 where these were given; ``base``: digest of the
     parameters that candidates are compared with; ``first_seeds``: of the training pairs and of the held-out ones, that
     follow; ``sources``: digest of the engine's; ``command``: what was typed to begin the study; ``sampler``: one of
-    `tuning.sampler.SAMPLERS`.
+    SAMPLERS.
     Raises InputError for values out of bounds, so that nothing is written that could not be read again.
     """
 
@@ -81,6 +81,8 @@ class Plan:
         values.integer("held_out", 1, MOST_PAIRS)
         values.integer("nodes", 1, 10**15)
         values.number("nodes_per_s", 0, 1e12)
+        if self.sampler not in SAMPLERS:
+            raise InputError(f"'sampler': '{self.sampler}'; expected one of {', '.join(SAMPLERS)}")
         for seed in self.first_seeds:
             bounded(seed, 0, 2**63 - 1, "an entry of 'first_seeds'")
         for name, limit in _TEXTS.items():

@@ -24,14 +24,15 @@ from lns.rng import RandomState, generator
 
 SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours,
 LONGEST = 10  # within one and this many times `reshuffle_nodes`
+DEALT = 16  # cells without a clue, whose pieces say which island goes on behind them
 MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of cell
 
 
 class Constructor:
     """Depth-first search of one schedule, resumable at any node.
 
-    ``lot``: (i, n): of what begins with a first row that quotas allow the search makes the i-th of n parts, so that
-    several islands never meet the same prefix. Without quotas it makes all: then nothing left means that there is none.
+    ``lot``: (i, n): of n islands that search alike this is the i-th. Under a quota each begins with first cells of its
+    own (DEALT of them), so that no two meet the same prefix; without one, and on the smallest boards, all search all.
 
     ``state()`` is all of it: the candidate tables are made again from the number of the shuffle, the sets of the
     endgame from the bits of pieces.
@@ -109,11 +110,15 @@ class Constructor:
         made = tables.build(self.puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut)
         ahead = tables.rim_ahead(self.puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame, schedule.cut
-        dealt = self.puzzle.width if schedule.favoured and self.lot[1] > 1 else 0
-        self.plan = Plan(
-            made, self._position, schedule.need, ahead, self.puzzle.width + 1, begin, cut, dealt, *self.lot
-        )
+        width, dealt = self.puzzle.width + 1, self._dealt() if schedule.favoured else 0
+        self.plan = Plan(made, self._position, schedule.need, ahead, width, begin, cut, dealt, *self.lot)
         self.end, self.end_work = plan_end(self.puzzle, schedule.order, begin, cut, schedule.allowed, chance)
+
+    def _dealt(self) -> int:
+        """The depth of the prefixes that are dealt out among islands, or 0."""
+        clued = [clue.cell for clue in self.puzzle.clues]
+        free = np.flatnonzero(~np.isin(self.schedule.order[: self.schedule.endgame], clued))
+        return int(free[DEALT - 1]) + 1 if self.lot[1] > 1 and len(free) >= DEALT else 0
 
     def run(self, nodes: int, target: int) -> Board | None:
         """Search for ``nodes`` more nodes, or until a full board of at least ``target`` is found; that board, or None.

@@ -77,6 +77,21 @@ def test_the_engine_resumes_bit_for_bit(split):
             assert np.array_equal(value, second.state()[name]), name
 
 
+def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
+    puzzle = load_puzzle("like-e2-10x10")
+    whole = make_engine("auto", puzzle, QUICK, 1, 2, 3)
+    for _ in range(4):
+        whole.step(180)
+    state = whole.state()
+    for islands in (3, 5, 64):
+        again = make_engine("auto", puzzle, QUICK, 1, 2, islands)
+        again.restore(state)
+        assert again.lot == (2, 3) == again.constructor.lot and again.constructor.plan.dealt == 16
+    for wrong in ([3, 3], [0, 0], [-1, 3]):
+        with pytest.raises(InputError):
+            again.restore({**state, "lot": np.array(wrong)})
+
+
 def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkeypatch):
     monkeypatch.setattr("lns.construct.courses.OUTDONE", 2.0)  # each of them is, as soon as that can be told
     puzzle = load_puzzle("like-e2-10x10")

@@ -9,7 +9,7 @@ import pytest
 
 from instances import InputError
 from instances.generate import uniform
-from instances.puzzle import Puzzle
+from instances.puzzle import Clue, Puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import MOST_STEMS, RARE
 from lns.construct.order import comb
@@ -17,6 +17,7 @@ from lns.construct.schedule import Schedule
 from lns.construct.stems import MOST, Keys, Stems
 from lns.params import Construct
 from lns.rng import random_state
+from tests.instances.small_puzzles import planted
 
 CHANCE = np.random.default_rng(7)
 
@@ -124,6 +125,24 @@ def test_the_lots_of_islands_are_the_whole_tree_and_have_nothing_in_common():
     without = Constructor(puzzle, Construct(), schedule, random_state(5), (1, 3))
     search(without)
     assert without.prefixes == whole.prefixes, "without a quota every island searches all"
+
+
+def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
+    """So that no island is left without any where the first rows are given."""
+    plain, solution = planted(1, 10, 10, 9)
+    clues = [Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in (*range(10), 13)]
+    none = np.zeros(plain.cells, dtype=np.int32)
+    schedule = Schedule(comb(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (1,), plain.cells - 6)
+    for puzzle, depth in ((plain, 16), (plain.with_clues(clues), 27)):
+        made = [Constructor(puzzle, Construct(), schedule, random_state(5), (lot, 4)) for lot in range(4)]
+        assert {built.plan.dealt for built in made} == {depth}
+        for built in made:
+            built.run(200_000, puzzle.max_score)
+            assert built.nodes >= 200_000 and not built.exhausted
+        firsts = [built.prefix.chosen[:depth].tobytes() for built in made]
+        assert len(set(firsts)) == 4
+    all_clued = plain.with_clues([Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in range(25)])
+    assert Constructor(all_clued, Construct(), schedule, random_state(5), (1, 4)).plan.dealt == 0, "too few are left"
 
 
 def test_no_more_keys_are_left_than_there_is_room_for():

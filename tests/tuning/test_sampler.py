@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +13,13 @@ from optuna.trial import TrialState
 
 from instances import InputError
 from lns.names import SAMPLERS
+from lns.params import from_dict
 from lns.runs.files import seal
 from tests.tuning.made_up import WISH, searched
+from tuning.evolution import propose
 from tuning.plan import SETTINGS, Wish
-from tuning.sampler import STARTUP
-from tuning.space import values_of
+from tuning.sampler import STARTUP, Seeded
+from tuning.space import Variable, values_of
 from tuning.study import open_study
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -70,20 +73,79 @@ def test_samplers_begin_alike_and_those_that_learn_come_nearer_than_chance(made_
     assert min(merits["tpe"], merits["cmaes"]) > merits["random"] + 1
 
 
-def test_cmaes_is_told_of_its_own_trials_only(made_up, tmp_path):
-    """One that is tried again has values of old, which are no sample of the present distribution."""
-    study = searched(tmp_path / "s", STARTUP + 2, replace(WISH, sampler="cmaes"))
+def variable(kind=float, low=0.0, high=1.0, log=False, when="", name="x"):
+    return Variable("part", name, kind, low, high, log, when, "")
+
+
+def test_cmaes_goes_where_merits_rise_and_stays_in_range():
+    """A made-up slope: the best is at the end of one range and in the middle of another, which is logarithmic."""
+    space = [variable(low=-2.0, high=3.0), variable(int, 1, 1000, True, name="y"), variable(int, 0, 2, name="z")]
+
+    def merit(values):
+        return 2, values["part.x"] - abs(math.log(values["part.y"] / 30)) - values["part.z"]
+
+    chance = np.random.default_rng(1)
+    first = []
+    for _ in range(20):
+        values = {"part.x": chance.uniform(-2, 3), "part.y": int(chance.integers(1, 1001)), "part.z": 1}
+        first.append((values, merit(values)))
+    later = []
+    for number in range(200):
+        values = propose(space, first, later, number)
+        assert all(one.low <= values[one.name] <= one.high for one in space)
+        assert isinstance(values["part.y"], int) and values["part.z"] in (0, 1, 2)
+        later.append((values, merit(values)))
+    assert later[-1][0]["part.x"] > 2.8 and 20 < later[-1][0]["part.y"] < 45 and later[-1][0]["part.z"] == 0
+    assert propose(space, first, later, 5) == propose(space, first, later, 5) != propose(space, first, later, 6)
+    assert propose(space, first[:9], [], 5) == {}
+
+
+def test_a_generation_of_cmaes_is_drawn_from_one_distribution():
+    space = [variable(), variable(name="y")]
+    first = [({"part.x": i / 20, "part.y": 0.5}, (1, float(i))) for i in range(20)]
+    drawn = propose(space, first, [], 7)
+    later = []
+    while propose(space, first, later, 7) == drawn:
+        later.append((propose(space, first, later, len(later)), (1, 0.0)))
+    assert len(later) == 6, "as many as a generation of two parameters has"
+
+
+def test_what_cmaes_is_told(made_up, tmp_path):
+    """Of whole trials their value, of others the mean that they were given up with, and nothing of those of old."""
+    study = searched(tmp_path / "s", STARTUP + 6, replace(WISH, sampler="cmaes"))
+    sampler = study.optuna.sampler
+    first, later = sampler._told(study.optuna)
+    assert (len(first), len(later)) == (STARTUP, 6)
+    for trial, (values, merit) in zip(study.trials(), first + later, strict=True):
+        last = trial.intermediate_values[max(trial.intermediate_values)]
+        assert values == trial.params
+        assert merit == ((2, trial.value) if trial.state == TrialState.COMPLETE else (1, last))
+    assert {merit[0] for _, merit in first} == {1, 2}
     own = study.ask(None)
-    own.suggest_float("construct.band", 0.15, 0.4)
+    for one in study.space:
+        one.suggest(own)
     study.give_up(own)
     again = study.ask(None)
-    first, second = study.trials()[-2:]
-    assert (first.number, second.number) == (own.number, again.number)
-    assert "cmawm:generation" in first.system_attrs and "cmawm:generation" not in second.system_attrs
-    conditional = [one for one in study.space if one.when]
-    base = values_of(study.base, study.space)
-    late = study.trials(TrialState.COMPLETE, TrialState.PRUNED)[STARTUP:]
-    assert conditional and all(trial.params[one.name] == base[one.name] for trial in late for one in conditional)
+    for one in study.space:
+        one.suggest(again)
+    assert again.params == own.params
+    study.optuna.tell(again, state=TrialState.PRUNED)
+    refused = study.ask(None)
+    for one in study.space:
+        one.suggest(refused)
+    study.optuna.tell(refused, state=TrialState.PRUNED)
+    assert sampler._told(study.optuna) == (first, [*later, (refused.params, (0, 0.0))])
+
+
+def test_cmaes_draws_everything_unless_a_condition_may_fail(made_up, tmp_path):
+    """In a study the quota is never 0, so that its colours are always there, whatever the base says."""
+    for number, base in enumerate(({}, {"quota": 0.0}, {"quota_rim": 4})):
+        params = from_dict({"construct": base})
+        study = searched(tmp_path / str(number), STARTUP + 2, replace(WISH, sampler="cmaes", params=params))
+        assert [one.when for one in study.space if one.when] == ["quota", "quota"]
+        assert study.optuna.sampler._always == study.space
+    on_or_off = [variable(int, 0, 3, name="on"), variable(int, 1, 9, when="on"), variable(name="y")]
+    assert Seeded("cmaes", 1, {}, on_or_off)._always == [on_or_off[0], on_or_off[2]]
 
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):
@@ -93,6 +155,12 @@ def test_without_its_package_a_sampler_is_refused_before_anything_is_written(mon
         open_study(tmp_path / "s", replace(WISH, sampler="cmaes"))
     assert not (tmp_path / "s").exists()
     open_study(tmp_path / "t", WISH)
+    monkeypatch.undo()
+    path = open_study(tmp_path / "u", replace(WISH, sampler="cmaes")).path
+    monkeypatch.setattr("exact.extras.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="needs cmaes"):
+        open_study(path, Wish())
+    assert open_study(path, Wish(), reading=True).plan.sampler == "cmaes", "a report needs none"
 
 
 def test_a_study_from_before_there_were_samplers_is_one_of_tpe(tmp_path):
@@ -102,5 +170,6 @@ def test_a_study_from_before_there_were_samplers_is_one_of_tpe(tmp_path):
     (study.path / SETTINGS).write_text(seal(values))
     assert open_study(study.path, Wish(sampler="tpe")).plan == study.plan
     (study.path / SETTINGS).write_text(seal({**values, "sampler": "nsga"}))
-    with pytest.raises(InputError, match="'sampler': 'nsga'; expected one of tpe, cmaes, random"):
-        open_study(study.path, Wish())
+    for reading in (False, True):
+        with pytest.raises(InputError, match=r"study\.json: 'sampler': 'nsga'; expected one of tpe, cmaes, random"):
+            open_study(study.path, Wish(), reading=reading)
