@@ -58,7 +58,8 @@ class Verdict:
 
     @property
     def better(self) -> bool:
-        return len(self.differences) >= LEAST_PAIRS and self.p < ALPHA and self.edges >= 0 < self.mean
+        """Significantly so by ranks, and by an interval above 0: ranks alone do not see a rare disaster."""
+        return len(self.differences) >= LEAST_PAIRS and self.p < ALPHA and self.edges >= 0 < self.low
 
     def __str__(self) -> str:
         return (

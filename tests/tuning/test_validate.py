@@ -68,6 +68,11 @@ def test_earlier_but_lower_is_not_better():
     assert not _verdict([0.3] * 24, edges=-0.1).better
 
 
+def test_mostly_better_with_a_rare_disaster_is_not_better():
+    verdict = _verdict([1.0] * 22 + [-9.0] * 2)
+    assert verdict.p < ALPHA and verdict.low < 0 < verdict.mean and not verdict.better
+
+
 def test_the_interval_covers_the_truth_most_of_the_time():
     chance = np.random.default_rng(6)
     verdicts = [_verdict(chance.normal(0.3, 1.0, 24)) for _ in range(60)]
