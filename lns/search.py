@@ -202,7 +202,7 @@ class Search:
         self.boards, self.quiet, self.region, *efforts = counters(state["counters"][1:])
         self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died = efforts
         self.random[:] = state["random"]
-        number, islands = counters(state["lot"])  # its own for good: with other workers it would leave gaps
+        number, islands = counters(state["lot"])  # kept for good: what it knows of its trees is of this part
         if number >= islands:
             raise InputError("the saved island is none of so many")
         self.lot = number, islands
