@@ -22,8 +22,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """``solutions`` counted under ``convention``; ``nodes``: placements made, or `UNTOLD`; ``seconds`` without
-    compilation.
+    """``solutions`` counted under ``convention``; ``seconds`` without compilation.
+
+    ``nodes``: in the method's own unit, or `UNTOLD`: placements; decisions of a SAT solver; branches of CP-SAT; steps
+    of a local search.
 
     ``board``: the first solution found, verified, or None. ``details``: figures of the method (depths, prunings…).
     """

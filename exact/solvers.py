@@ -48,7 +48,7 @@ class Request:
 class Answer:
     """A solver's own result for one puzzle; identical pieces swapped are one solution. ``nodes``: see `Outcome`.
 
-    ``spent``: how much of the budget of nodes is gone, where that limits something else (CP-SAT's conflicts).
+    ``spent``: how much of the budget of nodes is gone, where that may limit something else (conflicts).
     """
 
     status: Status
@@ -174,15 +174,22 @@ def copies_counted(puzzle: Puzzle, board: Board) -> int:
     return len({puzzle.oriented[turned_board(board, turn).placements].tobytes() for turn in turns})
 
 
+# details that add up; the others are sizes and peaks, the same for every variant of a puzzle, or the largest counts
+_COUNTED = {
+    "contradictions", "preemptions", "levels_jumped", "shaving_tests", "conflicts", "budget_spent",
+    "processor_seconds",
+}  # fmt: skip
+
+
 def _sum(before: Answer, after: Answer) -> Answer:
     solutions = before.solutions + after.solutions
     status = after.status
     if status is Status.INFEASIBLE and solutions:
         status = Status.SOLVED
-    details = {
-        name: max(value, before.details.get(name, 0.0)) if name == "deepest" else value + before.details.get(name, 0.0)
-        for name, value in after.details.items()
-    }
+    details = dict(before.details)
+    for name, value in after.details.items():
+        known = details.get(name, 0.0)
+        details[name] = known + value if name in _COUNTED else max(known, value)
     return replace(
         after,
         status=status,

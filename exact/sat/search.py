@@ -78,7 +78,8 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         teller.details |= {"variables": encoding.variables, "clauses": clauses}
         teller.tell(UNTOLD)
         exhausted = False
-        for board in _boards(solver, name, encoding, job):
+        budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
+        for board in _boards(solver, name, encoding, job, budget):
             if board is None:
                 exhausted = True
                 break
@@ -86,10 +87,11 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
             if not job.count_all:
                 break
         teller.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
+        teller.details |= {} if budget is None else {"budget_spent": budget.spent}
         teller.tell(_decisions(solver), exhausted=exhausted)
 
 
-def _boards(solver: Any, name: str, encoding: Encoding, job: Job) -> Iterator[Board | None]:
+def _boards(solver: Any, name: str, encoding: Encoding, job: Job, budget: _Budget | None) -> Iterator[Board | None]:
     """Boards with different colours, each excluded before the next; None at the end, nothing on a spent budget."""
     if job.restricted:
         from exact.sat.restricted import restrict
@@ -98,7 +100,7 @@ def _boards(solver: Any, name: str, encoding: Encoding, job: Job) -> Iterator[Bo
             raise InputError(f"{name} lets nobody else decide; expected cadical195 for restricted decisions")
         restrict(solver, encoding)
     while True:
-        answer = _solve(solver, name, job.nodes)
+        answer = _solve(solver, budget)
         if answer is None:
             return
         if not answer:
@@ -109,21 +111,36 @@ def _boards(solver: Any, name: str, encoding: Encoding, job: Job) -> Iterator[Bo
         solver.add_clause(encoding.exclude(board))
 
 
-def _solve(solver: Any, name: str, nodes: int | None) -> bool | None:
-    """True, False, or None when ``nodes`` decisions (conflicts, where a solver limits only those) are spent."""
-    if nodes is None:
+class _Budget:
+    """Of decisions, or of conflicts where a solver limits only those. Raises InputError where it limits neither."""
+
+    def __init__(self, solver: Any, name: str, nodes: int) -> None:
+        self._solver, self._nodes = solver, nodes
+        for self._unit, self._limit in (("decisions", solver.dec_budget), ("conflicts", solver.conf_budget)):
+            try:
+                self._limit(nodes)
+                return
+            except NotImplementedError:
+                continue
+        raise InputError(f"{name} has no budget of decisions or conflicts; expected a time limit instead")
+
+    @property
+    def spent(self) -> int:
+        return _stats(self._solver).get(self._unit, 0)
+
+    def renew(self) -> bool:
+        """Limit the next call to what is left, if anything is."""
+        left = self._nodes - self.spent
+        if left > 0:
+            self._limit(left)
+        return left > 0
+
+
+def _solve(solver: Any, budget: _Budget | None) -> bool | None:
+    """True, False, or None when the budget is spent."""
+    if budget is None:
         return bool(solver.solve())
-    left = nodes - max(0, _decisions(solver))
-    if left <= 0:
-        return None
-    try:
-        try:
-            solver.dec_budget(left)
-        except NotImplementedError:
-            solver.conf_budget(left)
-        answer = solver.solve_limited()
-    except NotImplementedError:
-        raise InputError(f"{name} has no budget of decisions or conflicts; expected a time limit instead") from None
+    answer = solver.solve_limited() if budget.renew() else None
     return None if answer is None else bool(answer)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from exact.extras import need
 from exact.sat.search import Job, search
 from exact.solvers import Answer, Request
@@ -20,10 +22,12 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
     """Solve ``puzzle`` by ``encoding`` with ``request.sat_solver``.
 
     The default is kissat for the first solution, and CaDiCaL for all, which goes on after an answer. Nodes are the
-    solver's decisions, `UNTOLD` by kissat. Raises InputError without python-sat, ChildProcessError when the library
-    crashes.
+    solver's decisions, `UNTOLD` by kissat; a budget of them limits conflicts where a solver limits only those, and
+    is kissat's for each call, as it does not tell what it spent.
+    Raises InputError without python-sat, ChildProcessError when the library crashes.
     """
     need("sat", f"the solver sat:{encoding}")
     chosen = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
     job = Job(encoding, chosen, request.count_all, request.nodes, restricted, request.each is not None)
-    return answer_of_child(search, puzzle, request, job)
+    answer = answer_of_child(search, puzzle, request, job)
+    return replace(answer, spent=int(answer.details["budget_spent"])) if "budget_spent" in answer.details else answer

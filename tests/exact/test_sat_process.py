@@ -145,6 +145,37 @@ def test_node_budgets_prove_nothing() -> None:
         assert told[-1].solutions == 0
 
 
+def test_decisions_are_not_taken_off_a_budget_of_conflicts() -> None:
+    """Glucose limits conflicts only, and makes many more decisions."""
+    pytest.importorskip("pysat")
+    puzzle = uniform(5, 4, 4, seed=0).puzzle
+    told: list[Told] = []
+    search(told.append, puzzle, Job("half-3", "glucose", True))
+    conflicts = int(told[-1].details["conflicts"])
+    assert told[-1].exhausted and told[-1].nodes > conflicts + 1
+    budget = conflicts + 1
+    search(told.append, puzzle, Job("half-3", "glucose", True, nodes=budget))
+    assert told[-1].exhausted and told[-1].details["budget_spent"] == conflicts
+    outcome = solve(
+        puzzle, solver="sat:half-3", sat_solver="glucose", count_all=True, fix_corner=True, nodes=2 * budget
+    )
+    assert (
+        outcome.status is Status.SOLVED
+        and outcome.solutions == solve(puzzle, fix_corner=True, count_all=True).solutions
+    )
+    assert outcome.nodes > outcome.details["budget_spent"] == outcome.details["conflicts"]
+
+
+def test_two_corners_add_up_but_for_sizes_and_peaks() -> None:
+    pytest.importorskip("pysat")
+    puzzle = uniform(5, 4, 4, seed=0).puzzle
+    one = solve(puzzle, solver="sat:half-2", sat_solver="cadical", count_all=True)
+    both = solve(puzzle, solver="sat:half-2", sat_solver="cadical", count_all=True, fix_corner=True)
+    assert both.details["variables"] == one.details["variables"]
+    assert both.details["clauses"] < 1.5 * one.details["clauses"]
+    assert both.details["peak_megabytes"] < 1.5 * one.details["peak_megabytes"]
+
+
 @pytest.mark.parametrize(
     "name",
     [
