@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,12 +22,31 @@ _KINDS: dict[Any, type[int] | type[float] | type[str]] = {"int": int, "float": f
 
 def append(path: Path, record: DataclassInstance) -> None:
     """Add a line; the header first, where the file is new."""
-    new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, _columns(type(record)), lineterminator="\n")
-        if new:
+    append_row(path, _columns(type(record)), asdict(record))
+
+
+def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) -> None:
+    """Add a line of these columns, on a line of its own whatever the last one looks like.
+
+    Raises OSError where the disk refuses; the file is then as before.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    with path.open("ab+", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        if size == 0:
             writer.writeheader()
-        writer.writerow(asdict(record))
+        else:
+            file.seek(size - 1)
+            text.write("" if file.read() == b"\n" else "\n")
+        writer.writerow(row)
+        data = text.getvalue().encode()
+        try:
+            while data:
+                data = data[file.write(data) :]
+        except OSError:
+            file.truncate(size)
+            raise
 
 
 def read(path: Path, kind: type[_R]) -> list[_R]:
@@ -34,7 +56,7 @@ def read(path: Path, kind: type[_R]) -> list[_R]:
     """
     if not path.parent.is_dir():
         raise InputError("there is no such directory", path.parent)
-    if not path.exists():
+    if not path.exists() or path.stat().st_size == 0:
         return []
     kinds = [(field.name, _KINDS[field.type]) for field in fields(kind)]
     with path.open(newline="", encoding="utf-8") as file:
@@ -47,7 +69,12 @@ def read(path: Path, kind: type[_R]) -> list[_R]:
                     path,
                     1,
                 )
-            return [kind(**{name: make(line[name]) for name, make in kinds}) for line in reader]
+            found = []
+            for line in reader:
+                if None in line.values() or None in line:
+                    raise ValueError("too few fields, or too many")
+                found.append(kind(**{name: make(line[name]) for name, make in kinds}))
+            return found
         except (TypeError, UnicodeDecodeError, ValueError, csv.Error) as error:
             if isinstance(error, InputError):
                 raise

@@ -6,7 +6,6 @@ core-hour that come from different prefixes (`lns.families`).
 
 from __future__ import annotations
 
-import csv
 import os
 import platform
 import statistics
@@ -19,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from exact.process import peak_bytes
+from exact.records import append_row
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.formats.files import read_text
@@ -193,13 +193,5 @@ def check_table(path: Path) -> None:
 
 
 def append(path: Path, row: dict[str, object]) -> None:
-    """Add a row to the table under version control, on a line of its own whatever the last one looks like."""
-    before = path.read_bytes() if path.exists() else b""
-    new = not before
-    with path.open("a", newline="", encoding="utf-8") as file:
-        if before and not before.endswith(b"\n"):
-            file.write("\n")
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+    """Add a row to the table under version control."""
+    append_row(path, FIELDS, row)

@@ -1,7 +1,8 @@
 """The table "windows proven on published boards": `python -m exact.region.published BOARDS.csv --puzzle INSTANCE`.
 
 For every board and shape: the window of full rows with the most mismatches, or every window of full rows. One line of
-a CSV file per window, appended when it is done, so that a stopped run goes on where it was.
+a CSV file per window, appended when it is done, so that a stopped run goes on where it was; a line answers only the
+question that it carries (puzzle, order, parts switched off) about the board that it was made of.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import io
 import sys
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
+from exact.records import append_row
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, Status
 from exact.region.rules import ORDERS
@@ -31,7 +34,7 @@ from instances.verify import verify
 
 _FIELDS = (
     "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",
-    "cpu_seconds", "limit", "url",
+    "cpu_seconds", "limit", "url", "question", "pieces",
 )  # fmt: skip
 
 
@@ -56,11 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         without = {part for part in args.without.split(",") if part}
         if not without <= set(_PARTS):
             raise InputError(f"--without names {args.without}; expected some of {', '.join(_PARTS)}")
+        puzzle = load_puzzle(args.puzzle)
+        question = " ".join([puzzle.sha256[:16], args.order, *(f"without {part}" for part in sorted(without))])
         try:
-            run(args, heights, without)
+            run(args, puzzle, heights, without, question)
         finally:
             if args.results.exists():
-                print(table(args.results))
+                print(table(args.results, question))
     except (InputError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -69,18 +74,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(args: argparse.Namespace, heights: list[int], without: set[str]) -> None:
+def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: set[str], question: str) -> None:
     """Re-solve every window that has no line yet, or one that was left open within a smaller limit."""
-    puzzle = load_puzzle(args.puzzle)
     published = read_boards(args.boards, puzzle)
-    done = {_key(line) for line in _lines(args.results) if _settled(line, args.seconds)}
+    lines = _lines(args.results, question)
+    done = {_key(line) for line in lines if _settled(line, args.seconds)}
     warm_up(args.order)
     for height in heights:
         for number, (score, board) in enumerate(published):
             if score < args.from_score:
                 continue
+            pieces = sha256(board.placements.tobytes()).hexdigest()[:16]
             for first in range(puzzle.height - height + 1) if args.all_windows else [worst_rows(puzzle, board, height)]:
-                if (number, height, first) in done:
+                if (pieces, height, first) in done:
                     continue
                 cpu = time.process_time()
                 region = rows(puzzle, first, first + height)
@@ -99,7 +105,8 @@ def run(args: argparse.Namespace, heights: list[int], without: set[str]) -> None
                 if result.status == Status.INTERRUPTED:
                     raise KeyboardInterrupt
                 line = _line(puzzle, board, number, score, height, first, result, time.process_time() - cpu)
-                _append(args.results, line | {"limit": args.seconds})
+                told = {"limit": args.seconds, "question": question, "pieces": pieces}
+                append_row(args.results, _FIELDS, line | told)
                 print(f"board {number} ({score}), rows {first}:{first + height}: {result.status}, "
                       f"{result.score_before} -> {result.score}, at most {result.bound}, {result.seconds:.2f} s",
                       flush=True)  # fmt: skip
@@ -115,9 +122,9 @@ def worst_rows(puzzle: Puzzle, board: Board, height: int) -> int:
     return int(touched.argmax())
 
 
-def table(results: Path) -> str:
-    """The results as a Markdown table, by height and published score."""
-    lines = _lines(results)
+def table(results: Path, question: str) -> str:
+    """The results of one question as a Markdown table, by height and published score."""
+    lines = _lines(results, question)
     latest = {_key(line): line for line in lines}
     groups = (("467 to 470", 467, 470), ("461 to 464", 461, 464), ("458 to 460", 458, 460), ("all", 0, 1 << 20))
     out = [
@@ -185,8 +192,8 @@ def _line(
     }
 
 
-def _key(line: dict[str, str]) -> tuple[int, int, int]:
-    return int(line["board"]), int(line["rows"]), int(line["first"])
+def _key(line: dict[str, str]) -> tuple[str, int, int]:
+    return line["pieces"], int(line["rows"]), int(line["first"])
 
 
 def _proven(line: dict[str, str]) -> bool:
@@ -197,8 +204,9 @@ def _settled(line: dict[str, str], limit: float) -> bool:
     return _proven(line) or float(line["limit"]) >= limit
 
 
-def _lines(results: Path) -> list[dict[str, str]]:
-    return [line for _, line in _read(results, _FIELDS)] if results.exists() else []
+def _lines(results: Path, question: str) -> list[dict[str, str]]:
+    lines = _read(results, _FIELDS) if results.exists() else []
+    return [line for _, line in lines if line["question"] == question]
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
@@ -216,15 +224,6 @@ def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]
     except csv.Error as error:
         raise InputError(f"this is no CSV: {error}", path) from None
     return lines
-
-
-def _append(results: Path, line: dict[str, object]) -> None:
-    new = not results.exists()
-    with results.open("a", newline="") as file:
-        writer = csv.DictWriter(file, _FIELDS)
-        if new:
-            writer.writeheader()
-        writer.writerow(line)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         for row in compare(puzzles, solvers, question, args.output):
             rows.append(row)
-            tell(f"lns: {row.instance} {row.solver}: {row.status}, {row.seconds:.2f} s")
+            spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else ""
+            tell(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
     except KeyboardInterrupt:
         status = INTERRUPTED
     if args.json:

@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
+    from instances.errors import InputError
+
     which = next((name for name in ("seed_001", "seed_002", "seed_003", "seed_004") if getattr(args, name)), None)
+    if args.output is not None and args.output.suffix.lower() == ".png":
+        raise InputError("the plot goes beside the rows, as .png; expected another name, like .csv", args.output)
     return _run_seed_000(args) if which is None else _run(which, args)
 
 
 def _run_seed_000(args: argparse.Namespace) -> int:
-    from exact.paper.experiment import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
-    from exact.paper.report import tables
+    from exact.paper.seed000 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
+    from exact.paper.seed000_tables import tables
     from instances.errors import InputError
     from lns.cli.main import DONE, INTERRUPTED
 

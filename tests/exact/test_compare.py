@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from exact import records
 from exact.blocks.search import Blocks
 from exact.compare import Question, Row, compare, read_rows, table
 from exact.paper import runs, seed002, seed003, seed004
@@ -55,10 +59,36 @@ def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
     csv.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="other columns"):
         read_rows(csv)
-    for line in ("small,rowscan,solved,1,2,x,3,,", "small,rowscan", "\udcff"):
+    cut = before.splitlines()[1].rsplit(",", 3)[0]  # behind the megabytes, as a full disk may leave it
+    for line in ("small,rowscan,solved,1,2,x,3,,", "small,rowscan", cut, "\udcff"):
         csv.write_bytes((before.splitlines()[0] + "\n" + line + "\n").encode(errors="surrogateescape"))
         with pytest.raises(InputError, match="no record of a run"):
             read_rows(csv)
+
+
+def test_a_row_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    csv, real = tmp_path / "rows.csv", Path.open
+    records.append(csv, Row("small", "rowscan", "solved", 1))
+    before = csv.read_bytes()
+
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            if len(data) < 10:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(data[:10])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", lambda self, mode, buffering: Full(self, mode.replace("b", "")))
+        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+            records.append(csv, Row("small", "dlx", "solved", 1))
+    assert csv.read_bytes() == before and Path.open is real
+    csv.write_bytes(before.rstrip())  # as an editor may leave it
+    records.append(csv, Row("small", "dlx", "solved", 1))
+    assert [row.solver for row in records.read(csv, Row)] == ["rowscan", "dlx"]
+    csv.write_bytes(b"")
+    assert records.read(csv, Row) == []
+    records.append(csv, Row("small", "dlx", "solved", 1))
+    assert [row.solver for row in records.read(csv, Row)] == ["dlx"]
 
 
 def test_rows_answer_only_the_question_that_they_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,3 +296,10 @@ def test_another_budget_makes_rows_of_its_own(seed: Any, plan: Any, longer: dict
     assert len(csv.read_text().splitlines()) == len(first) + len(other) + 1
     assert list(runs.made(seed.runs(plan), csv)) == first
     assert len({row.question for row in first + other}) == len(first + other)
+
+
+def test_rows_do_not_go_where_the_plot_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "fig.PNG"
+    for seed in ("--seed-000", "--seed-003"):
+        assert main(["exact", "paper", seed, "-o", str(picture)]) == 2
+        assert "fig.PNG: the plot goes beside the rows" in capsys.readouterr().err and not picture.exists()

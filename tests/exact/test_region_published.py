@@ -44,6 +44,16 @@ def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out.count("board 0 (470)") == 3
     assert main([*arguments, "--rows", "3", "--all-windows"]) == 0
     assert capsys.readouterr().out.count("board ") == 3
+    before = results.read_text()
+    assert main([*arguments, "--rows", "2", "--without", "prices"]) == 0  # another question
+    assert capsys.readouterr().out.count("board ") == 2
+    boards = (tmp_path / "boards.csv").read_text()
+    header, _, second = boards.splitlines()
+    (tmp_path / "boards.csv").write_text(f"{header}\n{second}\n")
+    assert main([*arguments, "--rows", "2"]) == 0  # the second board is the first now: it is known
+    assert capsys.readouterr().out.startswith("| full rows")
+    (tmp_path / "boards.csv").write_text(boards)
+    assert results.read_text().startswith(before)
     assert main([*arguments, "--rows", "9"]) == 2
     capsys.readouterr()
     assert main([*arguments, "--rows", "2", "--without", "speed"]) == 2
