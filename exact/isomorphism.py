@@ -62,14 +62,14 @@ def invariants(quads: Sequence[Quad], *, keep_grey: bool = True) -> tuple[Any, .
     )
 
 
-def pattern(quad: Quad, *, keep_grey: bool = True) -> tuple[tuple[int, ...], ...]:
+def pattern(quad: Quad, *, keep_grey: bool = True) -> tuple[int, ...]:
     """Which sides of a piece are equal, up to rotation: (1, 2, 1, 2) for two colours that alternate, 0 = grey."""
     seen = []
     for turn in range(4):
         turned = rotate(quad, turn)
         numbers: dict[int, int] = {GREY: 0} if keep_grey else {}
         seen.append(tuple(numbers.setdefault(colour, len(numbers) + (not keep_grey)) for colour in turned))
-    return (min(seen),)
+    return min(seen)
 
 
 def graph_of(quads: Sequence[Quad], *, keep_grey: bool = True) -> networkx.DiGraph[Any]:

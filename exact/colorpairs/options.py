@@ -40,7 +40,7 @@ class Heuristic(IntEnum):
 
 @dataclass(frozen=True)
 class Options:
-    """The default is the fastest configuration measured (docs/seed-000.md); `PAPER` is the paper's reference.
+    """The default: MinExpectedGap and all filters, without shaving and the bounds of 4.2 (docs/seed-000.md).
 
     heuristic: which demanded pair to branch on; motifs: special motifs 3 and 4 come first (5.1; 1 and 2,
     cells with three or four known sides, always do: preemption rests on it);
@@ -62,6 +62,3 @@ class Options:
     single_colours: bool = False
     shared_edges: bool = False
     cycles: bool = False
-
-
-PAPER = Options(shared_edges=True, cycles=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exact.compare import Row
-from exact.paper.runs import Run, by_solver, columns, mean, rounded
+from exact.paper.runs import Planned, by_solver, columns, mean, rounded
 from instances.generate import balanced_torus
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
@@ -40,7 +40,7 @@ class Plan:
 FULL = Plan(sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
 
 
-def runs(plan: Plan) -> Iterator[Run]:
+def runs(plan: Plan) -> Iterator[Planned]:
     """Sizes n with n colours, as the paper's numbers of variables imply."""
     for n in plan.sizes:
         for index in range(plan.per_size):

@@ -20,7 +20,7 @@ from exact.compare import Row, short_hash
 from exact.cover.search import Cover
 from exact.driver import drive
 from exact.outcome import Status
-from exact.paper.runs import GAVE_UP, Run, columns, mean, rounded
+from exact.paper.runs import GAVE_UP, Planned, columns, mean, rounded
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 
@@ -28,7 +28,7 @@ METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 # The seed has both codes of colours and does not say which its tables used: measured, the binary one.
 
 # (side, colours) -> the seed's means for the three methods, None where it gives none; table 1's second '8 colours' of
-# 6x6 and its lines above 8x8 are left out
+# 6x6 and its lines of 8x8 and larger are left out
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
     (4, 2): (18474, 79090, 15214), (4, 3): (422, 1578, 209), (4, 4): (111, 203, 50), (4, 5): (53, 83, 20),
@@ -46,7 +46,7 @@ TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
     (6, 6): (None, None, None, 369376, 16895, 3528, 1926, 623),
 }
 
-# (side, colours) -> (record, mean) of the zig-zag's difficulty
+# (side, colours) -> (record, mean) of the zig-zag's difficulty; the lines of larger boards are left out
 TABLE_3: dict[tuple[int, int], tuple[int, int | None]] = {
     (4, 4): (931, 53), (5, 4): (20304, 2752), (5, 5): (15209, 561), (5, 6): (10832, 214), (6, 6): (1973183, 18904),
 }  # fmt: skip
@@ -135,14 +135,14 @@ def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
     return [each for each in wanted if each[-1] in plan.solvers]
 
 
-def runs(plan: Plan) -> Iterator[Run]:
+def runs(plan: Plan) -> Iterator[Planned]:
     """Each puzzle of each class."""
     for width, height, colours, method in classes(plan):
         for index in range(plan.per_size):
             puzzle = drawn(width, height, colours, plan.seed + index)
             name = f"{width}x{height}-c{colours}-s{plan.seed + index}"
             question = f"all solutions; {plan.nodes} nodes; {short_hash(puzzle)}"
-            yield Run(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
+            yield Planned(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
 
 
 def _class(rows: Sequence[Row], width: int, height: int, colours: int, method: str) -> list[Row]:

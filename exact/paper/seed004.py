@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exact.compare import Row
-from exact.paper.runs import Run, by_solver, columns, rounded
+from exact.paper.runs import Planned, by_solver, columns, rounded
 from instances.generate import uniform
 
 # method -> (solver of the single interface, solver of python-sat, the seed's table)
@@ -67,7 +67,7 @@ class Plan:
 FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0)
 
 
-def runs(plan: Plan) -> Iterator[Run]:
+def runs(plan: Plan) -> Iterator[Planned]:
     """A class that a method never solved at the next smaller size is still run: the table's zeros are measured."""
     for side in plan.sizes:
         for colours in plan.colours:

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.kinds import different_rotations
 from exact.region.order import set_order
 from exact.region.relax import Rest, no_rest
 from instances.errors import InputError
-from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle
+from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
 
 MAX_REGION = 256
 AHEAD = 8  # cells looked at before their turn
@@ -249,14 +250,11 @@ class _Tables:
 def _tables(puzzle: Puzzle) -> _Tables:
     quads = puzzle.oriented.astype(np.int64)
     grey = ((quads == GREY) << np.arange(4)).sum(axis=1).astype(np.int64)
-    turns = quads.reshape(-1, 4, 4)
-    first = np.ones((puzzle.cells, 4), dtype=np.uint8)
-    for rotation in range(1, 4):
-        for earlier in range(rotation):
-            first[:, rotation] &= (turns[:, rotation] != turns[:, earlier]).any(axis=1)
+    first = np.zeros((puzzle.cells, 4), dtype=np.uint8)
     alike: dict[tuple[int, ...], list[int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        alike.setdefault(min(tuple(quad[i:] + quad[:i]) for i in range(4)), []).append(piece)
+        first[piece, different_rotations(quad)] = 1
+        alike.setdefault(canonical(quad), []).append(piece)
     twin = np.full(puzzle.cells, -1, dtype=np.int64)
     for members in alike.values():
         if len(members) > 1:

@@ -335,7 +335,8 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     after = with_clues(puzzle, board, cells)
     judged = verify(puzzle, after)
     checked(puzzle, after)
-    status = Status.IMPROVED_OPTIMAL if judged.score > before.score else Status.OPTIMAL
+    improved = judged.score > before.score or bool(before.broken)
+    status = Status.IMPROVED_OPTIMAL if improved else Status.OPTIMAL
     return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
 
 

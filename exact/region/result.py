@@ -13,7 +13,7 @@ class Status(StrEnum):
     """How a re-solve ended. The first three are proofs."""
 
     OPTIMAL = "optimal"  # the board was the best possible already
-    IMPROVED_OPTIMAL = "improved and optimal"
+    IMPROVED_OPTIMAL = "improved and optimal"  # improved: a better score, or a rule kept that the board broke
     TARGET_REFUTED = "target refuted"  # no refill reaches the target
     TARGET_REACHED = "target reached"  # by a refill or by the board as it was; not proven to be the best
     IMPROVED = "improved"  # not proven to be the best
@@ -48,6 +48,7 @@ class RegionResult:
 
     @property
     def improved(self) -> bool:
+        """Whether it has more matches than the board as it was given; that may have broken a rule."""
         return self.score > self.score_before
 
 

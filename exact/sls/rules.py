@@ -6,8 +6,6 @@ Tompkins & Hoos 2004, whose names of the rules the seed uses), the rules do as t
 
 from __future__ import annotations
 
-import numpy as np
-
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.sls.state import (
     BEST,
@@ -22,6 +20,8 @@ from exact.sls.state import (
     PHASE_END,
     STEP,
     TENURE,
+    Formula,
+    Walk,
     below,
     draw,
     flip,
@@ -44,7 +44,7 @@ LOCAL, DISTURBING = 0, 1
 
 
 @inline_flat_kernel
-def adapt_noise(walk, clauses, parameters):  # type: ignore[no-untyped-def]
+def adapt_noise(walk: Walk, clauses: int, parameters: tuple[float, float]) -> None:
     """Hoos, AAAI 2002: more noise after theta*clauses steps without a better assignment, less after each better one.
 
     Less by phi/2, as his program does; the paper prints 2 phi.
@@ -62,16 +62,16 @@ def adapt_noise(walk, clauses, parameters):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def novelty_plus(formula, walk, walk_probability):  # type: ignore[no-untyped-def]
+def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
     """Novelty in a random false clause, now and then any of its variables."""
     c = walk.broken[below(walk, walk.numbers[FALSE])]
     if draw(walk) < walk_probability:
-        return np.int64(formula.literal[formula.begin[c] + below(walk, formula.begin[c + 1] - formula.begin[c])] >> 1)
-    return np.int64(novelty(formula, walk, c))
+        return int(formula.literal[formula.begin[c] + below(walk, formula.begin[c + 1] - formula.begin[c])] >> 1)
+    return int(novelty(formula, walk, c))
 
 
 @inline_flat_kernel
-def novelty(formula, walk, c):  # type: ignore[no-untyped-def]
+def novelty(formula: Formula, walk: Walk, c: int) -> int:
     """The best variable of the clause; if it was flipped last of them, the second best with the noise's probability."""
     best, second, youngest = -1, -1, -1
     for at in range(formula.begin[c], formula.begin[c + 1]):
@@ -88,22 +88,22 @@ def novelty(formula, walk, c):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def better(walk, v, than):  # type: ignore[no-untyped-def]
+def better(walk: Walk, v: int, than: int) -> bool:
     """By score, then by the time since its last flip."""
     if walk.score[v] != walk.score[than]:
-        return walk.score[v] > walk.score[than]
-    return walk.flipped[v] < walk.flipped[than]
+        return bool(walk.score[v] > walk.score[than])
+    return bool(walk.flipped[v] < walk.flipped[than])
 
 
 @flat_kernel
-def pick_adaptnovelty(formula, walk):  # type: ignore[no-untyped-def]
+def pick_adaptnovelty(formula: Formula, walk: Walk) -> int:
     """AdaptNovelty+ (Hoos, AAAI 2002): Novelty+ in a random false clause, noise adapted to progress."""
     adapt_noise(walk, len(walk.true), HOOS)
     return novelty_plus(formula, walk, WALK)
 
 
 @flat_kernel
-def pick_adaptg2wsat(formula, walk):  # type: ignore[no-untyped-def]
+def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
     """AdaptG2WSAT (Li, Wei, Zhang, SAT 2007): the best promising decreasing variable, else adaptive Novelty+.
 
     As UBCSAT's adaptg2wsat: theta 1/5, phi 1/10, and walks with a tenth of the noise.
@@ -121,12 +121,12 @@ def pick_adaptg2wsat(formula, walk):  # type: ignore[no-untyped-def]
             best = v
         at += 1
     if best >= 0:
-        return np.int64(best)
+        return int(best)
     return novelty_plus(formula, walk, walk.reals[NOISE] / 10)
 
 
 @flat_kernel
-def pick_rsaps(formula, walk):  # type: ignore[no-untyped-def]
+def pick_rsaps(formula: Formula, walk: Walk) -> int:
     """RSAPS (Hutter, Tompkins, Hoos, CP 2002): descend in clause weights; in a minimum scale and perhaps smooth them.
 
     NOISE holds the probability of smoothing. It grows by 2 delta of what is missing to 1 after each better assignment,
@@ -152,17 +152,17 @@ def pick_rsaps(formula, walk):  # type: ignore[no-untyped-def]
                 if below(walk, ties) == 0:
                     best = v
     if walk.weighted[best] > ENOUGH:
-        return np.int64(best)
+        return int(best)
     if draw(walk) < WALK:
         return below(walk, len(walk.score))
     scale(formula, walk)
     if draw(walk) < walk.reals[NOISE]:
         smooth(walk)
-    return np.int64(-1)
+    return -1
 
 
 @inline_flat_kernel
-def scale(formula, walk):  # type: ignore[no-untyped-def]
+def scale(formula: Formula, walk: Walk) -> None:
     """The false clauses weigh more; all weights are divided by `HEAVY` when one of these has passed it (SAPS 1.0)."""
     heaviest = 0.0
     for at in range(walk.numbers[FALSE]):
@@ -180,7 +180,7 @@ def scale(formula, walk):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def smooth(walk):  # type: ignore[no-untyped-def]
+def smooth(walk: Walk) -> None:
     """All weights towards their mean; scores are linear in the weights, so no clause is visited."""
     mean = 0.0
     for c in range(len(walk.weight)):
@@ -193,7 +193,7 @@ def smooth(walk):  # type: ignore[no-untyped-def]
 
 
 @flat_kernel
-def pick_dcrwalk(formula, walk):  # type: ignore[no-untyped-def]
+def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
     """DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed random walk without chance.
 
     Of the false clauses the one that was picked least often for the steps that it was false, the first of these; its
@@ -212,11 +212,11 @@ def pick_dcrwalk(formula, walk):  # type: ignore[no-untyped-def]
     walk.picked[pick] += 1
     at = walk.next[pick]
     walk.next[pick] = (at + 1) % (formula.begin[pick + 1] - formula.begin[pick])
-    return np.int64(formula.literal[formula.begin[pick] + at] >> 1)
+    return int(formula.literal[formula.begin[pick] + at] >> 1)
 
 
 @flat_kernel
-def pick_irots(formula, walk):  # type: ignore[no-untyped-def]
+def pick_irots(formula: Formula, walk: Walk) -> int:
     """IRoTS (Smyth, Hoos, Stützle, Canadian AI 2003): robust tabu search (Taillard 1991) in an iterated local search.
 
     n variables: a local phase ends n²/4 steps after its last better assignment. What it left is kept or, with
@@ -245,20 +245,20 @@ def pick_irots(formula, walk):  # type: ignore[no-untyped-def]
     for v in range(n):
         if walk.flipped[v] >= recent:  # tabu, unless it leads to the best assignment of all
             if numbers[FALSE] - walk.score[v] < numbers[BEST]:
-                return np.int64(v)
+                return int(v)
         elif step - walk.flipped[v] > 10 * n:  # not flipped for long
-            return np.int64(v)
+            return int(v)
         elif best < 0 or walk.score[v] > walk.score[best]:
             best, ties = v, 1
         elif walk.score[v] == walk.score[best]:
             ties += 1
             if below(walk, ties) == 0:
                 best = v
-    return np.int64(best) if best >= 0 else below(walk, n)
+    return int(best) if best >= 0 else below(walk, n)
 
 
 @inline_flat_kernel
-def begin_phase(walk, phase):  # type: ignore[no-untyped-def]
+def begin_phase(walk: Walk, phase: int) -> None:
     """From now on nothing flipped before is tabu."""
     numbers = walk.numbers
     n = len(walk.score)
@@ -270,7 +270,7 @@ def begin_phase(walk, phase):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def tenure(walk):  # type: ignore[no-untyped-def]
+def tenure(walk: Walk) -> int:
     """Within a quarter of n/10 + 4, or, when disturbing, of half the steps of that phase."""
     n = len(walk.score)
     middle = n // 10 + 4 if walk.numbers[PHASE] == LOCAL else 9 * n // 20
@@ -278,7 +278,7 @@ def tenure(walk):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def keep_or_restore(formula, walk):  # type: ignore[no-untyped-def]
+def keep_or_restore(formula: Formula, walk: Walk) -> None:
     """Of the assignment of now and the kept one the better with probability 0.9, else the other; it is kept then."""
     numbers = walk.numbers
     no_worse = numbers[FALSE] <= numbers[KEPT]
@@ -293,7 +293,7 @@ def keep_or_restore(formula, walk):  # type: ignore[no-untyped-def]
 
 
 @flat_kernel
-def advance(formula, walk, rule, steps):  # type: ignore[no-untyped-def]
+def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
     """Walk for ``steps`` steps or until nothing is false; steps done."""
     done = 0
     while done < steps and walk.numbers[FALSE] > 0:

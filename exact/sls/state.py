@@ -111,7 +111,7 @@ def random_walk(formula: Formula, seed: int) -> Walk:
 
 
 @inline_flat_kernel
-def draw(walk):  # type: ignore[no-untyped-def]
+def draw(walk: Walk) -> float:
     """xorshift64*: a uniform number in [0, 1)."""
     x = walk.random[0]
     x ^= x >> np.uint64(12)
@@ -122,13 +122,13 @@ def draw(walk):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def below(walk, bound):  # type: ignore[no-untyped-def]
+def below(walk: Walk, bound: int) -> int:
     """A uniform whole number from 0 to ``bound`` - 1."""
-    return np.int64(draw(walk) * bound)
+    return int(draw(walk) * bound)
 
 
 @flat_kernel
-def recount(formula, walk):  # type: ignore[no-untyped-def]
+def recount(formula: Formula, walk: Walk) -> None:
     """All counts and scores of the assignment, from nothing; weights stay."""
     for v in range(len(walk.score)):
         walk.score[v], walk.weighted[v] = 0, 0.0
@@ -154,7 +154,7 @@ def recount(formula, walk):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def gain(walk, v, flipped, change, weight):  # type: ignore[no-untyped-def]
+def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
     """Add to a variable's scores; one that becomes decreasing by another's flip is promising (G2WSAT)."""
     before = walk.score[v]
     walk.score[v] = before + change
@@ -166,7 +166,7 @@ def gain(walk, v, flipped, change, weight):  # type: ignore[no-untyped-def]
 
 
 @flat_kernel
-def flip(formula, walk, v):  # type: ignore[no-untyped-def]
+def flip(formula: Formula, walk: Walk, v: int) -> None:
     """Change the value of variable v."""
     was_true = 2 * v + (1 - walk.value[v])
     walk.value[v] = 1 - walk.value[v]

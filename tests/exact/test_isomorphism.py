@@ -56,6 +56,28 @@ def test_against_all_renamings() -> None:
     assert 40 <= yes < 80
 
 
+def test_the_rim_may_be_renamed_too() -> None:
+    random = np.random.default_rng(2)
+    yes = 0
+    for seed in range(60):
+        quads = random.integers(0, 4, (3, 4)).tolist()
+        names = [*random.permutation(4).tolist()]
+        other = [list(rotate([names[c] for c in quad], int(random.integers(4)))) for quad in quads]
+        if seed % 2:
+            other[0][0] = int(random.integers(0, 4))
+        wanted = Counter(map(canonical, other))
+        ours, theirs = (sorted({c for quad in side for c in quad}) for side in (quads, other))
+        exists = len(ours) == len(theirs) and any(
+            Counter(canonical([dict(zip(ours, to, strict=True))[c] for c in quad]) for quad in quads) == wanted
+            for to in itertools.permutations(theirs)
+        )
+        yes += exists
+        assert (renaming(quads, other, keep_grey=False) is not None) == exists, seed
+    assert 30 <= yes < 60
+    assert renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]]) is None
+    assert renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]], keep_grey=False) == {0: 2, 1: 1}
+
+
 def test_mirrored_pieces_are_other_pieces() -> None:
     """Pieces cannot be turned over."""
     quads = [[1, 1, 2, 3], [2, 2, 2, 2]]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from exact.outcome import Status
-from exact.paper.experiment import METHODS, REFERENCE, ROW_SCAN, Plan, Run, instance, run_experiment
-from exact.paper.report import arithmetic, ratio, tables
+from exact.paper.seed000 import METHODS, REFERENCE, ROW_SCAN, Plan, Run, instance, run_experiment
+from exact.paper.seed000_tables import arithmetic, ratio, tables
 from instances.errors import InputError
 
 TINY = Plan(sizes=(7,), per_size=1, budget=5.0)

@@ -308,7 +308,7 @@ def test_a_clue_that_is_laid_may_cost_matches() -> None:
     puzzle = puzzle.with_clues([dataclasses.replace(clue, rotation=clue.rotation ^ 2)])
     result = resolve(puzzle, board, [clue.cell])
     assert result.board.placements[clue.cell] == right ^ 2 and result.score < result.score_before
-    assert result.status == Status.OPTIMAL and result.proven and not result.improved
+    assert result.status == Status.IMPROVED_OPTIMAL and result.proven and not result.improved
 
 
 def test_a_target_that_the_prices_refute_is_not_searched_for() -> None:
