@@ -31,6 +31,7 @@ MOTIFS_ORDERS = {
     "marie": "abglqejotchmrfkpudinsvw",
 }
 _DEFAULT_ORDERS = ("", "default", "normal")
+MOST_LETTERS = 25  # besides that of the grey rim
 _HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
 _AROUND = "'\"`<>‘’“”«»()[]{},;"
 

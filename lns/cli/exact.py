@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED, print_json, tell
-from lns.cli.options import NO_URL, check_board_file, duration, positive, whole
+from lns.cli.options import check_board_file, duration, found_lines, positive, whole
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
@@ -48,7 +48,7 @@ _EPILOG = """\
 Solutions are boards that differ in their colours: identical pieces swapped count once. All rotations are counted
 unless --fix-corner; the answer always states its convention. Nodes are - (null in JSON) where a library does not tell
 them: kissat and xcover.
-Exit status: 0 done or a budget spent, 1 there is no solution (0 when counted), 2 bad input, 130 interrupted."""
+Exit status: 0 done or a budget spent, 1 there is no solution, 2 bad input, 130 interrupted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +97,10 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.add_argument(
         "--fix-corner", action="store_true", help="leave out rotated copies, by pinning a corner piece without a twin"
     )
-    parser.add_argument("--nodes", type=positive, metavar="N", help="stop after N placements")
+    parser.add_argument(
+        "--start", metavar="BOARD", help="pieces on this board, a file or viewer URL, stay: can it be completed?"
+    )
+    parser.add_argument("--nodes", type=positive, metavar="N", help="stop after N nodes, in the solver's own unit")
     parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
     parser.add_argument(
         "--memory", type=positive, metavar="MB", help="for sat:..., cp and xcc, which run in a process of their own"
@@ -148,14 +151,17 @@ def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import Status
     from exact.solvers import solve
     from instances.errors import InputError
-    from instances.formats import load_puzzle, write
+    from instances.formats import load_board, load_puzzle, write
     from lns.cli.exact_boards import Boards
+    from lns.cli.pins import with_laid
     from lns.cli.session import progress
 
     options = _options(args)
     if args.all and args.force:
         raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
     puzzle = load_puzzle(args.instance)
+    if args.start is not None:
+        puzzle = with_laid(puzzle, load_board(args.start, puzzle)[1], args.start)
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
@@ -258,7 +264,6 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
 
 def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
     from exact.outcome import UNTOLD, Status
-    from instances.formats import url_if_any
 
     counted = args.all or args.job == "count"
     at_least = "" if outcome.status in (Status.SOLVED, Status.INFEASIBLE) and counted else "at least "
@@ -273,4 +278,4 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
         print(f"nodes       {outcome.nodes:,} ({args.solver})")
         print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
     if args.job == "solve" and not args.all and outcome.board is not None:
-        print(f"url         {url_if_any(puzzle, outcome.board) or NO_URL}")
+        print(*found_lines(puzzle, outcome.board), sep="\n")

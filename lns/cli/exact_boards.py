@@ -8,9 +8,9 @@ from typing import Any
 
 from instances.board import Board
 from instances.errors import InputError
-from instances.formats import atomic_write, render, url_if_any
+from instances.formats import atomic_write, render
 from instances.puzzle import Puzzle
-from lns.cli.options import NO_URL
+from lns.cli.options import found_lines
 
 
 class Boards:
@@ -62,7 +62,7 @@ class Boards:
         return {"boards": [board.pairs() for board in self._kept]}
 
     def lines(self) -> list[str]:
-        """A line a board, or one about the directory."""
+        """What tells each board, or a line about the directory."""
         if self._directory is not None:
             return [f"written     {self._written:,} boards in {self._directory}"]
-        return [f"url         {url_if_any(self._puzzle, board) or NO_URL}" for board in self._kept]
+        return [line for board in self._kept for line in found_lines(self._puzzle, board)]

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from lns.cli.options import check_board_file, check_files
+from lns.cli.options import check_board_file, check_files, found_lines
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +112,6 @@ def run_decode(args: argparse.Namespace) -> int:
     perfect = judged.complete and judged.score == puzzle.max_score
     if args.output is not None and perfect:
         write(args.output, None, puzzle, board, instance=args.instance)
-    url = url_if_any(puzzle, board) if perfect else None
     if args.json:
         print_json(
             {
@@ -122,11 +121,11 @@ def run_decode(args: argparse.Namespace) -> int:
                 "max_score": puzzle.max_score,
                 "problems": list(judged.problems),
                 "placements": board.pairs(),
-                "url": url,
+                "url": url_if_any(puzzle, board) if perfect else None,
             }
         )
     elif perfect:
-        print(f"a perfect board: {judged.score} of {puzzle.max_score}\n{url}")
+        print(f"a perfect board: {judged.score} of {puzzle.max_score}", *found_lines(puzzle, board), sep="\n")
     else:
         print(f"not a solution of {puzzle.name}: {judged.placed} pieces, score {judged.score} of {puzzle.max_score}")
         for problem in judged.problems[:5]:

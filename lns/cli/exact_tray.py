@@ -32,7 +32,7 @@ examples:
   lns exact tray --cut 16x10 --seed 3 -o t.txt    a tray cut into pieces at random
   lns exact tray t.txt --weight ascender          small pieces first
 
-Exit status: 0 done or a budget spent, 1 there is no filling (0 when counted), 2 bad input, 130 interrupted."""
+Exit status: 0 done or a budget spent, 1 there is no filling, 2 bad input, 130 interrupted."""
 
 
 def size(text: str) -> tuple[int, int]:
@@ -113,13 +113,13 @@ def _cut(args: argparse.Namespace) -> int:
 
 
 def _search(args: argparse.Namespace) -> int:
-    from exact.outcome import UNTOLD, Status
-    from exact.polyominoes.search import CONVENTION, fill, fill_by_library
+    from exact.outcome import Status
+    from exact.polyominoes.search import fill, fill_by_library
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
     from exact.polyominoes.tray import Tray
     from instances.errors import InputError
     from instances.formats import atomic_write
-    from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED, print_json
+    from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED
     from lns.cli.session import progress
 
     tray = parse(IQ_PUZZLER_PRO) if args.file is None else load(args.file)
@@ -140,8 +140,23 @@ def _search(args: argparse.Namespace) -> int:
                     f"{now.nodes / 1e6:,.1f}M nodes, {now.solutions:,} fillings", now.seconds
                 ),
             )  # fmt: skip
-    if written := args.output is not None and found.filling is not None:
-        atomic_write(args.output, render(Tray(found.filling, tray.pieces)))
+    written = False
+    try:
+        if args.output is not None and found.filling is not None:
+            atomic_write(args.output, render(Tray(found.filling, tray.pieces)))
+            written = True
+    finally:  # a file that cannot be written is no reason to keep silent
+        _tell(args, found, written)
+    if found.status is Status.INTERRUPTED:
+        return INTERRUPTED
+    return ANSWER_IS_NO if found.status is Status.INFEASIBLE else DONE
+
+
+def _tell(args: argparse.Namespace, found: Filled, written: bool) -> None:
+    from exact.outcome import UNTOLD
+    from exact.polyominoes.search import CONVENTION
+    from lns.cli.main import print_json
+
     if args.json:
         print_json(
             {
@@ -160,10 +175,8 @@ def _search(args: argparse.Namespace) -> int:
     else:
         _print(found, args.count)
         if args.output is not None:
-            print(f"written     {args.output if written else 'nothing: there is no filling to write'}")
-    if found.status is Status.INTERRUPTED:
-        return INTERRUPTED
-    return ANSWER_IS_NO if found.status is Status.INFEASIBLE and not args.count else DONE
+            nothing = "nothing: there is no filling to write" if found.filling is None else "nothing"
+            print(f"written     {args.output if written else nothing}")
 
 
 def _print(found: Filled, counted: bool) -> None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from instances.errors import BoardError, InputError
 from lns.cli.main import tell
-from lns.cli.options import NO_URL, cell_list, cells_of, check_board_file, check_files, duration, positive, whole
+from lns.cli.options import (
+    cell_list,
+    cells_of,
+    check_board_file,
+    check_files,
+    duration,
+    found_lines,
+    positive,
+    whole,
+)
 
 if TYPE_CHECKING:
     from exact.region.resolve import Keep, RegionResult
@@ -121,7 +129,7 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     try:
         write_board(args, puzzle, result.board)
     finally:  # a file that cannot be written is no reason to keep silent, nor a reader who is gone one not to write
-        _tell(args, puzzle, result)
+        _tell(args, puzzle, board, result)
     if result.status == Status.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
@@ -176,7 +184,7 @@ def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: lis
         )
 
 
-def _tell(args: argparse.Namespace, puzzle: Puzzle, result: RegionResult) -> None:
+def _tell(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: RegionResult) -> None:
     answer = _answer(puzzle, result)
     if args.json:
         from lns.cli.main import print_json
@@ -188,17 +196,8 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, result: RegionResult) -> Non
         print(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
         print(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
         print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
-        if result.improved:
+        if result.board != given:  # also one that is legal now, whatever its score
             print(*found_lines(puzzle, result.board), sep="\n")
-
-
-def found_lines(puzzle: Puzzle, board: Board) -> list[str]:
-    """The board as a viewer URL; where none has the letters, its placements as in best.json."""
-    from instances.formats import url_if_any
-
-    if url := url_if_any(puzzle, board):
-        return [f"url         {url}"]
-    return [f"url         {NO_URL}", f"placements  {json.dumps(board.pairs())}"]
 
 
 _SENTENCES = {

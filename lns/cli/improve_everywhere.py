@@ -13,13 +13,14 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.improve import found_lines, keeper, warm_up, write_board
+from lns.cli.improve import keeper, warm_up, write_board
 from lns.cli.main import DONE, INTERRUPTED, print_json
+from lns.cli.options import found_lines
 from lns.cli.session import progress
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
-    "proven": ("#", (0, 135, 0), "windows proven: no refill is better"),
+    "proven": ("#", (0, 135, 0), "windows proven: no refill was better then"),
     "improved": ("+", (255, 215, 0), "windows improved"),
     "open": ("?", (135, 0, 0), "windows open: budget spent"),
 }
@@ -27,8 +28,9 @@ _LEGEND: Legend = {
 
 @dataclass
 class _Sweep:
-    """The windows ``done``, of ``total``, and the board as they have improved it; ``before``: its score at first."""
+    """The windows ``done``, of ``total``, and the board as they have improved ``given``; ``before``: its score."""
 
+    given: Board
     board: Board
     before: int
     total: int
@@ -43,7 +45,7 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     check_shape(puzzle, height, width)
     warm_up(args)
     total = (puzzle.height - height + 1) * (puzzle.width - width + 1)
-    sweep = _Sweep(board, verify(puzzle, board).score, total)
+    sweep = _Sweep(board, board, verify(puzzle, board).score, total)
     _search(args, puzzle, sweep)
     try:
         write_board(args, puzzle, sweep.board)
@@ -92,8 +94,9 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     height, width = args.window
     if args.json:
         kinds = [_verdict(one.result) for one in done]
-        # what was proven of a window holds for the board as it was then: of the board as it is now, if nothing changed
-        settled = len(done) == sweep.total and score == before
+        # what was proven of a window holds for the board as it was then: of the board as it is now, if nothing changed,
+        # not even at equal score, as where a hole is filled
+        settled = len(done) == sweep.total and sweep.board == sweep.given
         optimal = score == puzzle.max_score or (settled and all(one.result.proven for one in done))
         ended = "optimal" if optimal else "improved" if score > before else "open"
         print_json(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import re
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from instances.errors import InputError
 
 if TYPE_CHECKING:
+    from instances.board import Board
     from instances.puzzle import Puzzle
 
 NO_URL = "- (a viewer URL has no letter for some of the colours)"
@@ -103,6 +105,7 @@ def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
 def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
     """Raises InputError, before a search, where its board could not be written to ``path`` afterwards."""
     from instances.formats.registry import by_extension
+    from instances.formats.viewer import MOST_LETTERS
 
     if path is None:
         return
@@ -114,6 +117,19 @@ def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force:
         raise error.at(path) from None
     if form.holds == "puzzle":
         raise InputError(f"format {form.name} carries no board; expected .json, .solution.txt or .url", path)
+    if form.name == "url" and int(puzzle.pieces.max()) > MOST_LETTERS:
+        raise InputError(
+            f"{puzzle.name} has more colours than URLs have letters; expected .json or .solution.txt", path
+        )
+
+
+def found_lines(puzzle: Puzzle, board: Board) -> list[str]:
+    """The board as a viewer URL; where none has the letters, its placements as in best.json."""
+    from instances.formats import url_if_any
+
+    if url := url_if_any(puzzle, board):
+        return [f"url         {url}"]
+    return [f"url         {NO_URL}", f"placements  {json.dumps(board.pairs())}"]
 
 
 class Span(NamedTuple):

@@ -1,4 +1,4 @@
-"""`--pin`: cells of a start board that stay, as clues of the puzzle that is searched."""
+"""Pieces of a start board that stay, as clues of the puzzle that is searched."""
 
 from __future__ import annotations
 
@@ -13,6 +13,33 @@ from lns.cli.options import Span, cells_of
 if TYPE_CHECKING:
     from instances.board import Board
     from instances.puzzle import Puzzle
+
+
+def legal_start(puzzle: Puzzle, board: Board, source: str) -> Board:
+    """``board`` with every clue's own piece on the clue's cell, of identical ones.
+
+    Raises InputError where it breaks a rule of the puzzle.
+    """
+    judged = verify(puzzle, board)
+    if judged.broken:
+        raise InputError(f"the start board is not legal for {puzzle.name}: {judged.broken[0]}", source)
+    board = clues_at_home(puzzle, board)
+    at = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
+    for clue in puzzle.clues:
+        if board.placements[clue.cell] < 0 and clue.piece in at:
+            raise InputError(
+                f"the start board has piece {clue.piece + 1} on {puzzle.place(at[clue.piece])}; "
+                f"expected it on {puzzle.place(clue.cell)}, where a clue wants it",
+                source,
+            )
+    return board
+
+
+def with_laid(puzzle: Puzzle, board: Board, source: str) -> Puzzle:
+    """The puzzle that a board, full or not, leaves to be solved: a clue more for every piece that lies."""
+    placements = legal_start(puzzle, board, source).placements.tolist()
+    laid = {cell: Clue(cell, *divmod(oriented, 4)) for cell, oriented in enumerate(placements) if oriented >= 0}
+    return puzzle.with_clues(({clue.cell: clue for clue in puzzle.clues} | laid).values())
 
 
 def pinned(puzzle: Puzzle, given: Board, full: Board, spans: list[Span]) -> tuple[Clue, ...]:

@@ -60,7 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print the fields of best.json, and nothing else, to stdout"
     )
     parser.add_argument(
-        "--stats", action="store_true", help="at the end, what each part of the search took and brought"
+        "--stats",
+        action="store_true",
+        help="at the end, what each part took (in nodes of the construction, or what takes as long) and brought",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.epilog = (
@@ -138,21 +140,9 @@ def _solve(args: argparse.Namespace) -> int:
 
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:
     """The start board, filled where it has holes, and its score; InputError when it breaks a rule."""
-    from instances.identical import clues_at_home
     from instances.verify import verify
     from lns.assignment import fill
+    from lns.cli.pins import legal_start
 
-    judged = verify(puzzle, board)
-    if judged.broken:
-        raise InputError(f"the start board is not legal for {puzzle.name}: {judged.broken[0]}", source)
-    board = clues_at_home(puzzle, board)
-    at = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
-    for clue in puzzle.clues:
-        if board.placements[clue.cell] < 0 and clue.piece in at:
-            raise InputError(
-                f"the start board has piece {clue.piece + 1} on {puzzle.place(at[clue.piece])}; "
-                f"expected it on {puzzle.place(clue.cell)}, where a clue wants it",
-                source,
-            )
-    full = fill(puzzle, board)
+    full = fill(puzzle, legal_start(puzzle, board, source))
     return full, verify(puzzle, full).score

@@ -20,7 +20,7 @@ def facts(search: Archipelago, account: Account) -> dict[str, Any]:
         "parts": [
             {
                 "name": part.name,
-                "work": part.work,
+                "work": part.effort,
                 "share": round(part.share, 6),
                 "boards": part.boards,
                 "bests": part.bests,
@@ -44,9 +44,12 @@ def facts(search: Archipelago, account: Account) -> dict[str, Any]:
 
 
 def table(stats: dict[str, Any]) -> str:
-    """For people. Boards are those in the log; edges: by how many new bests were better."""
+    """For people. Boards are those in the log; edges: by how many new bests were better.
+
+    Work is told in nodes of the construction, or what takes as long, unlike that of the closing lines.
+    """
     layout = "{:<12} {:>10} {:>7} {:>8} {:>6} {:>6} {:>10}"
-    lines = [layout.format("part", f"M {stats['unit']}", "share", "boards", "bests", "edges", "a 1e9")]
+    lines = [layout.format("part", f"~M {stats['unit']}", "share", "boards", "bests", "edges", "a 1e9")]
     for part in stats["parts"]:
         work, share, gain = "-", "-", "-"
         if part["work"]:

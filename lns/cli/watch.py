@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import shutil
 import signal
 import sys
@@ -60,7 +61,7 @@ def _live(path: Path, every: float) -> None:
             width, height = shutil.get_terminal_size((80, 24))
             lines = frame(look(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout))
             screen.draw([*lines, *[""] * (height - 1 - len(lines)), "q leaves; the run goes on"[:width]])
-            if screen.key(every) in ("q", "Q"):
+            if b"q" in screen.keys(every).lower():
                 return
 
 
@@ -102,9 +103,12 @@ class _Terminal:
         sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
         sys.stdout.flush()
 
-    def key(self, seconds: float) -> str:
-        """The key pressed within ``seconds``, "" if none."""
+    def keys(self, seconds: float) -> bytes:
+        """What was typed, waiting at most ``seconds`` for it; b"" if nothing was.
+
+        Read past Python's buffer: what is left there wakes no ``select``.
+        """
         import select
 
         ready, _, _ = select.select([sys.stdin], [], [], seconds)
-        return sys.stdin.read(1) if ready else ""
+        return os.read(sys.stdin.fileno(), 1024) if ready else b""

@@ -51,8 +51,8 @@ def _operators(one: Overview) -> str:
     rows = [
         [
             part.name,
-            f"{part.work:,}" if part.work else "",
-            f"{part.share:.1%}" if part.work else "",
+            f"{part.effort:,}" if part.effort else "",
+            f"{part.share:.1%}" if part.effort else "",
             f"{part.boards:,}",
             f"{part.bests:,}",
             f"{part.edges:,}",

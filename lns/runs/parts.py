@@ -9,13 +9,13 @@ from lns.runs.account import Account, Operator
 
 @dataclass(frozen=True)
 class Part:
-    """``work``: nodes of the constructor, or what takes as long (tabu: moves evaluated); ``share``: of all parts' work.
+    """``effort``: nodes of the constructor, or what takes as long (tabu: moves evaluated); ``share``: of all effort.
 
     ``boards``: in the log; ``bests``: new bests among them; ``edges``: by how many those were better, all together.
     """
 
     name: str
-    work: int
+    effort: int
     share: float
     boards: int
     bests: int
@@ -23,19 +23,19 @@ class Part:
 
     @property
     def edges_per_1e9(self) -> float | None:
-        """Gain for the work; None where no work is counted."""
-        return self.edges / self.work * 1e9 if self.work else None
+        """Gain for the effort; None where none is counted."""
+        return self.edges / self.effort * 1e9 if self.effort else None
 
     @property
     def boards_per_1e9(self) -> float | None:
-        return self.boards / self.work * 1e9 if self.work else None
+        return self.boards / self.effort * 1e9 if self.effort else None
 
 
 def parts(account: Account, efforts: dict[str, int]) -> list[Part]:
-    """One for each name that worked or brought a board, the most work first."""
+    """One for each name that worked or brought a board, the most effort first."""
     total = max(1, sum(efforts.values()))
     found = []
     for name in account.operators.keys() | efforts.keys():
-        did, work = account.operators.get(name, Operator()), efforts.get(name, 0)
-        found.append(Part(name, work, work / total, did.boards, did.bests, did.edges))
-    return sorted(found, key=lambda part: (-part.work, part.name))
+        did, effort = account.operators.get(name, Operator()), efforts.get(name, 0)
+        found.append(Part(name, effort, effort / total, did.boards, did.bests, did.edges))
+    return sorted(found, key=lambda part: (-part.effort, part.name))

@@ -13,6 +13,7 @@ from lns.runs.account import Improvement
 from lns.runs.files import clock
 from lns.runs.journal import Entry
 from lns.runs.overview import Overview
+from lns.runs.parts import parts
 
 _NARROW = 31  # columns that the words need beside a board
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -56,16 +57,16 @@ def headline(one: Overview) -> list[str]:
 
 def _words(one: Overview, elites: Sequence[Entry], width: int, height: int, signs: bool) -> list[str]:
     tall = 4 if height >= 20 else 2
-    parts = [
+    sections = [
         ["score over time", *_chart(one.account.improvements, one.account.elapsed_s, min(width, 100), tall, signs)],
         ["boards in the log", *_histogram(one, width, 5, signs)],
         ["operators    boards  bests  work", *_operators(one)],
         ["elites: score, at, cells off the best", *_elites(elites)],
     ]
     lines: list[str] = []
-    for part in parts:
-        if len(part) > 1:
-            lines += [*([""] if lines else []), *(_cut(line, width) for line in part)]
+    for section in sections:
+        if len(section) > 1:
+            lines += [*([""] if lines else []), *(_cut(line, width) for line in section)]
     return lines
 
 
@@ -104,14 +105,11 @@ def _histogram(one: Overview, width: int, most: int, signs: bool) -> list[str]:
 
 
 def _operators(one: Overview) -> list[str]:
-    total = sum(one.beat.efforts.values()) or 1
-    names = [*one.account.operators, *(name for name in one.beat.efforts if name not in one.account.operators)]
-    rows = []
-    for name in names[:6]:
-        did = one.account.operators.get(name)
-        share = f"{one.beat.efforts.get(name, 0) / total:>5.0%}"
-        rows.append(f"{printable(name)[:11]:<11}{did.boards if did else 0:>8,}{did.bests if did else 0:>7,} {share}")
-    return rows
+    """Those that worked most."""
+    return [
+        f"{printable(part.name)[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
+        for part in parts(one.account, one.beat.efforts)[:6]
+    ]
 
 
 def _elites(elites: Sequence[Entry]) -> list[str]:

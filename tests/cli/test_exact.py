@@ -80,10 +80,36 @@ def test_a_solution_with_more_colours_than_letters_is_told(capsys: pytest.Captur
         assert main(["exact", "solve", "many.json", "--json", "--quiet", *more]) == 0
         assert said(capsys)["solutions"]
         assert main(["exact", "solve", "many.json", "--quiet", *more]) == 0
-        assert "viewer URL has no letter" in capsys.readouterr().out
+        out = capsys.readouterr().out
+        assert "viewer URL has no letter" in out
+        pairs = json.loads(out.partition("placements  ")[2].splitlines()[0])
+        assert verify(puzzle, Board.from_pairs(pairs, 6, 6)).score == puzzle.max_score
+    assert main(["exact", "solve", "many.json", "--quiet", "-o", "many.url"]) == 2
+    assert "more colours than URLs have letters" in capsys.readouterr().err
     assert main(["exact", "solve", "many.json", "--json", "--quiet", "-o", "many.board.json"]) == 0
     assert said(capsys)["url"] == ""
     assert load_board("many.board.json")[0] == puzzle
+
+
+def test_pieces_that_lie_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every solution is found from its own first pieces; one that lies wrongly leaves none."""
+    assert main(["exact", "solve", "p.json", "--all", "--json", "--quiet"]) == 0
+    boards = said(capsys)["boards"]
+    assert isinstance(boards, list) and len(boards) > 1
+    corner, inner = tuple(boards[0][0]), tuple(boards[0][5])
+    for laid in ({0: corner}, {0: corner, 5: inner}, {5: (inner[0], inner[1] ^ 2)}):
+        expected = sum(all(tuple(board[cell]) == pair for cell, pair in laid.items()) for board in boards)
+        begun = Board.from_pairs([laid.get(cell) for cell in range(16)], 4, 4)
+        write("begun.json", None, PUZZLE, begun)
+        for solver in ("colorpairs", "rowscan"):
+            question = ["p.json", "--start", "begun.json", "--solver", solver, "--json", "--quiet"]
+            assert main(["exact", "count", *question]) == (0 if expected else 1)
+            assert said(capsys)["solutions"] == expected
+    upside_down = Board.from_pairs([[boards[0][0][0], boards[0][0][1] ^ 2], *[None] * 15], 4, 4)
+    write("illegal.json", None, PUZZLE, upside_down)
+    capsys.readouterr()
+    assert main(["exact", "count", "p.json", "--start", "illegal.json", "--quiet"]) == 2
+    assert "illegal.json: the start board is not legal" in capsys.readouterr().err
 
 
 def test_all_solutions_are_listed_or_written(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -57,11 +59,24 @@ def test_counts_and_statuses(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "status      infeasible\nfillings    0\n" in out and "written     nothing" in out
     assert not Path("out.txt").exists()
-    assert main(["exact", "tray", "none.txt", "--count", "--json"]) == 0
+    assert main(["exact", "tray", "none.txt", "--count", "--json"]) == 1
     assert said(capsys)["filling"] is None
     assert main(["exact", "tray", "--count", "--nodes", "5000", "--json"]) == 0
     answer = said(capsys)
     assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
+
+
+def test_an_answer_outlives_a_full_disk(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert main(["exact", "tray", "small.txt", "--count", "--json"]) == 0
+    counted = said(capsys)["solutions"]
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["exact", "tray", "small.txt", "--count", "-o", "out.txt"]) == 2
+    told = capsys.readouterr()
+    assert f"fillings    {counted}\n" in told.out and "written     nothing\n" in told.out
+    assert os.strerror(errno.ENOSPC) in told.err and not Path("out.txt").exists()
 
 
 def test_the_library_agrees(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import json
 import os
@@ -157,6 +158,35 @@ def test_around_mismatches_is_what_happens_without_a_region_and_says_so_in_words
     assert "2 of them donors" in capsys.readouterr().out
 
 
+def test_a_board_without_letters_is_refused_as_a_url_before_the_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    puzzle, solved = planted(3, 6, 5, 40)
+    write(tmp_path / "p.json", None, puzzle, None)
+    write(tmp_path / "b.json", None, puzzle, solved)
+    question = [str(tmp_path / "b.json"), "--puzzle", str(tmp_path / "p.json"), "-o", str(tmp_path / "out.url")]
+    for region in (["--rows", "1:3"], ["--window", "2x2", "--everywhere"]):
+        assert main(["improve", *question, *region]) == 2
+        told = capsys.readouterr()
+        assert "more colours than URLs have letters" in told.err and told.out == ""
+    assert not (tmp_path / "out.url").exists()
+
+
+def test_a_board_that_is_legal_again_is_shown_whatever_its_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A clue turned round: to lay it costs matches."""
+    clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.grey_sides(clue.cell)))
+    puzzle = PUZZLE.with_clues([dataclasses.replace(clue, rotation=clue.rotation ^ 2)])
+    write(tmp_path / "p.json", None, puzzle, None)
+    for cells in (f"{clue.cell}", f"{clue.cell},{8 if clue.cell != 8 else 9}"):
+        question = [viewer_url(PUZZLE, SOLUTION), "--puzzle", str(tmp_path / "p.json"), "--cells", cells]
+        assert main(["improve", *question]) == 0
+        lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+        assert lines["status"].startswith("improved and optimal") and int(lines["score"].split()[0]) < puzzle.max_score
+        assert verify(puzzle, load_board(lines["url"], puzzle)[1]).complete
+
+
 def test_a_url_defines_its_own_puzzle(capsys: pytest.CaptureFixture[str]) -> None:
     status, answer = improve_json(capsys, viewer_url(PUZZLE, swapped()), "--cells", "8-10,15,16-17")
     assert status == 0 and answer["status"] == "optimal" and answer["score"] == PUZZLE.max_score
@@ -175,6 +205,22 @@ def test_everywhere_ends_with_a_map(files: tuple[str, str], tmp_path: Path, caps
     status, answer = improve_json(capsys, *arguments)
     assert status == 0 and answer["windows"] == {"proven": 19, "improved": 1, "open": 0, "total": 20}
     assert answer["status"] == "optimal"
+
+
+def test_a_hole_that_a_window_fills_takes_the_proofs_before_it_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the same score: 1 of a - b - c, then d, which goes with b only."""
+    a, b, c, d = (0, 1, 0, 0), (0, 5, 0, 1), (0, 6, 0, 1), (0, 0, 0, 5)
+    puzzle = Puzzle([a, b, c, d], 4, 1, (Clue(0, 0, 0),))
+    write(tmp_path / "p.json", None, puzzle, None)
+    write(tmp_path / "b.json", None, puzzle, Board(np.array([0, 4, 8, -1], dtype=np.int32), 4, 1))
+    question = [str(tmp_path / "b.json"), "--puzzle", str(tmp_path / "p.json"), "--window", "1x2", "--everywhere"]
+    _, answer = improve_json(capsys, *question)
+    assert (answer["score_before"], answer["score"]) == (1, 1)
+    assert answer["status"] == "open" and answer["bound"] == 3
+    _, whole = improve_json(capsys, *question[:3], "--rows", "0:1")
+    assert whole["score"] == 2 and whole["status"] == "optimal"
 
 
 def test_clues_outlive_files_that_name_their_puzzle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
