@@ -12,6 +12,7 @@ from instances.puzzle import Puzzle
 from lns.engine import Find
 
 MAX_SESSIONS, MAX_OPERATORS = 1000, 100
+OTHERS = "others"  # operators beyond those
 _SECONDS = 1e10
 _COUNT = 2**63 - 1
 
@@ -74,6 +75,10 @@ class Account:
         """Boards in the log of at least this score."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
 
+    def reach(self, elapsed_s: float) -> None:
+        """So much search there was at least, as a file says: half of what a file may say, so that a run can go on."""
+        self.elapsed_s = min(max(self.elapsed_s, elapsed_s), _SECONDS / 2)
+
     def improve(self, find: Find, at: str) -> None:
         """Note a new best."""
         operator = self._operator(find.origin)
@@ -88,6 +93,8 @@ class Account:
         self._operator(find.origin).boards += 1
 
     def _operator(self, name: str) -> Operator:
+        if name not in self.operators and len(self.operators) >= MAX_OPERATORS - 1:
+            name = OTHERS  # a log from elsewhere may name any number
         return self.operators.setdefault(name, Operator())
 
     def begin(self, session: Session) -> None:

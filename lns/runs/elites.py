@@ -7,8 +7,7 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.verify import verify
-from lns.runs.journal import Entry, Reader
+from lns.runs.journal import Entry, Reader, is_true
 
 
 @dataclass
@@ -29,8 +28,7 @@ class Elites:
         for entry in self._reader.read(self._floor()):
             if not isinstance(entry, Entry) or entry.score < self._floor() or entry.board in self._boards:
                 continue
-            judged = verify(self.puzzle, entry.board)
-            if judged.complete and judged.score == entry.score:
+            if is_true(entry, self.puzzle):
                 self.top = sorted([*self.top, entry], key=lambda one: -one.score)[: self.size]
                 self._boards = {one.board for one in self.top}
         return self.top

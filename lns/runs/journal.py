@@ -14,6 +14,7 @@ from instances.board import Board
 from instances.errors import InputError
 from instances.formats.json_values import Fields, json_object
 from instances.puzzle import MAX_CELLS, Puzzle
+from instances.verify import verify
 from lns.runs.files import BOARDS, is_sealed, open_regular, seal, whole_lines, write_all
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes
@@ -63,6 +64,12 @@ def parse(line: str, puzzle: Puzzle) -> Entry:
         fields.text("origin", 60),
         Board(np.array(oriented, dtype=np.int32), puzzle.width, puzzle.height),
     )
+
+
+def is_true(entry: Entry, puzzle: Puzzle) -> bool:
+    """Whether the board is whole and legal, and scores what its line says."""
+    judged = verify(puzzle, entry.board)
+    return judged.complete and judged.score == entry.score
 
 
 class Journal:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.errors import InputError
-from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import Find, counters, legal_score
 from lns.engines import make_engine
@@ -19,7 +18,7 @@ from lns.runs.account import Account, from_json
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import Best, RunDirectory, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS, read_sealed
-from lns.runs.journal import Entry, Journal, Reader
+from lns.runs.journal import Entry, Journal, Reader, is_true
 
 log = logging.getLogger("lns")
 
@@ -60,7 +59,7 @@ def recover(directory: RunDirectory) -> Recovered:
     origin = max(candidates, key=lambda name: candidates[name].score, default="")
     best = candidates.get(origin)
     _trim(account, best)
-    account.elapsed_s = max(account.elapsed_s, _last_beat(directory))
+    account.reach(_last_beat(directory))
     return Recovered(account, checkpoint.islands, journal, recent, best, origin)
 
 
@@ -126,11 +125,11 @@ def _read_log(
     boards: list[Board] = []
     damaged = 0
     for entry in Reader(directory.path, directory.puzzle, counted).read():
-        if not isinstance(entry, Entry) or not _true(entry, directory.searched):
+        if not isinstance(entry, Entry) or not is_true(entry, directory.searched):
             damaged += 1
             continue
         find = Find(entry.board, entry.score, entry.origin)
-        account.elapsed_s = max(account.elapsed_s, entry.elapsed_s)
+        account.reach(entry.elapsed_s)
         if entry.score > account.best_score:
             account.improve(find, entry.at)
         account.log(find)
@@ -140,11 +139,6 @@ def _read_log(
     if damaged:
         log.warning("%s: %d damaged lines are passed over", BOARDS, damaged)
     return boards
-
-
-def _true(entry: Entry, puzzle: Puzzle) -> bool:
-    judged = verify(puzzle, entry.board)
-    return judged.complete and judged.score == entry.score
 
 
 def _trim(account: Account, best: Best | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import zipfile
 from dataclasses import replace
@@ -18,9 +19,12 @@ from lns import islands
 from lns.construct.kernel import MOST_STEMS
 from lns.engine import State
 from lns.engines import make_engine
+from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
+from lns.runs import keeper
+from lns.runs.account import MAX_OPERATORS, OTHERS
 from lns.runs.directory import RunDirectory, read_best, read_run
-from lns.runs.files import BOARDS, CHECKPOINT, PREVIOUS, STATUS
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS
 from lns.runs.journal import Entry, Reader
 from lns.runs.overview import look
 from tests.lns.run_parts import (
@@ -334,7 +338,8 @@ def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, t
         name = names[round_number % len(names)]
         array = changed[name].reshape(-1)
         at = chance.integers(array.size)
-        array[at] = chance.integers(-(2**31), 2**31) if array.dtype != np.uint8 else chance.integers(256)
+        kind = np.iinfo(array.dtype if array.dtype.itemsize < 4 else np.int32)
+        array[at] = chance.integers(kind.min, kind.max, endpoint=True)
         engine_again = make_engine(engine, puzzle, QUICK, 3, 0)
         try:
             engine_again.restore(changed)
@@ -345,3 +350,46 @@ def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, t
             engine_again.step(puzzle.max_score)
         assert all(verify(puzzle, find.board).valid for find in engine_again.drain())
     assert refused > 5
+
+
+def test_a_log_that_names_anything_can_be_resumed_again_and_again(tmp_path: Path) -> None:
+    """More origins, and more seconds, than a checkpoint may hold."""
+    path = finished_run(tmp_path / "run")
+    _, puzzle = read_run(path)
+    entry = next(one for one in Reader(path, puzzle).read() if isinstance(one, Entry))
+    with (path / BOARDS).open("a") as file:
+        for number in range(MAX_OPERATORS + 20):
+            file.write(replace(entry, origin=f"part {number}", elapsed_s=1e10).line() + "\n")
+    for _ in range(3):
+        _, found = resumed(path, 1)
+        assert len(found.account.operators) == MAX_OPERATORS and found.account.operators[OTHERS].boards >= 20
+    assert not look(path).notes
+
+
+def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsync = os.fsync
+    saved: list[list[str]] = []
+    note, end = keeper.Keeper.note, keeper.Keeper.end
+
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def note_with_room(self: keeper.Keeper, search: Archipelago) -> None:
+        note(self, search)
+        if self.best and self.troubles:
+            assert BOARDS in self.troubles and BEST in self.troubles and self.journal.pending
+            monkeypatch.setattr(os, "fsync", fsync)
+
+    def at_the_end(self: keeper.Keeper, search: Archipelago, why: str) -> None:
+        saved.append(self.troubles)
+        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not self.journal.pending
+        end(self, search, why)
+
+    path = tmp_path / "run"
+    directory = new_directory(path, small_puzzle())
+    monkeypatch.setattr(keeper, "RETRY_S", 0.0)
+    monkeypatch.setattr(keeper.Keeper, "note", note_with_room)
+    monkeypatch.setattr(keeper.Keeper, "end", at_the_end)
+    monkeypatch.setattr(os, "fsync", refuse)
+    run_for(directory, 4)
+    assert saved == [[]]

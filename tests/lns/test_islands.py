@@ -26,7 +26,7 @@ from lns.params import Params
 from lns.warmup import warm_up
 from tests.lns.run_parts import QUICK, Inline, small_puzzle
 
-ENGINES = ("auto", "tabu", "lns")
+ENGINES = ("auto", "tabu", "lns", "beam")
 
 
 def same(a: State, b: State) -> bool:
