@@ -18,7 +18,7 @@ _FORBIDDEN = -1000.0
 def fit(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> tuple[IntArray, IntArray]:
     """(matches, rotation) of the best legal rotation of each piece on each cell; shape (cells, pieces).
 
-    Matches count placed neighbours only; a piece that no rotation makes legal there has -1000.
+    Matches count placed neighbours only; a piece that no rotation makes legal there has less than -900.
     """
     shown = Board(placements, puzzle.width, puzzle.height).colours(puzzle)
     quads = puzzle.oriented.reshape(-1, 4, 4)[pieces]  # piece, rotation, side

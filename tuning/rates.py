@@ -12,7 +12,6 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
 from instances.errors import InputError
@@ -20,6 +19,7 @@ from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
 from instances.turn import turned_board, turned_puzzle
 from lns import params as parameters
+from lns.crew import Crew
 from lns.engines import construction_only
 from lns.estimate import Tally
 from lns.params import Params
@@ -127,13 +127,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in ("nodes", "seeds", "islands", "workers"):
             if not 1 <= getattr(args, name) < 1e15:
                 raise InputError(f"--{name} {getattr(args, name):g}; expected 1 or more")
+        _run(args, puzzle, params)
     except InputError as error:
         print(f"rates: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
+    """Print a line for each island of each seed, and the sums."""
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
-    with ProcessPoolExecutor(args.workers) as pool:
+    with Crew(args.workers) as crew:
         jobs = [
-            pool.submit(count, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
+            crew.submit(count, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
             for seed in range(1, args.seeds + 1)
             for island in range(args.islands)
         ]
@@ -145,7 +153,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
     total = [sum(column) for column in zip(*(together(puzzle, args.best, run) for run in runs), strict=True)]
     print(f"{'all':<9} {' '.join(f'{one:6}' for one in total)}   in {nodes:.3g} nodes")
-    return 0
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from instances.errors import InputError
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
-from lns.construct.beam_kernel import MOST_FAVOURED, Paths, Room, advance
+from lns.construct.beam_kernel import Paths, Room, advance
 from lns.construct.probe import new_population
 from lns.construct.tables import build
+from lns.construct.word import MOST_FAVOURED
 from lns.params import Beam as BeamParams
 from lns.rng import RandomState, generator
 

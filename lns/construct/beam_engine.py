@@ -11,10 +11,10 @@ from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fill
 from lns.construct.beam import Beam
 from lns.construct.beam_kernel import Paths, finish
-from lns.construct.constructor import MAX_COLOURS
 from lns.construct.derive import beam_cut_of, order_of
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
+from lns.construct.tables import check_colours
 from lns.construct.tail import plan_tail
 from lns.costs import CHILD
 from lns.engine import Find, State, Statistics, counters, judged
@@ -34,8 +34,7 @@ class BeamEngine:
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, random: RandomState, died: int = 0) -> None:
-        if puzzle.colours > MAX_COLOURS:
-            raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
+        check_colours(puzzle)
         if params.beam.width * puzzle.cells > MAX_PLACED:
             raise InputError(
                 f"parameter beam.width is {params.beam.width}; "

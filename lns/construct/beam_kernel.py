@@ -11,10 +11,8 @@ from exact.jit import kernel
 from lns.construct.probe import Population, bear
 from lns.construct.tables import Tables
 from lns.construct.tail import TailPlan, TailWork, solve_tail
-from lns.construct.word import GAIN_AT, NEVER, PIECE_MASK, ROTATION_AT, SLIP
+from lns.construct.word import GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT, SLIP
 from lns.rng import RandomState, below
-
-MOST_FAVOURED = 4  # half-edges of a piece
 
 Paths = npt.NDArray[np.int16]
 

@@ -25,7 +25,6 @@ from lns.rng import RandomState, generator
 SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours,
 LONGEST = 10  # within one and this many times `reshuffle_nodes`
 DEALT = 16  # cells without a clue, whose pieces say which island goes on behind them
-MAX_COLOURS = 500  # the candidate tables hold colours x colours lists a kind of cell
 
 
 class Constructor:
@@ -54,8 +53,7 @@ class Constructor:
     ) -> None:
         if len(schedule.unlock) >= word.SLIPS:
             raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {word.SLIPS}")
-        if puzzle.colours > MAX_COLOURS:
-            raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
+        tables.check_colours(puzzle)
         self.puzzle = puzzle
         self.params = params
         self.random = random

@@ -15,7 +15,8 @@ from lns.construct.word import SLIPS
 
 Floats = npt.NDArray[np.float64]
 
-SHY = 0.9  # exact children in the eighth of the board behind the quota, of those of a population, which met it by luck
+SHY = 0.9  # share of a population's exact children that a search has, in the eighth of the board behind the quota: what
+# lives on in a population fits there by luck
 FEW = 10  # ends that tell a chance
 LEAST = 1e-300  # to divide by
 PRIOR = 100_000.0  # nodes that the population's word is worth

@@ -101,14 +101,19 @@ def _none_left(at: int, words: npt.NDArray[np.int64], used: npt.NDArray[np.uint8
 
 
 @inline_flat_kernel
+def _mixed(key: np.uint64) -> np.uint64:
+    """Each bit of the upper half of what comes out depends on all of ``key``."""
+    key *= _MIX
+    return (key ^ key >> _HALF) * _MIX
+
+
+@inline_flat_kernel
 def _is_dealt_to(lot: int, lots: int, chosen: npt.NDArray[np.int64], last: np.uint64, word: np.int64) -> bool:
     """Whether the prefix of the first ``last`` cells and ``word`` behind them is for the island ``lot``."""
     key = np.uint64(word & PIECE_MASK)
     for depth in range(last):
         key = (key << _LEFT | key >> _RIGHT) ^ np.uint64(chosen[depth] & PIECE_MASK)
-    key *= _MIX
-    key = (key ^ key >> _HALF) * _MIX
-    return (key >> _HALF) % np.uint64(lots) == np.uint64(lot)
+    return (_mixed(key) >> _HALF) % np.uint64(lots) == np.uint64(lot)
 
 
 @flat_kernel
@@ -198,8 +203,7 @@ def _note_stem(prefix: Prefix, begin: int) -> None:
     while back <= begin:
         key = (key << _LEFT | key >> _RIGHT) ^ np.uint64(chosen[begin - back] & PIECE_MASK)
         back += max(1, back >> 1)
-    key *= _MIX
-    key = (key ^ key >> _HALF) * _MIX
+    key = _mixed(key)
     key ^= key >> _HALF
     if key & np.uint64(RARE - 1) == 0 and stems[0] < MOST_STEMS:
         stems[0] += np.uint64(1)

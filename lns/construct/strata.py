@@ -16,10 +16,9 @@ from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import IntArray, Puzzle
 from lns import costs
 from lns.construct import tables
-from lns.construct.beam_kernel import MOST_FAVOURED
 from lns.construct.probe import Population, Room, bear, draw, new_population
 from lns.construct.tables import Tables
-from lns.construct.word import GAIN_AT, PIECE_MASK
+from lns.construct.word import GAIN_AT, MOST_FAVOURED, PIECE_MASK
 from lns.rng import RandomState, generator, random_state
 
 STRATA, EACH = 32, 512

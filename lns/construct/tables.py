@@ -15,8 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from instances.errors import InputError
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
 from lns.construct.word import GAIN_AT, NEVER, SLIP, Longs, pack
+
+MAX_COLOURS = 500
 
 
 class Tables(NamedTuple):
@@ -40,6 +43,12 @@ class Kind:
     wanted: tuple[tuple[int, int], ...]  # (side, colour) asked for by a clue on the right or below
     slips: tuple[int, ...]  # sides at which this cell may mismatch
     clue: int = -1  # the oriented piece of a clue on this cell
+
+
+def check_colours(puzzle: Puzzle) -> None:
+    """Raises InputError where the lists, colours x colours of them a kind of cell, would not fit into memory."""
+    if puzzle.colours > MAX_COLOURS:
+        raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
 
 
 def may_slip(puzzle: Puzzle, cell: int, side: int) -> bool:

@@ -20,6 +20,7 @@ from instances.puzzle import DOWN, RIGHT, IntArray
 SLIP_BITS = 10
 SLIP = 1 << SLIP_BITS  # one slip, in units of gain; more than all favoured half-edges of a board: see ``Courses``
 NEVER = -(2**15)  # gain of the end of a list
+MOST_FAVOURED = 4  # half-edges of a piece
 SLIPS = 32  # a schedule spends fewer: so many slips are as low as the gain that ends a list
 
 _PIECE_BITS, _ROTATION_BITS, _DOWN_BITS, _RIGHT_BITS = 13, 2, 12, 21

@@ -1,9 +1,10 @@
 """What each course is worth: new boards a node, by what it met, and by what the other heights of its colours did.
 
-Luck has a large part in what a few shuffles show: a few stems in a hundred make most of the boards. So what is told of
-a course by others counts as much as some shuffles of its own. Half-edges more that are asked for may be worth a factor
-each, as few shuffles of a high course flow, and those flow well; half-edges less are worth as much less. Of colours
-that were not tried as much is expected as of those that were.
+Luck has a large part in what a few shuffles show: a few stems in a hundred make most of the boards. So what the
+shuffles of one height show counts for the other heights of its colours too, as much as some shuffles of their own
+(``trust``): a height that asks for a half-edge more may be worth RISE times as much, as few of its shuffles lead
+anywhere, and those lead far; one that asks for a half-edge less is worth as much less. Of colours that were not tried
+as much is expected as of those that were.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from instances.puzzle import Puzzle
 from lns.neighbourhoods.move import Move, Operator, damage
 
 MOST_CELLS = 48  # larger regions are seldom searched far enough to be worth their nodes
-BAND = 5  # cells of a column of the comb order
+BAND = 5  # cells; about as long as the columns of the comb order
 DONORS = (4, 12)  # fewest, most
 SIDEWAYS = 0.5  # share of the re-solves without a gain after which a refill as good is looked for
 
@@ -50,7 +50,7 @@ def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: 
 
 
 def block(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
-    """A rectangle of 9 to 48 cells that holds a mismatch anywhere in it."""
+    """A rectangle of three to seven cells either way, MOST_CELLS at most, with a mismatch anywhere in it."""
     height, width = int(chance.integers(3, 8)), int(chance.integers(3, 8))
     return _around(puzzle, _mismatch(puzzle, board, chance), height, min(width, MOST_CELLS // height), chance)
 
@@ -80,7 +80,7 @@ def cluster(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[i
 
 
 def comb(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]:
-    """Neighbouring columns, or rows, as long as those that the comb order fills one by one; a mismatch among them."""
+    """Short neighbouring columns, or rows, like those that the comb order fills one by one; a mismatch among them."""
     pair, long = _mismatch(puzzle, board, chance), MOST_CELLS // BAND
     height, width = (BAND, long) if chance.integers(2) else (long, BAND)
     return _around(puzzle, pair, height, width, chance)

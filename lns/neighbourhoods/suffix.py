@@ -19,7 +19,7 @@ from lns.construct.derive import beam_cut_of, order_of
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.tail import plan_tail
-from lns.costs import CHILD, REGION_NODE
+from lns.costs import CHILD, REGION_NODE, TAIL_NODE, tails
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.params import Beam as BeamParams
 from lns.params import Construct
@@ -86,21 +86,25 @@ class Suffix:
 def _finish(
     puzzle: Puzzle, order: IntArray, paths: Paths, score: int, nodes: int, tail_nodes: int
 ) -> tuple[Board | None, int]:
-    """The best full board of at least ``score`` that the paths lead to within ``nodes``, if any; (board, nodes)."""
-    cut, found, spent, done = paths.shape[1], None, 0, 0
+    """The best full board of at least ``score`` that the paths lead to within ``nodes``, if any; (board, nodes).
+
+    Nodes are those of a re-solve.
+    """
+    cut, found, spent, done = paths.shape[1], None, 0.0, 0
     plan, work = plan_tail(puzzle, order, cut)
     position = padded(order, puzzle.width)
     mismatches = puzzle.max_score - score
     while done < len(paths) and spent < nodes and mismatches >= 0:
-        more, _, made, left = finish(
-            paths, done, position, puzzle.width + 1, plan, work, mismatches, nodes - spent, tail_nodes
+        room = int((nodes - spent) * REGION_NODE / TAIL_NODE) + 1
+        more, searched, made, left = finish(
+            paths, done, position, puzzle.width + 1, plan, work, mismatches, room, tail_nodes
         )
-        done, spent = done + more, spent + made
+        done, spent = done + more, spent + tails(searched, made) / REGION_NODE
         if left >= 0:
             placed = np.empty(puzzle.cells, dtype=np.int32)
             placed[order[:cut]], placed[order[cut:]] = paths[done - 1], work.found
             found, mismatches = Board(placed, puzzle.width, puzzle.height), left - 1
-    return found, spent
+    return found, int(spent)
 
 
 @lru_cache(maxsize=8)

@@ -58,6 +58,16 @@ def check(name, puzzle, board, chance, nodes):
     return move
 
 
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("nodes", [3_000, 30_000, 300_000])
+def test_a_budget_is_kept_to_about(name, nodes):
+    """A re-solve, and another for a refill as good; a beam at its narrowest, and its tails."""
+    puzzle = load_puzzle("like-e2-16x16")
+    board, chance = good_board(puzzle), np.random.default_rng(4)
+    for _ in range(4):
+        assert check(name, puzzle, board, chance, nodes).nodes <= 3 * nodes + 20_000
+
+
 def test_the_statistics_count_each_operator():
     assert tuple(OPERATORS) == COUNTED
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from instances import Board, verify
-from instances.formats import load_puzzle
+from instances.formats import load_puzzle, write
+from instances.generate import uniform
 from tests.lns.run_parts import QUICK
 from tuning.rates import count, main, together
 
@@ -66,3 +67,10 @@ def test_islands_of_a_seed_have_parts_of_their_own_and_turn_clues_their_own_way(
 def test_what_cannot_be_counted_is_refused(capsys, arguments, sentence):
     assert main(arguments) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_what_a_worker_refuses_is_a_sentence(capsys, tmp_path):
+    write(tmp_path / "many.json", None, uniform(24, 24, 900, 1).puzzle, None)
+    assert main([str(tmp_path / "many.json"), "--best", "100", "--nodes", "1e6", "--seeds", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "the optimizer takes at most 500" in told and told.count("\n") == 1
