@@ -160,8 +160,9 @@ def _run_search(args: argparse.Namespace) -> int:
     if args.all and args.force:
         raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
     puzzle = load_puzzle(args.instance)
+    asked = puzzle  # boards are of the puzzle itself, whatever lies at the start
     if args.start is not None:
-        puzzle = with_laid(puzzle, load_board(args.start, puzzle)[1], args.start)
+        asked = with_laid(puzzle, load_board(args.start, puzzle)[1], args.start)
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
@@ -170,7 +171,7 @@ def _run_search(args: argparse.Namespace) -> int:
     try:
         with progress(args.time, quiet=args.quiet) as line:
             outcome = solve(
-                puzzle,
+                asked,
                 solver=args.solver,
                 count_all=args.job == "count",
                 nodes=args.nodes,
@@ -254,6 +255,7 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
         "convention": outcome.convention,
         "instance": args.instance,
         "instance_sha256": puzzle.sha256,
+        "start": args.start,
         "details": outcome.details,
     }
     if args.job == "solve" and not args.all and outcome.board is not None:

@@ -105,6 +105,14 @@ def test_pieces_that_lie_stay(capsys: pytest.CaptureFixture[str]) -> None:
             question = ["p.json", "--start", "begun.json", "--solver", solver, "--json", "--quiet"]
             assert main(["exact", "count", *question]) == (0 if expected else 1)
             assert said(capsys)["solutions"] == expected
+    assert main(["exact", "solve", "p.json", "--start", "begun.json", "--all", "-o", "completed", "--quiet"]) == 1
+    assert not list(Path("completed").iterdir())
+    write("begun.json", None, PUZZLE, Board.from_pairs([corner, *[None] * 15], 4, 4))
+    capsys.readouterr()
+    assert main(["exact", "solve", "p.json", "--start", "begun.json", "-o", "completed.json", "--json", "--quiet"]) == 0
+    assert said(capsys)["instance_sha256"] == PUZZLE.sha256
+    again, board = load_board("completed.json")
+    assert again == PUZZLE and verify(PUZZLE, board).score == PUZZLE.max_score and board.pairs()[0] == list(corner)
     upside_down = Board.from_pairs([[boards[0][0][0], boards[0][0][1] ^ 2], *[None] * 15], 4, 4)
     write("illegal.json", None, PUZZLE, upside_down)
     capsys.readouterr()
