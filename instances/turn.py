@@ -1,13 +1,26 @@
-"""The board seen from another side: puzzles and boards after quarter turns; same pieces, same scores."""
+"""The board seen from another side: puzzles and boards after quarter turns or in a mirror; same pieces, same scores."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle
+
+_MIRRORED = (0, 3, 2, 1)  # where a piece's colours, up, right, down and left, go in a mirror
+
+
+class View(NamedTuple):
+    """After so many clockwise quarter turns; then left and right exchanged, if ``mirrored``."""
+
+    turns: int = 0
+    mirrored: bool = False
+
+
+UPRIGHT = View()
 
 
 @lru_cache(maxsize=8)
@@ -24,3 +37,33 @@ def turned_board(board: Board, turns: int) -> Board:
     grid = np.rot90(board.placements.reshape(board.height, board.width), -turns)
     laid = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
     return Board(laid, grid.shape[1], grid.shape[0])
+
+
+@lru_cache(maxsize=16)
+def seen_puzzle(puzzle: Puzzle, view: View) -> Puzzle:
+    """The puzzle as it is seen from ``view``. A mirrored piece keeps its number, and its rotations run backwards."""
+    turned = turned_puzzle(puzzle, view.turns) if view.turns else puzzle
+    if not view.mirrored:
+        return turned
+    clues = tuple(Clue(_mirrored(clue.cell, turned.width), clue.piece, -clue.rotation % 4) for clue in turned.clues)
+    return Puzzle(turned.pieces[:, _MIRRORED], turned.width, turned.height, clues, turned.name)
+
+
+def seen_board(board: Board, view: View) -> Board:
+    """A board of `seen_puzzle`, of one of the puzzle."""
+    turned = turned_board(board, view.turns)
+    return _mirrored_board(turned) if view.mirrored else turned
+
+
+def board_behind(board: Board, view: View) -> Board:
+    """The board of the puzzle that looks like ``board`` from ``view``: `seen_board` undone."""
+    return turned_board(_mirrored_board(board) if view.mirrored else board, -view.turns)
+
+
+def _mirrored_board(board: Board) -> Board:
+    grid = board.placements.reshape(board.height, board.width)[:, ::-1]
+    return Board(np.where(grid < 0, EMPTY, grid // 4 * 4 + -grid % 4), board.width, board.height)
+
+
+def _mirrored(cell: int, width: int) -> int:
+    return cell + width - 1 - 2 * (cell % width)

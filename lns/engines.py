@@ -14,7 +14,7 @@ from lns.params import Params
 from lns.rng import random_state
 from lns.search import Search
 from lns.tabu.engine import TabuEngine
-from lns.turned import Turned, best_turns, lot_of
+from lns.turned import Turned, best_turns, lot_of, views_of
 
 
 def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int = 1) -> Engine:
@@ -24,14 +24,14 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
     ``puzzle``. Raises InputError for another name.
     """
     puzzle = puzzle.renumbered()
-    lot = lot_of(puzzle, island, islands)
+    lot, views = lot_of(island, islands), views_of(puzzle, island)
 
     def made(puzzle: Puzzle) -> Engine:
         match name:
             case "auto":
-                return Search(puzzle, params, seed, island, lot)
+                return Search(puzzle, params, seed, island, lot, views)
             case "construct":
-                return Search(puzzle, construction_only(params), seed, island, lot)
+                return Search(puzzle, construction_only(params), seed, island, lot, views)
             case "beam":
                 return BeamEngine(puzzle, params, random_state(seed, island))
             case "tabu":

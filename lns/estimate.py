@@ -23,7 +23,7 @@ from lns.engines import construction_only
 from lns.families import Families
 from lns.params import Params
 from lns.search import Search
-from lns.turned import best_turns
+from lns.turned import best_turns, views_of
 
 ENOUGH = 20  # families of a score, after which the next score is looked for
 TRUSTED = 10  # families, from which a ratio is worth something; where fewer come, `low` and `high` are far apart
@@ -99,9 +99,10 @@ class Measurement:
     """The main engine's construction, neither beams nor windows, watched: every board that it constructs is counted."""
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
+        views = views_of(puzzle)
         self.puzzle = puzzle = turned_puzzle(puzzle.renumbered(), best_turns(puzzle))
         self.params = construction_only(params)
-        self.search = Search(puzzle, self.params, seed, 0)
+        self.search = Search(puzzle, self.params, seed, 0, views=views)
         self.target, self.seconds = 1, 0.0
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
         while self.search.constructor is None:  # measures the pieces, and compiles, before the clock starts

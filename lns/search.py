@@ -5,12 +5,15 @@ Beams begin, and go on where no construction gets through: some boards of 30x30 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from exact.region.resolve import resolve
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
+from instances.turn import UPRIGHT, View
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
@@ -26,13 +29,21 @@ ALL_DONE = 2**31  # more than any board has regions
 class Search:
     """One island of the main engine. Boards are judged by `instances.verify` before they count.
 
-    ``lot``: (i, n): its part of what n islands search alike (`Constructor`).
+    ``lot``: (i, n): its part of what n islands search alike (`Constructor`); ``views``: see `Courses`.
     """
 
-    def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int, lot: tuple[int, int] = (0, 1)) -> None:
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        params: Params,
+        seed: int,
+        island: int,
+        lot: tuple[int, int] = (0, 1),
+        views: Sequence[View] = (UPRIGHT,),
+    ) -> None:
         self.puzzle, self.params, self.island, self.lot = puzzle, params, island, lot
         self.random: RandomState = random_state(seed, island)
-        self.courses = Courses(puzzle, params.construct, self.random)
+        self.courses = Courses(puzzle, params.construct, self.random, views)
         self.constructor: Constructor | None = None
         self.best: Board | None = None
         self.best_score = -1
@@ -61,7 +72,7 @@ class Search:
         made = Statistics(
             window_nodes=self.window_nodes,
             courses=len(self.courses.courses),
-            colour_sets=len({course.colour_set for course in self.courses.courses if course.percent}),
+            colour_sets=len({(course.view, course.colour_set) for course in self.courses.courses if course.percent}),
             boards=self.boards,
             beam_nodes=self.beam_nodes,
             beam_prefixes=self.beam_prefixes,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.turn import turned_board, turned_puzzle
+from instances.turn import View, turned_board, turned_puzzle
 from lns.engine import Engine, Find, State, Statistics, judged
 
 LATER = 2  # rows that a clue may be met later, on average, by an island that turns the board its own way
@@ -15,12 +15,31 @@ LATER = 2  # rows that a clue may be met later, on average, by an island that tu
 def best_turns(puzzle: Puzzle, island: int = 0) -> int:
     """Clockwise quarter turns after which filling row by row from the top makes the best boards.
 
+    With clues no two turns lead to the same boards, so each ``island`` begins with the next of the good ones.
+    """
+    good = _good_turns(puzzle)
+    return good[island % len(good)]
+
+
+def views_of(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
+    """From where the board may be seen that ``island`` turned by its `best_turns`: as it is, then from the other sides.
+
+    Filled from each of them it gets other boards, as the trees of the best prefixes are soon searched
+    (`lns.construct.stems`): with clues from each good side, and always in the mirror, where the same upper rows are
+    laid, but the last ones, with all slips, are filled from the other end.
+    """
+    good, turns = _good_turns(puzzle), best_turns(puzzle, island)
+    first = good.index(turns)
+    order = [(turn - turns) % 4 for turn in good[first:] + good[:first]]
+    return tuple(View(turn, mirrored) for mirrored in (False, True) for turn in order)
+
+
+def _good_turns(puzzle: Puzzle) -> list[int]:
+    """The best first.
+
     Rows are as short as can be, since fewer edges are open then between what is filled and what is not. Of the turns
     that allow it the one that meets the clues soonest is taken: a clue cuts the search down by a factor, and what was
-    made before it pays for that.
-
-    With clues no two turns lead to the same boards. So each ``island`` takes the next one that is nearly as good: what
-    they find is different, and the trees of the best prefixes are soon searched (`lns.construct.stems`).
+    made before it pays for that. Others are good if they meet the clues nearly as soon; without clues all are one.
     """
     shortest = min(puzzle.width, puzzle.height)
     met = {}  # the cells of the clues, summed, by turns
@@ -30,14 +49,12 @@ def best_turns(puzzle: Puzzle, island: int = 0) -> int:
             met[turns] = sum(clue.cell for clue in turned.clues)
     near = min(met.values()) + LATER * shortest * len(puzzle.clues)
     good = sorted((turns for turns in met if met[turns] <= near), key=met.__getitem__)
-    return good[island % len(good)] if puzzle.clues else good[0]
+    return good if puzzle.clues else good[:1]
 
 
-def lot_of(puzzle: Puzzle, island: int, islands: int) -> tuple[int, int]:
-    """(place of the ``island`` among those that turn the board as it does, how many these are); the first is 0."""
-    turns = best_turns(puzzle, island)
-    alike = [other for other in range(max(islands, island + 1)) if best_turns(puzzle, other) == turns]
-    return alike.index(island), len(alike)
+def lot_of(island: int, islands: int) -> tuple[int, int]:
+    """(place of the ``island`` among those that share all prefixes out, how many these are)."""
+    return island, max(islands, island + 1)
 
 
 class Turned:

@@ -24,7 +24,7 @@ from lns.engines import construction_only
 from lns.estimate import Tally
 from lns.params import Params
 from lns.search import Search
-from lns.turned import best_turns, lot_of
+from lns.turned import best_turns, lot_of, views_of
 
 BELOW = 3  # edges below the best from which boards are counted
 ABOVE = 2
@@ -34,7 +34,7 @@ ABOVE = 2
 class Count:
     """Of one island of a seed. ``families``: of boards of at least each score from ``best`` - BELOW; ``boards``: those
     that are the first of a family, with their scores; ``nodes``: what its work took (`Statistics.effort`);
-    ``courses``: (set of colours, percent of the height, share of the work) of each course."""
+    ``courses``: (view, set of colours, percent of the height, share of the work) of each course."""
 
     seed: int
     island: int
@@ -42,23 +42,25 @@ class Count:
     boards: tuple[tuple[IntArray, int], ...]
     nodes: int
     seconds: float
-    courses: tuple[tuple[int, float, float], ...]
+    courses: tuple[tuple[int, int, float, float], ...]
 
     def __str__(self) -> str:
         found = " ".join(f"{count:6}" for count in self.families)
-        shares = " ".join(f"{colours}/{percent:g}%:{share:.0%}" for colours, percent, share in self.courses)
+        shares = " ".join(
+            f"{view}.{colours}/{percent:g}%:{share:.0%}" for view, colours, percent, share in self.courses
+        )
         name = f"{self.seed}.{self.island}" if self.island else str(self.seed)
         return f"seed {name:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
 
 def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1) -> Count:
     """Families of boards that one island makes of ``puzzle`` in so many nodes, as if it had a board of ``best``."""
-    turns, lot = best_turns(puzzle, island), lot_of(puzzle, island, islands)
+    turns, lot, views = best_turns(puzzle, island), lot_of(island, islands), views_of(puzzle, island)
     puzzle = turned_puzzle(puzzle, turns)
     scores = _scores(puzzle, best)
     params = construction_only(params)
     params = replace(params, engine=replace(params.engine, boards_from=max(1, scores[0])))
-    search = Search(puzzle, params, seed, island, lot)
+    search = Search(puzzle, params, seed, island, lot, views)
     while search.best is None:
         search.step(puzzle.max_score)
     search.drain()
@@ -79,7 +81,9 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
         tuple(boards),
         search.statistics.effort,
         time.process_time() - began,
-        tuple((course.colour_set, course.percent, course.work / work) for course in search.courses.courses),
+        tuple(
+            (course.view, course.colour_set, course.percent, course.work / work) for course in search.courses.courses
+        ),
     )
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import Puzzle
+from instances.turn import board_behind, seen_puzzle
 from lns import costs
 from lns.construct import endgame, kernel, tables, word
 from lns.construct.endgame import EXHAUSTED, REACHED
@@ -59,7 +60,6 @@ class Constructor:
         self.random = random
         self.lot = lot
         self.schedule = schedule
-        self.tail, self.tail_work = plan_tail(puzzle, self.schedule.order, self.schedule.cut)
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         self.spent = np.zeros(word.SLIPS, dtype=np.int64)
@@ -84,6 +84,8 @@ class Constructor:
     def begin(self, schedule: Schedule, before: int = 0) -> None:
         """Begin at the empty board by another schedule of the same order and cut, candidates in another order.
 
+        The board may be seen from another side, as long as its rows are as short.
+
         ``before``: nodes of earlier shuffles that favoured the same colours.
         """
         self.schedule = schedule
@@ -105,16 +107,18 @@ class Constructor:
     def _make_plan(self) -> None:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
         schedule = self.schedule
-        made = tables.build(self.puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut)
-        ahead = tables.rim_ahead(self.puzzle, schedule.order, made.base, schedule.cut)
+        puzzle = self.seen = seen_puzzle(self.puzzle, schedule.view)
+        made = tables.build(puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut)
+        ahead = tables.rim_ahead(puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame, schedule.cut
-        width, dealt = self.puzzle.width + 1, self._dealt() if schedule.favoured else 0
+        width, dealt = puzzle.width + 1, self._dealt() if schedule.favoured else 0
         self.plan = Plan(made, self._position, schedule.need, ahead, width, begin, cut, dealt, *self.lot)
-        self.end, self.end_work = plan_end(self.puzzle, schedule.order, begin, cut, schedule.allowed, chance)
+        self.end, self.end_work = plan_end(puzzle, schedule.order, begin, cut, schedule.allowed, chance)
+        self.tail, self.tail_work = plan_tail(puzzle, schedule.order, cut)
 
     def _dealt(self) -> int:
         """The depth of the prefixes that are dealt out among islands, or 0."""
-        clued = [clue.cell for clue in self.puzzle.clues]
+        clued = [clue.cell for clue in self.seen.clues]
         free = np.flatnonzero(~np.isin(self.schedule.order[: self.schedule.endgame], clued))
         return int(free[DEALT - 1]) + 1 if self.lot[1] > 1 and len(free) >= DEALT else 0
 
@@ -141,7 +145,7 @@ class Constructor:
         if status == REACHED:
             placed = np.empty(self.puzzle.cells, dtype=np.int32)
             placed[self.schedule.order] = self._finds
-            return Board(placed, self.puzzle.width, self.puzzle.height)
+            return board_behind(Board(placed, self.seen.width, self.seen.height), self.schedule.view)
         self.exhausted = status == EXHAUSTED
         return None
 

@@ -28,6 +28,7 @@ _EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
 @dataclass(eq=False)
 class Course:
     """What is known of one quota. ``colour_set``: number of the set of favoured colours. ``percent``: the height.
+    ``view``: number of the side from which the board is seen.
 
     ``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
     have them, slipping children, nodes that had a slip left. ``spent``: float64 (2, SLIPS) prefixes by slips spent,
@@ -36,6 +37,7 @@ class Course:
     twice as much as the one before.
     """
 
+    view: int
     colour_set: int
     percent: float
     fit: Fit
@@ -48,9 +50,9 @@ class Course:
     new: float = 0.0
 
     @staticmethod
-    def begin(colour_set: int, percent: float, fit: Fit) -> Course:
+    def begin(view: int, colour_set: int, percent: float, fit: Fit) -> Course:
         cells = len(fit.exact)
-        return Course(colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)))
+        return Course(view, colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)))
 
     @property
     def outlook(self) -> float:

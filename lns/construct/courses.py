@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from instances.errors import InputError
 from instances.puzzle import Puzzle
+from instances.turn import UPRIGHT, View, seen_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, NEW, Course, Floats, chances, expected_boards, new_prefixes
 from lns.construct.derive import Aim, Fit, best_schedule, cut_of, highest_aim, measure, order_of, schedule_for
@@ -36,7 +38,7 @@ from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_sets, quota_end
 from lns.construct.stems import Keys, Stems
 from lns.construct.word import SLIP, SLIPS
-from lns.construct.worth import by_colours, change, worth
+from lns.construct.worth import ASIDE, Met, by_colours, by_trees, change, told_aside, worth
 from lns.engine import MOST_SAVED, State
 from lns.params import Construct
 from lns.rng import RandomState, generator
@@ -51,14 +53,19 @@ BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what
 OUTDONE = 0.25  # it ends there, if that is less than this share of what another height of the same colours is worth
 COLOUR_SETS = 32  # from which other colours to favour are drawn
 MOST_COURSES = 128
-_NUMBERS = ("colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved course
+_NUMBERS = ("view", "colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved course
 
 
 class Courses:
-    """All courses of a run; ``now``: the one being searched, by ``aim``."""
+    """All courses of a run; ``now``: the one being searched, by ``aim``.
 
-    def __init__(self, puzzle: Puzzle, params: Construct, random: RandomState) -> None:
-        self.puzzle, self.params, self.random = puzzle, params, random
+    ``views``: from where the board may be seen, the first one first. Its rows are as long from all of them.
+    """
+
+    def __init__(
+        self, puzzle: Puzzle, params: Construct, random: RandomState, views: Sequence[View] = (UPRIGHT,)
+    ) -> None:
+        self.puzzle, self.params, self.random, self.views = puzzle, params, random, tuple(views)
         sets = favoured_sets(puzzle, params.quota_rim, params.quota_inner, COLOUR_SETS) if params.quota > 0 else []
         # more favoured half-edges would look like slips
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < SLIP]
@@ -88,7 +95,9 @@ class Courses:
     def schedule(self) -> Schedule:
         """That of the present course and aim."""
         assert self.aim is not None
-        return schedule_for(self.courses[self.now].fit, self.aim, self.puzzle, self.params)
+        course = self.courses[self.now]
+        made = schedule_for(course.fit, self.aim, self.puzzle, self.params)
+        return replace(made, view=self.views[course.view])
 
     def learn(self, built: Constructor) -> None:
         """The present course was searched by ``built``."""
@@ -98,14 +107,14 @@ class Courses:
         self.ends += built.ends
 
     def outdone(self, built: Constructor, mismatches: int) -> bool:
-        """Whether the present shuffle, by ``built``, shows by now that another height is worth far more."""
+        """Whether the present shuffle, by ``built``, shows by now that others of its colours are worth far more."""
         now = self.courses[self.now]
         ours = by_colours(self.courses).get(now.colour_set, []) if now.percent else []
         if len(ours) < 2 or built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
             return False
         work = self._works()
         work[self.now] += built.work_of_shuffle
-        values, _ = self._worth(self.boards(max(0, mismatches), built), work)
+        values, _ = worth(self._met(self.boards(max(0, mismatches), built), work))
         return bool(values[self.now] < OUTDONE * values[ours].max())
 
     def _stems_of(self, built: Constructor) -> Keys:
@@ -113,19 +122,19 @@ class Courses:
         slack = np.uint64(self.courses[self.now].slack & 0xFFFF)
         return built.stems ^ (slack << np.uint64(48))
 
-    def quota(self, percent: float, colour_set: int = 0) -> Quota:
-        """That of a height for a set of favoured colours; none at all at 0."""
+    def quota(self, percent: float, colour_set: int = 0, view: int = 0) -> Quota:
+        """That of a height for a set of favoured colours, from one side; none at all at 0."""
         if not percent or colour_set >= len(self._colour_sets):
             return Quota()
-        puzzle, colours = self.puzzle, self._colour_sets[colour_set]
+        puzzle, colours = seen_puzzle(self.puzzle, self.views[view]), self._colour_sets[colour_set]
         asked = profile(puzzle, order_of(puzzle, self.params), colours, quota_end(puzzle.cells))
         return Quota(colours, asked, self.params.quota).times(percent / 100)
 
     @property
     def work(self) -> int:
-        """Nodes of all shuffles that favoured the colours of the present one."""
-        colours = self.courses[self.now].colour_set
-        return int(sum(one.work for one in self.courses if one.colour_set == colours))
+        """Nodes of all shuffles that favoured the colours of the present one, from the same side."""
+        now = self.courses[self.now]
+        return int(sum(one.work for one in self.courses if _same_tree(one, now)))
 
     @property
     def barren(self) -> bool:
@@ -142,9 +151,10 @@ class Courses:
         boards = self.boards(mismatches)
         if not any(boards):
             return self._without_boards()
-        values, others = self._worth(boards, self._works())
+        met = self._met(boards, self._works())
+        values, others = worth(met)
         best = int(np.argmax(values))
-        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, values, others)
+        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, values, others, met)
 
     def _without_boards(self) -> int:
         """The coarse height below all others; where there is none the course with least work."""
@@ -153,38 +163,46 @@ class Courses:
             return self._begin(lower)
         return min(range(len(self.courses)), key=lambda i: self.courses[i].work)
 
-    def _worth(self, boards: Sequence[float], work: Floats) -> tuple[Floats, float]:
-        """See `worth`."""
+    def _met(self, boards: Sequence[float], work: Floats) -> Met:
+        """What `worth` is told."""
         trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * work.sum()
-        return worth(self.courses, boards, work, trust)
+        return Met(self.courses, boards, work, trust)
 
-    def _something_new(self, best: int, values: Floats, others: float) -> int:
-        """What is expected to be worth more than the best: a height beside the best one of some colours, or ``others``.
+    def _something_new(self, best: int, values: Floats, others: float, met: Met) -> int:
+        """What is expected to be worth more than the best: a height beside the best one of some colours, the same
+        from another side, or ``others``.
 
         Otherwise the best, by ``values``, what the courses are worth. One height below the lowest is tried where that
         is the best: not all instances are alike.
         """
-        new: list[tuple[float, float, int]] = []  # (worth, percent, set of colours)
-        for colour_set, ours in by_colours(self.courses).items():
+        new: list[tuple[float, float, int, int]] = []  # (worth, percent, set of colours, view)
+        trees = by_trees(self.courses)
+        for (view, colour_set), ours in trees.items():
             top = max(ours, key=values.__getitem__)
             course, value = self.courses[top], float(values[top])
             if course.barren:
                 continue
             # a tree that was searched whole holds all of those above it
             if (percent := self._above(top)) is not None and not course.slack:
-                new.append((change(course, percent) * value, percent, colour_set))
+                told = told_aside(met, change(course, percent) * value, view, colour_set, percent)
+                new.append((told, percent, colour_set, view))
             if (percent := self._below(top)) is not None and course.outlook > 0:
-                new.append((change(course, percent) * value / course.outlook, percent, colour_set))
+                promised = change(course, percent) * value / course.outlook
+                told = told_aside(met, promised, view, colour_set, percent)
+                new.append((told, percent, colour_set, view))
+            aside = next((other for other in range(len(self.views)) if (other, colour_set) not in trees), None)
+            if aside is not None and course.outlook > 0:
+                new.append((ASIDE * value / course.outlook, course.percent, colour_set, aside))
         unused = self._unused_sets()
         if unused:
-            new.append((others, self.courses[best].percent or COARSE[0], -1))
-        most, percent, colour_set = max(new, default=(0.0, 0, 0))
+            new.append((others, self.courses[best].percent or COARSE[0], -1, 0))
+        most, percent, colour_set, view = max(new, default=(0.0, 0, 0, 0))
         if most <= values[best]:
             lower = self._lower(best)
             return best if lower is None else self._begin(lower)
         if colour_set < 0:
             colour_set = unused[int(generator(self.random).integers(len(unused)))]
-        return self._begin(percent, colour_set)
+        return self._begin(percent, colour_set, view)
 
     def _works(self) -> Floats:
         return np.array([course.work for course in self.courses])
@@ -194,8 +212,8 @@ class Courses:
         return sorted(set(range(len(self._colour_sets))) - {course.colour_set for course in self.courses})
 
     def _is_higher(self, i: int, other: int) -> bool:
-        """Whether course ``i`` is above another one of the same colours."""
-        return i < other and self.courses[i].colour_set == self.courses[other].colour_set
+        """Whether course ``i`` is above another one of the same colours, from the same side."""
+        return i < other and _same_tree(self.courses[i], self.courses[other])
 
     def _above(self, i: int) -> float | None:
         """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart.
@@ -223,25 +241,25 @@ class Courses:
 
         They favour the same colours. Half-edges are whole: heights close to each other ask for nearly the same.
         """
-        cells = self.puzzle.cells
-        asked = self.quota(percent, self.courses[near[0]].colour_set).floor(cells).max()
+        cells, one = self.puzzle.cells, self.courses[near[0]]
+        asked = self.quota(percent, one.colour_set, one.view).floor(cells).max()
         return all(asked != self.courses[i].fit.quota.floor(cells).max() for i in near)
 
     def _lower(self, i: int) -> int | None:
         """The coarse height below course ``i``, if it is the lowest of the first colours; at 0 all colours are one."""
-        first = [course.percent for course in self.courses if course.colour_set == 0]
+        first = [course.percent for course in self.courses if course.view == course.colour_set == 0]
         return _coarse_below(self.courses[i].percent) if i == len(first) - 1 else None
 
-    def _begin(self, percent: float, colour_set: int = 0) -> int:
+    def _begin(self, percent: float, colour_set: int = 0, view: int = 0) -> int:
         """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
-        quota = self.quota(percent, colour_set)
+        puzzle, quota = seen_puzzle(self.puzzle, self.views[view]), self.quota(percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
-            fit = measure(self.puzzle, self.params, quota.times(share), self.random)
+            fit = measure(puzzle, self.params, quota.times(share), self.random)
             if fit is not None:
                 break
         assert fit is not None, "without a quota some population always lives"
-        course = Course.begin(colour_set, percent, Fit(fit.exact, fit.slipping, quota))
-        self.courses = sorted([*self.courses, course], key=lambda one: (one.colour_set, -one.percent))
+        course = Course.begin(view, colour_set, percent, Fit(fit.exact, fit.slipping, quota))
+        self.courses = sorted([*self.courses, course], key=lambda one: (one.view, one.colour_set, -one.percent))
         return self.courses.index(course)
 
     # -- what is to be expected --------------------------------------------------------------------------------------
@@ -315,24 +333,33 @@ class Courses:
         if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
             raise InputError("the saved aim is out of range")
         saved = [dict(zip(_NUMBERS, row, strict=True)) for row in numbers.tolist()]
-        quotas = [(one["colour_set"], -one["percent"]) for one in saved]
-        if quotas != sorted({(round(colours), FINE * round(height / FINE)) for colours, height in quotas}):
+        quotas = [(one["view"], one["colour_set"], -one["percent"]) for one in saved]
+        if quotas != sorted({(round(view), round(one), FINE * round(height / FINE)) for view, one, height in quotas}):
             raise InputError("the saved courses have no heights that go down")
-        if quotas[-1][0] >= max(1, len(self._colour_sets)) or min(height for _, height in quotas) < -MOST_PERCENT:
-            raise InputError("the saved courses favour colours, or have heights, that no search has")
+        views, colours, heights = zip(*quotas, strict=True)
+        if max(views) >= len(self.views) or max(colours) >= max(1, len(self._colour_sets)):
+            raise InputError("the saved courses favour colours, or see the board from sides, that no search does")
+        if min(heights) < -MOST_PERCENT:
+            raise InputError("the saved courses have heights that no search has")
         if any(one["new"] > one["met"] for one in saved):
             raise InputError("the saved courses met more stems that are new than they met")
         self.stems.restore(np.asarray(state["stems"]))
         self.courses = []
         for row, made, one in zip(fits, spent, saved, strict=True):
-            colour_set, percent = int(one["colour_set"]), one["percent"]
-            course = Course.begin(colour_set, percent, Fit(row[0], row[1], self.quota(percent, colour_set)))
+            view, colour_set, percent = int(one["view"]), int(one["colour_set"]), one["percent"]
+            fit = Fit(row[0], row[1], self.quota(percent, colour_set, view))
+            course = Course.begin(view, colour_set, percent, fit)
             course.census[:], course.spent[:] = row[2:], made
             course.shuffles, course.slack = int(one["shuffles"]), int(one["slack"])
             course.work, course.met, course.new = one["work"], one["met"], one["new"]
             self.courses.append(course)
         self.ends = ends.copy()
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
+
+
+def _same_tree(one: Course, other: Course) -> bool:
+    """Whether one of two courses searches what the other does, and more: the same colours, from the same side."""
+    return (one.view, one.colour_set) == (other.view, other.colour_set)
 
 
 def _coarse_below(percent: float) -> int | None:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
+from instances.turn import UPRIGHT, View
 from lns.construct.endplan import MOST_PIECES
 from lns.construct.word import SLIP
 
@@ -60,7 +61,8 @@ class Quota:
 class Schedule:
     """``order``: int32 cells by depth; ``unlock``: int64 ascending depths from which one slip more may have been spent;
     ``floor``: int32 favoured half-edges that must have been used, by depth; ``favoured``: colours; ``cut``: depth where
-    the exact tail begins; ``endgame_from``: depth before which no endgame begins, even where it could.
+    the exact tail begins; ``endgame_from``: depth before which no endgame begins, even where it could; ``view``: from
+    where the board is seen that is filled so.
     """
 
     order: IntArray
@@ -69,6 +71,7 @@ class Schedule:
     favoured: tuple[int, ...]
     cut: int
     endgame_from: int = 0
+    view: View = UPRIGHT
 
     @property
     def allowed(self) -> IntArray:

@@ -1,4 +1,4 @@
-"""Quarter turns: the same pieces and scores, seen from another side."""
+"""Quarter turns and mirrors: the same pieces and scores, seen from another side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from instances import verify
 from instances.board import Board
 from instances.puzzle import Clue, Puzzle
-from instances.turn import turned_board, turned_puzzle
+from instances.turn import UPRIGHT, View, board_behind, seen_board, seen_puzzle, turned_board, turned_puzzle
 from tests.instances.small_puzzles import planted
 
 
@@ -30,6 +30,38 @@ def test_one_turn_is_clockwise():
     assert turned_board(row, 1).pairs() == [None, [0, 1], None, None, [2, 2], None]
     clues = turned_puzzle(Puzzle(puzzle.pieces, 3, 2, _corner(puzzle)), 1).clues
     assert [clue.cell for clue in clues] == [1]
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("turns", range(4))
+@pytest.mark.parametrize("shape", [(6, 5), (4, 4), (1, 3), (2, 7)])
+def test_the_solution_of_a_puzzle_solves_it_from_every_side(shape, turns, mirrored):
+    puzzle, solution = planted(6, *shape, 7, 2)
+    view = View(turns, mirrored)
+    seen, laid = seen_puzzle(puzzle, view), seen_board(solution, view)
+    judged = verify(seen, laid)
+    assert judged.valid and judged.full and judged.score == seen.max_score == puzzle.max_score
+    assert board_behind(laid, view) == solution
+    worse = solution.placements.copy()
+    worse[-1], worse[worse // 4 == 0] = -1, worse[0] ^ 1  # an empty cell, and a piece that is turned
+    partial = Board(worse, *shape)
+    assert verify(seen, seen_board(partial, view)).score == verify(puzzle, partial).score
+    assert board_behind(seen_board(partial, view), view) == partial
+
+
+def test_a_mirror_exchanges_left_and_right():
+    puzzle, _ = planted(1, 3, 2, 3)
+    row = Board(np.array([0, 5, -1, -1, -1, 10], dtype=np.int32), 3, 2)
+    assert seen_board(row, View(0, True)).pairs() == [None, [1, 3], [0, 0], [2, 2], None, None]
+    mirrored = seen_puzzle(puzzle, View(0, True))
+    up, right, down, left = puzzle.pieces.T
+    assert (mirrored.pieces == np.array([up, left, down, right]).T).all()
+    assert seen_puzzle(puzzle, UPRIGHT) == puzzle
+    for view in (View(0, True), View(1, True)):  # a mirror undoes itself, turned before or not
+        assert seen_puzzle(seen_puzzle(puzzle, view), view) == puzzle
+    held = Puzzle(puzzle.pieces, 3, 2, _corner(puzzle))
+    (clue,) = seen_puzzle(held, View(0, True)).clues
+    assert (clue.cell, clue.piece, clue.rotation) == (2, held.clues[0].piece, -held.clues[0].rotation % 4)
 
 
 def _corner(puzzle: Puzzle) -> tuple[Clue, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from instances import Board, InputError, Puzzle, verify
 from instances.formats import load_puzzle
 from instances.generate import like_e2
 from instances.puzzle import IntArray
+from instances.turn import View, board_behind, seen_puzzle
 from lns.construct import tables
 from lns.construct.constructor import Constructor
 from lns.construct.courses import Courses
@@ -320,6 +323,37 @@ def test_the_state_is_all_of_it():
             else:
                 assert np.array_equal(value, second.state()[name]), name
         assert standing(whole) == standing(second) != ()
+
+
+def _next_board(search: Constructor) -> Board:
+    """Of this shuffle or a later one."""
+    while (board := search.run(1_000_000, 1)) is None:
+        search.begin(search.schedule)
+    return board
+
+
+@pytest.mark.parametrize("view", [View(0, True), View(1, False), View(3, True), View(2, True)])
+def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(view):
+    """Clues and all; behind another shuffle too, from where it began or from another side."""
+    puzzle, _ = planted(4, 9, 9, 5, 1)
+    schedule = plain(puzzle, list(range(10, 72, 3)))
+    aside = replace(schedule, view=view)
+    one = Constructor(puzzle, Construct(), aside, random_state(3))
+    other = Constructor(seen_puzzle(puzzle, view), Construct(), schedule, random_state(3))
+    for _ in range(3):
+        board, seen = _next_board(one), _next_board(other)
+        assert board == board_behind(seen, view)
+        judged = verify(puzzle, board)
+        assert judged.valid and judged.full and judged.score == verify(other.puzzle, seen).score > 90
+        one.begin(aside)
+        other.begin(schedule)
+    again = Constructor(puzzle, Construct(), aside, random_state(4))
+    one.run(1000, puzzle.max_score)
+    again.restore(one.state())
+    assert standing(again) == standing(one) != ()
+    assert _next_board(again) == _next_board(one)
+    one.begin(schedule)
+    assert verify(puzzle, _next_board(one)).valid
 
 
 def test_shuffles_get_longer_with_what_their_colours_were_searched():

@@ -10,6 +10,7 @@ import pytest
 from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
+from instances.turn import UPRIGHT, View
 from lns.construct.courses import Courses
 from lns.engines import construction_only, make_engine
 from lns.names import ENGINES
@@ -123,21 +124,23 @@ def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkey
 
 
 def test_what_was_met_before_is_remembered_over_an_interruption():
-    """Other colours are begun, as all that is met is made to be old, and stems are known: both searches go on alike."""
+    """Other sides and colours are begun, as all that is met is made to be old: both searches go on alike."""
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
         QUICK,
         construct=replace(QUICK.construct, reshuffle_nodes=2_000_000, patience_nodes=1_000_000),
         engine=replace(QUICK.engine, step_nodes=1_000_000),
     )
-    whole, part = Search(puzzle, params, 1, 0), Search(puzzle, params, 1, 0)
+    views = (UPRIGHT, View(0, True))
+    whole, part = Search(puzzle, params, 1, 0, views=views), Search(puzzle, params, 1, 0, views=views)
     for number in range(30):
         for search in (whole, part):
             search.step(puzzle.max_score)
             for course in search.courses.courses:
                 course.met, course.new = 99, 9
-        state, part = part.state(), Search(puzzle, params, 2 + number, 0)
+        state, part = part.state(), Search(puzzle, params, 2 + number, 0, views=views)
         part.restore(state)
+    assert {course.view for course in whole.courses.courses} == {0, 1}
     assert len({course.colour_set for course in whole.courses.courses}) > 1
     assert len(whole.courses.stems.keys) and whole.best == part.best
     for name, value in whole.state().items():

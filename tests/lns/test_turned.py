@@ -8,10 +8,10 @@ import pytest
 from instances import verify
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
-from instances.turn import turned_puzzle
+from instances.turn import View, seen_puzzle, turned_puzzle
 from lns.engines import make_engine
 from lns.params import Params, from_dict
-from lns.turned import Turned, best_turns, lot_of
+from lns.turned import Turned, best_turns, lot_of, views_of
 from tests.instances.small_puzzles import planted
 
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
@@ -68,15 +68,29 @@ def test_islands_turn_a_board_without_clues_alike():
     assert {best_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
 
 
-def test_what_islands_search_alike_is_dealt_out_among_them():
+def test_a_board_is_seen_from_all_good_sides_and_in_the_mirror():
     plain, solution = planted(1, 16, 16, 6)
-    assert [lot_of(plain, island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
-    assert lot_of(plain, 0, 1) == (0, 1)
-    starter = with_clue(plain, solution, 8 * 16 + 7)  # four turns, each of another tree
-    assert [lot_of(starter, island, 6) for island in range(6)] == [(0, 2), (0, 2), (0, 1), (0, 1), (1, 2), (1, 2)]
-    assert lot_of(plain, 4, 2) == (4, 5), "an island of an earlier session with more workers"
-    engine = make_engine("auto", starter, QUICK, 1, 4, 6)
-    assert isinstance(engine, Turned) and engine.engine.lot == (1, 2)
+    assert views_of(plain) == views_of(plain, 3) == (View(0, False), View(0, True))
+    starter = with_clue(plain, solution, 8 * 16 + 7)
+    for island, turns in enumerate([1, 2, 0, 3, 1]):
+        views = views_of(starter, island)
+        assert views[0] == View(0, False) and len(set(views)) == 8
+        assert [view.mirrored for view in views] == [False] * 4 + [True] * 4
+        sides = {seen_puzzle(turned_puzzle(starter, turns), view).clues[0].cell for view in views}
+        assert sides == {8 * 16 + 7, 8 * 16 + 8, 7 * 16 + 7, 7 * 16 + 8}, "the same sides for all islands"
+    late = with_clue(plain, solution, 1 * 16 + 7)  # met late from the other sides
+    assert views_of(late) == (View(0, False), View(0, True))
+    tall = with_clue(*planted(1, 6, 10, 6), 5 * 6 + 2)
+    assert all(seen_puzzle(turned_puzzle(tall, best_turns(tall)), view).width == 6 for view in views_of(tall))
+
+
+def test_prefixes_are_dealt_out_among_islands():
+    assert [lot_of(island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
+    assert lot_of(0, 1) == (0, 1)
+    assert lot_of(4, 2) == (4, 5), "an island of an earlier session with more workers"
+    plain, solution = planted(1, 16, 16, 6)
+    engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
+    assert isinstance(engine, Turned) and engine.engine.lot == (4, 6) and len(engine.engine.courses.views) == 8
     assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).lot == (1, 2)
 
 

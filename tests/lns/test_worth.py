@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from instances.formats import load_puzzle
+from instances.turn import UPRIGHT, View
 from lns.construct.constructor import Constructor
 from lns.construct.course import ALL, LOOSER, expected_boards
 from lns.construct.courses import COARSE, COLOUR_SETS, FINE, OUTDONE, Courses
 from lns.construct.schedule import Schedule
 from lns.construct.word import SLIPS
-from lns.construct.worth import HOPE, RISE, STALE, change
+from lns.construct.worth import ASIDE, HOPE, RISE, STALE, change, worth
 from lns.params import Construct, from_dict
 from lns.rng import random_state
 from lns.search import Search
@@ -79,15 +81,18 @@ def test_a_shuffle_ends_where_another_height_is_worth_far_more(monkeypatch):
     courses.params = replace(courses.params, reshuffle_nodes=8 * built.nodes_of_shuffle + 8)
     assert not courses.outdone(built, 20), "it is too early to tell"
     courses.params = replace(courses.params, reshuffle_nodes=1000)
+    rival.view = 1
+    assert courses.outdone(built, 20), "from whatever side"
     rival.colour_set = 1
     assert not courses.outdone(built, 20), "other colours are for `_something_new`"
 
 
 def test_shuffles_are_told_what_their_colours_were_searched(monkeypatch):
-    courses = made_up((100, 95), (500, 400), 1e5)
-    other = courses._begin(100, 3)
-    courses.courses[other].work = 7.0
-    for courses.now, work in ((0, 200_000), (1, 200_000), (2, 7)):
+    courses = made_up((100, 95), (500, 400), 1e5, (UPRIGHT, View(0, True)))
+    for work, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
+        new = courses._begin(*other)
+        courses.courses[new].work = work
+    for courses.now, work in ((0, 200_000), (1, 200_000), (2, 7), (3, 8)):
         assert courses.work == work
     quick = from_dict({"construct": {"reshuffle_nodes": 100_000, "patience_nodes": 1000, "population": 100}})
     search = Search(load_puzzle("like-e2-8x8"), quick, 1, 0)
@@ -120,9 +125,12 @@ def test_above_a_course_that_is_the_highest_and_the_best_one_is_tried():
     assert [course.percent for course in courses.courses] == [102, 100, 95]
 
 
-def made_up(percents: tuple[float, ...], boards: tuple[int, ...], work: float) -> Courses:
+def made_up(
+    percents: tuple[float, ...], boards: tuple[int, ...], work: float, views: Sequence[View] = (UPRIGHT,)
+) -> Courses:
     """Courses whose shuffles made so many boards each in so much work."""
-    courses = Courses(load_puzzle("like-e2-8x8"), Construct(population=100, reshuffle_nodes=1000), random_state(1))
+    puzzle, params = load_puzzle("like-e2-8x8"), Construct(population=100, reshuffle_nodes=1000)
+    courses = Courses(puzzle, params, random_state(1), views)
     courses.ends[0] = 10**6  # every tail fits
     for percent in percents:
         courses._begin(percent)
@@ -188,6 +196,54 @@ def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(mon
     assert 0 <= courses._next(10) < len(courses.courses), "there is always something left to do"
 
 
+def test_where_little_is_new_the_board_is_seen_from_another_side_first(monkeypatch):
+    """All is new there, and nearly as good, where a half-edge less is worth far less."""
+    monkeypatch.setattr("lns.construct.worth.RISE", 1e30)
+    monkeypatch.setattr("lns.construct.worth.HOPE", 0)
+    views = (UPRIGHT, View(0, True), View(2, False))
+    courses = made_up((102, 100, 95), (0, 500, 100), 1e5, views)
+    stale(courses, 0.9 * ASIDE)
+    for view in (1, 2):
+        number = courses._next(10)
+        new = courses.courses[number]
+        assert (new.view, new.colour_set, new.percent) == (view, 0, 100)
+        assert courses._next(10) == number, "it is given time"
+        new.work, new.spent[ALL, 10], new.census[0, 0] = 1e5, 450, 450
+        courses._begin(102, 0, view)  # barren from there, too
+        stale(courses, 0.9 * ASIDE)
+    courses._next(10)
+    assert {course.view for course in courses.courses} == {0, 1, 2}, "there is no fourth side"
+    assert [(one.view, -one.percent) for one in courses.courses] == sorted(
+        (one.view, -one.percent) for one in courses.courses
+    )
+
+
+def test_what_is_known_of_one_side_is_expected_of_another():
+    courses = made_up((100,), (500,), 1e5, (UPRIGHT, View(0, True)))
+    courses.courses[0].met, courses.courses[0].new = 99, 9  # what is old from one side is new from the other
+    aside = courses._begin(100, 0, 1)
+    rate = courses.boards(10)[0] / 1e5
+    values, _ = worth(courses._met(courses.boards(10), courses._works()))
+    assert values[aside] == pytest.approx(ASIDE * rate) and values[0] == pytest.approx(0.1 * rate, rel=0.02)
+    courses.courses[aside].work = 1e6
+    assert worth(courses._met(courses.boards(10), courses._works()))[0][aside] < 0.02 * rate, "until it shows otherwise"
+
+
+def test_a_height_that_was_barren_from_one_side_is_hardly_tried_from_another():
+    """As it is above the best one, three times as much would be hoped of it otherwise."""
+    views = (UPRIGHT, View(0, True))
+    for barren, tried in ((1e3, True), (1e8, False)):
+        courses = made_up((102, 100), (0, 500), 1e5, views)
+        courses.courses[0].work = barren
+        aside = courses._begin(100, 0, 1)
+        course = courses.courses[aside]
+        course.work, course.spent[ALL, 10], course.census[0, 0] = 1e5, 500, 500
+        for one in courses.courses[:2]:
+            one.met, one.new = 99, 0
+        courses._next(10)
+        assert ([one.percent for one in courses.courses if one.view] == [102, 100]) == tried
+
+
 def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best(monkeypatch):
     monkeypatch.setattr("lns.construct.worth.RISE", 1e30)
     monkeypatch.setattr("lns.construct.worth.HOPE", 0)
@@ -212,23 +268,23 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     rate = boards[1] / best.work
     for barren in (high, low):
         barren.work = 1.0
-    (above, as_met, below), others = courses._worth(boards, courses._works())
+    (above, as_met, below), others = worth(courses._met(boards, courses._works()))
     asked = max(best.fit.quota.profile) * courses.params.quota
     assert above == pytest.approx(RISE ** (asked / 100) * rate, rel=0.01)
     assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
     assert change(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
     assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
     best.met, best.new = 99, 49
-    staler = courses._worth(boards, courses._works())[0]
+    staler = worth(courses._met(boards, courses._works()))[0]
     assert staler[0] == pytest.approx(above / 2), "what is above is as old,"
     assert staler[2] == pytest.approx(below), "what is below is not"
     best.met = best.new = 0
     for barren in (high, low):
         barren.work = 1e6
-    assert max(courses._worth(boards, courses._works())[0][[0, 2]]) < 0.02 * rate
+    assert max(worth(courses._met(boards, courses._works()))[0][[0, 2]]) < 0.02 * rate
     alone = courses._begin(100, 1)
-    worth, others = courses._worth(courses.boards(10), courses._works())
-    assert worth[alone] == pytest.approx(others), "nothing else is known of its colours"
+    values, others = worth(courses._met(courses.boards(10), courses._works()))
+    assert values[alone] == pytest.approx(others), "nothing else is known of its colours"
 
 
 def test_above_a_tree_that_was_searched_whole_is_nothing_new():
@@ -246,7 +302,7 @@ def test_a_tree_that_was_searched_whole_comes_again_looser():
     boards = courses.boards(10)
     for slack, chosen in ((1, 0), (3, 1)):
         whole.slack = slack
-        assert np.argmax(courses._worth(boards, courses._works())[0]) == chosen
+        assert np.argmax(worth(courses._met(boards, courses._works()))[0]) == chosen
     whole.slack = 600
     assert whole.outlook == 0.0
 
