@@ -50,7 +50,7 @@ def seen_puzzle(puzzle: Puzzle, view: View) -> Puzzle:
 
 
 def seen_board(board: Board, view: View) -> Board:
-    """A board of `seen_puzzle`, of one of the puzzle."""
+    """A board of the puzzle, partial or full, as it is seen from ``view``."""
     turned = turned_board(board, view.turns)
     return _mirrored_board(turned) if view.mirrored else turned
 

@@ -72,7 +72,7 @@ class Statistics:
     beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
     beam_prefixes: int = 0  # prefixes of beams that reached the exact tail
     courses: int = 0  # quotas whose pieces were measured by populations
-    colour_sets: int = 0  # sets of favoured colours, whose quotas were computed
+    colour_sets: int = 0  # sets of favoured colours, whose quotas were computed, counted from each side
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
     # OPERATORS of the large-neighbourhood search: placements of re-solves, or what takes as long

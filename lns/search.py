@@ -29,7 +29,7 @@ ALL_DONE = 2**31  # more than any board has regions
 class Search:
     """One island of the main engine. Boards are judged by `instances.verify` before they count.
 
-    ``lot``: (i, n): its part of what n islands search alike (`Constructor`); ``views``: see `Courses`.
+    ``lot``: (i, n): its part of the prefixes that n islands share out (`Constructor`); ``views``: see `Courses`.
     """
 
     def __init__(
@@ -213,10 +213,13 @@ class Search:
         self.boards, self.quiet, self.region, *efforts = counters(state["counters"][1:])
         self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died = efforts
         self.random[:] = state["random"]
-        number, islands = counters(state["lot"])  # kept for good: what it knows of its trees is of this part
+        number, islands = counters(state["lot"])
         if number >= islands:
             raise InputError("the saved island is none of so many")
-        self.lot = number, islands
+        if self.lot[1] % islands or self.lot[0] % islands != number:
+            # its part is kept, as those of the others are told apart by it; where there are twice or more times as many
+            # islands now, it keeps a part of it, and leaves the rest to the new ones
+            self.lot = number, islands
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
         if self.best_score != (-1 if self.best is None else legal_score(puzzle, self.best)):

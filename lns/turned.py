@@ -9,7 +9,7 @@ from instances.puzzle import Puzzle
 from instances.turn import View, turned_board, turned_puzzle
 from lns.engine import Engine, Find, State, Statistics, judged
 
-LATER = 2  # rows that a clue may be met later, on average, by an island that turns the board its own way
+LATER = 2  # rows that a clue may be met later, on average, from a side that is good all the same
 
 
 def best_turns(puzzle: Puzzle, island: int = 0) -> int:
@@ -25,13 +25,14 @@ def views_of(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
     """From where the board may be seen that ``island`` turned by its `best_turns`: as it is, then from the other sides.
 
     Filled from each of them it gets other boards, as the trees of the best prefixes are soon searched
-    (`lns.construct.stems`): with clues from each good side, and always in the mirror, where the same upper rows are
-    laid, but the last ones, with all slips, are filled from the other end.
+    (`lns.construct.stems`): with clues from each good side, and in the mirror, where the same upper rows are laid, but
+    the last ones, with all slips, are filled from the other end; that is no difference in a single column.
     """
     good, turns = _good_turns(puzzle), best_turns(puzzle, island)
     first = good.index(turns)
     order = [(turn - turns) % 4 for turn in good[first:] + good[:first]]
-    return tuple(View(turn, mirrored) for mirrored in (False, True) for turn in order)
+    mirrors = (False, True) if min(puzzle.width, puzzle.height) > 1 else (False,)
+    return tuple(View(turn, mirrored) for mirrored in mirrors for turn in order)
 
 
 def _good_turns(puzzle: Puzzle) -> list[int]:
@@ -53,7 +54,7 @@ def _good_turns(puzzle: Puzzle) -> list[int]:
 
 
 def lot_of(island: int, islands: int) -> tuple[int, int]:
-    """(place of the ``island`` among those that share all prefixes out, how many these are)."""
+    """(place of the ``island`` among those that share all prefixes out, how many these are): see `Search.restore`."""
     return island, max(islands, island + 1)
 
 

@@ -34,7 +34,8 @@ ABOVE = 2
 class Count:
     """Of one island of a seed. ``families``: of boards of at least each score from ``best`` - BELOW; ``boards``: those
     that are the first of a family, with their scores; ``nodes``: what its work took (`Statistics.effort`);
-    ``courses``: (view, set of colours, percent of the height, share of the work) of each course."""
+    ``courses``: (view, by the island's own first one, set of colours, percent of the height, share of the work) of
+    each course."""
 
     seed: int
     island: int

@@ -23,7 +23,7 @@ from lns.engine import State, counters
 from lns.params import Construct
 from lns.rng import RandomState, generator
 
-SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours,
+SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours and view,
 LONGEST = 10  # within one and this many times `reshuffle_nodes`
 DEALT = 16  # cells without a clue, whose pieces say which island goes on behind them
 
@@ -31,8 +31,9 @@ DEALT = 16  # cells without a clue, whose pieces say which island goes on behind
 class Constructor:
     """Depth-first search of one schedule, resumable at any node.
 
-    ``lot``: (i, n): of n islands that search alike this is the i-th. Under a quota each begins with first cells of its
-    own (DEALT of them), so that no two meet the same prefix; without one, and on the smallest boards, all search all.
+    ``lot``: (i, n): of n islands that share the prefixes out this is the i-th. Under a quota each begins with first
+    cells of its own (DEALT of them), so that no two meet the same prefix from the same side; without one, and on the
+    smallest boards, all search all.
 
     ``state()`` is all of it: the candidate tables are made again from the number of the shuffle, the sets of the
     endgame from the bits of pieces.
@@ -86,7 +87,7 @@ class Constructor:
 
         The board may be seen from another side, as long as its rows are as short.
 
-        ``before``: nodes of earlier shuffles that favoured the same colours.
+        ``before``: nodes of earlier shuffles that favoured the same colours from the same side.
         """
         self.schedule = schedule
         self.before = before

@@ -1,8 +1,8 @@
 """Which search to make next: quotas in play, what is known of each, and the slips that knowledge asks for.
 
-A course is one height of the quota of some favoured colours. The higher it is the better the prefixes, up to a height
-where hardly any is left; where that is depends on the instance, and no population of prefixes tells it well. So each
-shuffle that is searched is also measured:
+A course is one height of the quota of some favoured colours, on the board as it is seen from one side. The higher it is
+the better the prefixes, up to a height where hardly any is left; where that is depends on the instance, and no
+population of prefixes tells it well. So each shuffle that is searched is also measured:
 
 - children by depth, as met by the search itself; they take the place of the population's (``derive.measure``), and the
   slip schedule is derived again from them;
@@ -14,8 +14,9 @@ tried from the top down in coarse steps until new boards are to be expected, the
 as long as they differ by a half-edge, for the best course lies close below one that is barren.
 
 A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
-within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little,
-a half-edge less is asked for, which leaves many more, or other colours are favoured: what more is expected of.
+within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little, the
+board is seen from another side, or a half-edge less is asked for, which leaves many more, or other colours are
+favoured: what more is expected of.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from lns.construct.profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_sets, quota_end
 from lns.construct.stems import Keys, Stems
 from lns.construct.word import SLIP, SLIPS
-from lns.construct.worth import ASIDE, Met, by_colours, by_trees, change, told_aside, worth
+from lns.construct.worth import ASIDE, Evidence, by_colours, by_side, change, tempered, worth
 from lns.engine import MOST_SAVED, State
 from lns.params import Construct
 from lns.rng import RandomState, generator
@@ -50,16 +51,17 @@ FINE = 0.5  # percent: heights are multiples of it
 TRUST = 0.4  # shuffles of a course, after which what is told by others is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
 BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what its height is worth;
-OUTDONE = 0.25  # it ends there, if that is less than this share of what another height of the same colours is worth
+OUTDONE = 0.25  # it ends there, if that is less than this share of what another course of the same colours is worth
 COLOUR_SETS = 32  # from which other colours to favour are drawn
-MOST_COURSES = 128
+MOST_COURSES = 256  # two or three heights of some sets of colours from eight sides; memory, and time to choose
 _NUMBERS = ("view", "colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved course
 
 
 class Courses:
     """All courses of a run; ``now``: the one being searched, by ``aim``.
 
-    ``views``: from where the board may be seen, the first one first. Its rows are as long from all of them.
+    ``views``: from where the board may be seen under a quota, with rows as long from all of them. What is begun while
+    nothing is known, and without a quota, is seen from the first.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class Courses:
         sets = favoured_sets(puzzle, params.quota_rim, params.quota_inner, COLOUR_SETS) if params.quota > 0 else []
         # more favoured half-edges would look like slips
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < SLIP]
-        self.courses: list[Course] = []  # those tried, set by set, from the highest down
+        self.courses: list[Course] = []  # those tried, view by view, set by set, from the highest down
         self.now = 0
         self.ends = np.zeros(ENDS + 1)  # of the sampled prefixes of all courses: `kernel.construct`
         self.stems = Stems()
@@ -114,7 +116,7 @@ class Courses:
             return False
         work = self._works()
         work[self.now] += built.work_of_shuffle
-        values, _ = worth(self._met(self.boards(max(0, mismatches), built), work))
+        values, _ = worth(self._evidence(self.boards(max(0, mismatches), built), work))
         return bool(values[self.now] < OUTDONE * values[ours].max())
 
     def _stems_of(self, built: Constructor) -> Keys:
@@ -126,7 +128,9 @@ class Courses:
         """That of a height for a set of favoured colours, from one side; none at all at 0."""
         if not percent or colour_set >= len(self._colour_sets):
             return Quota()
-        puzzle, colours = seen_puzzle(self.puzzle, self.views[view]), self._colour_sets[colour_set]
+        puzzle, colours = self.puzzle, self._colour_sets[colour_set]
+        if puzzle.clues:  # without them it asks for the same from all sides
+            puzzle = seen_puzzle(puzzle, self.views[view])
         asked = profile(puzzle, order_of(puzzle, self.params), colours, quota_end(puzzle.cells))
         return Quota(colours, asked, self.params.quota).times(percent / 100)
 
@@ -134,7 +138,7 @@ class Courses:
     def work(self) -> int:
         """Nodes of all shuffles that favoured the colours of the present one, from the same side."""
         now = self.courses[self.now]
-        return int(sum(one.work for one in self.courses if _same_tree(one, now)))
+        return int(sum(one.work for one in self.courses if _same_side(one, now)))
 
     @property
     def barren(self) -> bool:
@@ -151,10 +155,10 @@ class Courses:
         boards = self.boards(mismatches)
         if not any(boards):
             return self._without_boards()
-        met = self._met(boards, self._works())
-        values, others = worth(met)
+        evidence = self._evidence(boards, self._works())
+        values, others = worth(evidence)
         best = int(np.argmax(values))
-        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, values, others, met)
+        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, values, others, evidence)
 
     def _without_boards(self) -> int:
         """The coarse height below all others; where there is none the course with least work."""
@@ -163,12 +167,12 @@ class Courses:
             return self._begin(lower)
         return min(range(len(self.courses)), key=lambda i: self.courses[i].work)
 
-    def _met(self, boards: Sequence[float], work: Floats) -> Met:
+    def _evidence(self, boards: Sequence[float], work: Floats) -> Evidence:
         """What `worth` is told."""
         trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * work.sum()
-        return Met(self.courses, boards, work, trust)
+        return Evidence(self.courses, np.array(boards), work, trust)
 
-    def _something_new(self, best: int, values: Floats, others: float, met: Met) -> int:
+    def _something_new(self, best: int, values: Floats, others: float, evidence: Evidence) -> int:
         """What is expected to be worth more than the best: a height beside the best one of some colours, the same
         from another side, or ``others``.
 
@@ -176,23 +180,24 @@ class Courses:
         is the best: not all instances are alike.
         """
         new: list[tuple[float, float, int, int]] = []  # (worth, percent, set of colours, view)
-        trees = by_trees(self.courses)
-        for (view, colour_set), ours in trees.items():
+        sides = by_side(self.courses)
+        for (view, colour_set), ours in sides.items():
             top = max(ours, key=values.__getitem__)
             course, value = self.courses[top], float(values[top])
             if course.barren:
                 continue
             # a tree that was searched whole holds all of those above it
             if (percent := self._above(top)) is not None and not course.slack:
-                told = told_aside(met, change(course, percent) * value, view, colour_set, percent)
+                told = tempered(evidence, change(course, percent) * value, view, colour_set, percent)
                 new.append((told, percent, colour_set, view))
             if (percent := self._below(top)) is not None and course.outlook > 0:
                 promised = change(course, percent) * value / course.outlook
-                told = told_aside(met, promised, view, colour_set, percent)
+                told = tempered(evidence, promised, view, colour_set, percent)
                 new.append((told, percent, colour_set, view))
-            aside = next((other for other in range(len(self.views)) if (other, colour_set) not in trees), None)
+            aside = next((other for other in range(len(self.views)) if (other, colour_set) not in sides), None)
             if aside is not None and course.outlook > 0:
-                new.append((ASIDE * value / course.outlook, course.percent, colour_set, aside))
+                told = tempered(evidence, ASIDE * value / course.outlook, aside, colour_set, course.percent)
+                new.append((told, course.percent, colour_set, aside))
         unused = self._unused_sets()
         if unused:
             new.append((others, self.courses[best].percent or COARSE[0], -1, 0))
@@ -213,7 +218,7 @@ class Courses:
 
     def _is_higher(self, i: int, other: int) -> bool:
         """Whether course ``i`` is above another one of the same colours, from the same side."""
-        return i < other and _same_tree(self.courses[i], self.courses[other])
+        return i < other and _same_side(self.courses[i], self.courses[other])
 
     def _above(self, i: int) -> float | None:
         """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart.
@@ -239,7 +244,8 @@ class Courses:
     def _asks_else(self, percent: float, *near: int) -> bool:
         """Whether a height asks for another number of half-edges, where the quota ends, than the courses ``near`` it.
 
-        They favour the same colours. Half-edges are whole: heights close to each other ask for nearly the same.
+        They favour the same colours, from the same side. Half-edges are whole: heights close to each other ask for
+        nearly the same.
         """
         cells, one = self.puzzle.cells, self.courses[near[0]]
         asked = self.quota(percent, one.colour_set, one.view).floor(cells).max()
@@ -336,6 +342,8 @@ class Courses:
         quotas = [(one["view"], one["colour_set"], -one["percent"]) for one in saved]
         if quotas != sorted({(round(view), round(one), FINE * round(height / FINE)) for view, one, height in quotas}):
             raise InputError("the saved courses have no heights that go down")
+        if len(quotas) > MOST_COURSES + len(COARSE):
+            raise InputError("the saved courses are more than any search has")
         views, colours, heights = zip(*quotas, strict=True)
         if max(views) >= len(self.views) or max(colours) >= max(1, len(self._colour_sets)):
             raise InputError("the saved courses favour colours, or see the board from sides, that no search does")
@@ -357,7 +365,7 @@ class Courses:
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
 
 
-def _same_tree(one: Course, other: Course) -> bool:
+def _same_side(one: Course, other: Course) -> bool:
     """Whether one of two courses searches what the other does, and more: the same colours, from the same side."""
     return (one.view, one.colour_set) == (other.view, other.colour_set)
 

@@ -35,7 +35,7 @@ def profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int
     return _profile(puzzle, tuple(order.tolist()), favoured, cut)
 
 
-@lru_cache(maxsize=64)  # an island that is restored, every few seconds in some runs, needs those of all its courses
+@lru_cache(maxsize=512)  # an island that is restored, every few seconds in some runs, needs those of all its courses
 def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     order = np.array(cells, dtype=np.int32)
     census, reached = strata.count(puzzle, order, favoured, cut)

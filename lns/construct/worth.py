@@ -1,4 +1,4 @@
-"""What each course is worth: new boards a node, by what it met, and by what the other heights of its colours did.
+"""What each course is worth: new boards a node, by what it met, and by what the other courses of its colours did.
 
 Luck has a large part in what a few shuffles show: a few stems in a hundred make most of the boards. So what the
 shuffles of one height show counts for the other heights of its colours too, as much as some shuffles of their own
@@ -20,50 +20,71 @@ from lns.construct.course import Course, Floats
 
 RISE = 2.5  # a course may be worth so many times as much as one that asks for a favoured half-edge less;
 HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
-ALIKE = 0.5  # percent between heights from two sides that are taken for the same
-ASIDE = 0.8  # of what a course is worth while all it meets is new: as much is expected from another side
+SAME = 0.25  # heights from two sides that differ by fewer half-edges are taken for the same
+ASIDE = 0.8  # as much of what was promised, or met, from one side is expected from another, where all is new
 STALE = 0.25  # of what the best was worth while all it met was new: as much is expected of colours like it
 
 
-class Met(NamedTuple):
-    """What was met: the ``boards`` to be expected of the prefixes of each course, and the ``work`` that these took;
-    what is told by others counts as ``trust`` nodes."""
+class Evidence(NamedTuple):
+    """What was met. ``boards``: to be expected of the prefixes of each course, (courses,), ``work``: that these took.
+
+    What is told by others counts as ``trust`` nodes.
+    """
 
     courses: Sequence[Course]
-    boards: Sequence[float]
+    boards: Floats
     work: Floats
     trust: float
 
 
-def worth(met: Met) -> tuple[Floats, float]:
+def worth(evidence: Evidence) -> tuple[Floats, float]:
     """(what every course is worth, new boards a node; what is expected of colours that were not tried).
 
     Of these the mean of those that were tried is expected, each at its best height; the best of them counts STALE, as
     it is the best of several, or the first choice.
     """
-    courses, boards, work, trust = met
-    rate = np.array(boards) / np.maximum(work, trust)
-    sets = by_colours(courses)
-    richest = [max(rate[i] for i in ours) for ours in sets.values()]
+    courses, boards, work, trust = evidence
+    rate = boards / np.maximum(work, trust)
+    richest = [float(rate[ours].max()) for ours in by_colours(courses).values()]
     others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
     outlook = np.array([course.outlook for course in courses])
-    told = np.full(len(rate), others)
-    for colour_set, ours in sets.items():
-        for i in ours:
-            one = courses[i]
-            promised = max((rate[j] * promise(courses[j], one) for j in ours if j != i), default=0.0) or others
-            told[i] = told_aside(met, promised, one.view, colour_set, one.percent)
+    view, colours = (np.array([getattr(course, name) for course in courses]) for name in ("view", "colour_set"))
+    favours = np.array([course.percent > 0 for course in courses])
+
+    # who tells, who is told
+    tells = (colours[:, None] == colours) & favours[:, None] & favours
+    np.fill_diagonal(tells, False)
+    aside = view[:, None] != view
+    more = _half_edges_more(courses)
+    # what a higher one leads to is a part of what a lower one does, and as old; from another side all is new
+    share = np.where(aside, ASIDE, np.where(more > 0, outlook[:, None], 1.0))
+    promised = np.where(tells, rate[:, None] * share * _rise(more), 0.0).max(axis=0)
+    promised[promised == 0] = others
+    same = tells & aside & (np.abs(more) < SAME)
+    told = _tempered(promised, boards @ same, work @ same, trust)
     return outlook * (boards + told * trust) / (work + trust), others
 
 
-def told_aside(met: Met, promised: float, view: int, colour_set: int, percent: float) -> float:
-    """What is ``promised`` of a height from one side, tempered by what was met at that height from the others."""
-    made = spent = 0.0
-    for course, boards, work in zip(met.courses, met.boards, met.work.tolist(), strict=True):
-        if course.colour_set == colour_set and course.view != view and abs(course.percent - percent) <= ALIKE:
-            made += boards
-            spent += work
-    return (ASIDE * made + promised * met.trust) / (spent + met.trust) if spent else promised
+def tempered(evidence: Evidence, promised: float, view: int, colour_set: int, percent: float) -> float:
+    """What is to be expected of a height from one side, of which so much is ``promised``.
+
+    What was met at that height from the other sides counts as if it had been met there.
+    """
+    same = np.array(
+        [
+            course.view != view
+            and course.colour_set == colour_set
+            and course.percent > 0
+            and abs(course.half_edges_more(percent)) < SAME
+            for course in evidence.courses
+        ]
+    )
+    return float(_tempered(promised, evidence.boards @ same, evidence.work @ same, evidence.trust))
+
+
+def _tempered(promised: Floats | float, boards: Floats, work: Floats, trust: float) -> Floats:
+    told: Floats = (ASIDE * boards + promised * trust) / np.maximum(work + trust, 1.0)
+    return np.where(work > 0, told, promised)
 
 
 def by_colours(courses: Sequence[Course]) -> dict[int, list[int]]:
@@ -75,8 +96,8 @@ def by_colours(courses: Sequence[Course]) -> dict[int, list[int]]:
     return found
 
 
-def by_trees(courses: Sequence[Course]) -> dict[tuple[int, int], list[int]]:
-    """The courses, by number, of each (view, set of colours): the lower ones search what the higher do, and more."""
+def by_side(courses: Sequence[Course]) -> dict[tuple[int, int], list[int]]:
+    """The same of each (view, set of colours): there the lower ones search what the higher ones do, and more."""
     found: dict[tuple[int, int], list[int]] = {}
     for colour_set, ours in by_colours(courses).items():
         for i in ours:
@@ -84,18 +105,17 @@ def by_trees(courses: Sequence[Course]) -> dict[tuple[int, int], list[int]]:
     return found
 
 
-def promise(course: Course, other: Course) -> float:
-    """What another course of its colours may turn out to be worth, of what ``course`` met.
-
-    What a higher one leads to is a part of what a lower one does, and as old; from another side all is new.
-    """
-    if other.view != course.view:
-        return ASIDE * change(course, other.percent)
-    return change(course, other.percent) * (course.outlook if other.percent > course.percent else 1.0)
-
-
 def change(course: Course, percent: float) -> float:
     """The factor by which boards a node may change from ``course`` to another height of its colours."""
-    quota = course.fit.quota
-    more = max(quota.profile, default=0.0) * quota.height * (percent / course.percent - 1)  # half-edges, at the end
-    return float(RISE ** min(HOPE, more))
+    return float(_rise(course.half_edges_more(percent)))
+
+
+def _rise(half_edges: Floats | float) -> Floats:
+    return np.asarray(RISE ** np.minimum(HOPE, half_edges))
+
+
+def _half_edges_more(courses: Sequence[Course]) -> Floats:
+    """`Course.half_edges_more` from each course, (courses,), to the height of each."""
+    asked, percent = (np.array([getattr(course, name) for course in courses]) for name in ("asked", "percent"))
+    more: Floats = asked[:, None] * (percent / np.where(percent > 0, percent, 1.0)[:, None] - 1)
+    return more

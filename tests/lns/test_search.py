@@ -88,6 +88,13 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
         again = make_engine("auto", puzzle, QUICK, 1, 2, islands)
         again.restore(state)
         assert again.lot == (2, 3) == again.constructor.lot and again.constructor.plan.dealt == 16
+    parts = []
+    for island in (2, 5):  # of twice as many islands two have what was its part
+        again = make_engine("auto", puzzle, QUICK, 1, island, 6)
+        if island == 2:
+            again.restore(state)
+        parts.append(again.lot)
+    assert parts == [(2, 6), (5, 6)]
     for wrong in ([3, 3], [0, 0], [-1, 3]):
         with pytest.raises(InputError):
             again.restore({**state, "lot": np.array(wrong)})

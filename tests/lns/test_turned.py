@@ -5,14 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances import verify
+from instances import InputError, verify
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
 from instances.turn import View, seen_puzzle, turned_puzzle
-from lns.engines import make_engine
-from lns.params import Params, from_dict
+from lns.construct.constructor import Constructor
+from lns.construct.order import comb
+from lns.construct.schedule import Schedule
+from lns.engines import construction_only, make_engine
+from lns.params import Construct, Params, from_dict
+from lns.rng import random_state
+from lns.search import Search
 from lns.turned import Turned, best_turns, lot_of, views_of
 from tests.instances.small_puzzles import planted
+from tests.lns.candidate_lists import standing
 
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
 
@@ -142,6 +148,53 @@ def test_a_turned_engine_resumes_bit_for_bit():
     for name, value in whole.state().items():
         if name != "construct.cursor":
             assert np.array_equal(value, second.state()[name]), name
+
+
+def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
+    """With a clue there are eight sides; all that is met is made to be old, so that they are gone through."""
+    puzzle = with_clue(*planted(1, 10, 10, 6), 5 * 10 + 5)
+    quick = from_dict(
+        {
+            "construct": {"population": 100, "reshuffle_nodes": 200_000, "patience_nodes": 100_000},
+            "engine": {"step_nodes": 200_000},
+        }
+    )
+
+    def step(engine: Turned) -> None:
+        engine.step(puzzle.max_score)
+        for course in engine.engine.courses.courses:
+            course.met, course.new = 99, 9
+
+    whole, part = (make_engine("construct", puzzle, quick, 1, 1, 2) for _ in range(2))
+    for number in range(40):
+        step(whole)
+        step(part)
+        if number % 4 == 0:
+            state, part = part.state(), make_engine("construct", puzzle, quick, 2, 1, 2)
+            part.restore(state)
+    views = {course.view for course in whole.engine.courses.courses}
+    assert len(whole.engine.courses.views) == 8 and len(views) > 4, views
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, part.state()[name]), name
+    assert whole.best == part.best and verify(puzzle, whole.best).valid
+    assert all(verify(puzzle, find.board).valid for find in whole.drain())
+    with pytest.raises(InputError, match="sides"):
+        Search(whole.engine.puzzle, construction_only(quick), 1, 1).restore(whole.state())
+
+
+def test_islands_with_other_turns_see_the_same_from_the_same_side():
+    """So that the prefixes that are dealt out among them are the same ones."""
+    puzzle = with_clue(*planted(2, 10, 10, 5), 5 * 10 + 5)
+    none, params = np.zeros(100, dtype=np.int32), Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    made = []
+    for turns in range(4):
+        schedule = Schedule(comb(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True))
+        built = Constructor(turned_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
+        built.run(50_000, puzzle.max_score)
+        made.append((built.seen, built.plan.dealt, standing(built)))
+    assert made[0][0] == seen_puzzle(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36
+    assert made[1:] == made[:1] * 3
 
 
 def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike():

@@ -200,6 +200,7 @@ def test_where_little_is_new_the_board_is_seen_from_another_side_first(monkeypat
     """All is new there, and nearly as good, where a half-edge less is worth far less."""
     monkeypatch.setattr("lns.construct.worth.RISE", 1e30)
     monkeypatch.setattr("lns.construct.worth.HOPE", 0)
+    monkeypatch.setattr("lns.construct.worth.SAME", 1e-3)
     views = (UPRIGHT, View(0, True), View(2, False))
     courses = made_up((102, 100, 95), (0, 500, 100), 1e5, views)
     stale(courses, 0.9 * ASIDE)
@@ -211,11 +212,27 @@ def test_where_little_is_new_the_board_is_seen_from_another_side_first(monkeypat
         new.work, new.spent[ALL, 10], new.census[0, 0] = 1e5, 450, 450
         courses._begin(102, 0, view)  # barren from there, too
         stale(courses, 0.9 * ASIDE)
-    courses._next(10)
-    assert {course.view for course in courses.courses} == {0, 1, 2}, "there is no fourth side"
-    assert [(one.view, -one.percent) for one in courses.courses] == sorted(
-        (one.view, -one.percent) for one in courses.courses
-    )
+    stale(courses, 0.01)
+    before, number = len(courses.courses), courses._next(10)
+    new = courses.courses[number]
+    assert len(courses.courses) == before + 1 and new.colour_set > 0 and new.view == 0, "there is no fourth side"
+    places = [(one.view, one.colour_set, -one.percent) for one in courses.courses]
+    assert places == sorted(places)
+
+
+def test_a_side_is_not_tried_where_the_others_are_worth_far_less_than_the_first(monkeypatch):
+    monkeypatch.setattr("lns.construct.worth.RISE", 1e30)
+    monkeypatch.setattr("lns.construct.worth.HOPE", 0)
+    for made, tried in ((500, True), (0, False)):
+        courses = made_up((102, 100), (0, 500), 1e5, (UPRIGHT, View(0, True), View(2, False)))
+        stale(courses, 0.5)
+        for percent in (102, 100):
+            number = courses._begin(percent, 0, 1)
+            course = courses.courses[number]
+            course.work, course.met, course.new = 1e6, 99, 49
+            course.spent[ALL, 10] = course.census[0, 0] = 10 * made if percent == 100 else 0
+        courses._next(10)
+        assert (2 in {one.view for one in courses.courses}) == tried
 
 
 def test_what_is_known_of_one_side_is_expected_of_another():
@@ -223,10 +240,12 @@ def test_what_is_known_of_one_side_is_expected_of_another():
     courses.courses[0].met, courses.courses[0].new = 99, 9  # what is old from one side is new from the other
     aside = courses._begin(100, 0, 1)
     rate = courses.boards(10)[0] / 1e5
-    values, _ = worth(courses._met(courses.boards(10), courses._works()))
+    values, _ = worth(courses._evidence(courses.boards(10), courses._works()))
     assert values[aside] == pytest.approx(ASIDE * rate) and values[0] == pytest.approx(0.1 * rate, rel=0.02)
     courses.courses[aside].work = 1e6
-    assert worth(courses._met(courses.boards(10), courses._works()))[0][aside] < 0.02 * rate, "until it shows otherwise"
+    assert worth(courses._evidence(courses.boards(10), courses._works()))[0][aside] < 0.02 * rate, (
+        "until it shows otherwise"
+    )
 
 
 def test_a_height_that_was_barren_from_one_side_is_hardly_tried_from_another():
@@ -268,22 +287,22 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     rate = boards[1] / best.work
     for barren in (high, low):
         barren.work = 1.0
-    (above, as_met, below), others = worth(courses._met(boards, courses._works()))
+    (above, as_met, below), others = worth(courses._evidence(boards, courses._works()))
     asked = max(best.fit.quota.profile) * courses.params.quota
     assert above == pytest.approx(RISE ** (asked / 100) * rate, rel=0.01)
     assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
     assert change(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
     assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
     best.met, best.new = 99, 49
-    staler = worth(courses._met(boards, courses._works()))[0]
+    staler = worth(courses._evidence(boards, courses._works()))[0]
     assert staler[0] == pytest.approx(above / 2), "what is above is as old,"
     assert staler[2] == pytest.approx(below), "what is below is not"
     best.met = best.new = 0
     for barren in (high, low):
         barren.work = 1e6
-    assert max(worth(courses._met(boards, courses._works()))[0][[0, 2]]) < 0.02 * rate
+    assert max(worth(courses._evidence(boards, courses._works()))[0][[0, 2]]) < 0.02 * rate
     alone = courses._begin(100, 1)
-    values, others = worth(courses._met(courses.boards(10), courses._works()))
+    values, others = worth(courses._evidence(courses.boards(10), courses._works()))
     assert values[alone] == pytest.approx(others), "nothing else is known of its colours"
 
 
@@ -302,7 +321,7 @@ def test_a_tree_that_was_searched_whole_comes_again_looser():
     boards = courses.boards(10)
     for slack, chosen in ((1, 0), (3, 1)):
         whole.slack = slack
-        assert np.argmax(worth(courses._met(boards, courses._works()))[0]) == chosen
+        assert np.argmax(worth(courses._evidence(boards, courses._works()))[0]) == chosen
     whole.slack = 600
     assert whole.outlook == 0.0
 
