@@ -49,14 +49,8 @@ def seen_puzzle(puzzle: Puzzle, view: View) -> Puzzle:
     return Puzzle(turned.pieces[:, _MIRRORED], turned.width, turned.height, clues, turned.name)
 
 
-def seen_board(board: Board, view: View) -> Board:
-    """A board of the puzzle, partial or full, as it is seen from ``view``."""
-    turned = turned_board(board, view.turns)
-    return _mirrored_board(turned) if view.mirrored else turned
-
-
 def board_behind(board: Board, view: View) -> Board:
-    """The board of the puzzle that looks like ``board`` from ``view``: `seen_board` undone."""
+    """The board of the puzzle, partial or full, that looks like ``board`` from ``view``."""
     return turned_board(_mirrored_board(board) if view.mirrored else board, -view.turns)
 
 

@@ -60,10 +60,6 @@ class Course:
         quota = self.fit.quota
         return max(quota.profile[-1:], default=0.0) * quota.height  # a profile never falls
 
-    def half_edges_more(self, percent: float) -> float:
-        """That another height of its colours asks for there."""
-        return self.asked * (percent / self.percent - 1)
-
     @property
     def outlook(self) -> float:
         """What another shuffle is expected to be worth, in what those so far were worth."""

@@ -49,13 +49,13 @@ def worth(evidence: Evidence) -> tuple[Floats, float]:
     others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
     outlook = np.array([course.outlook for course in courses])
     view, colours = (np.array([getattr(course, name) for course in courses]) for name in ("view", "colour_set"))
-    favours = np.array([course.percent > 0 for course in courses])
+    asked, percent = _heights(courses)
 
-    # who tells, who is told
-    tells = (colours[:, None] == colours) & favours[:, None] & favours
+    # who tells, who is told: those that favour the same colours
+    tells = (colours[:, None] == colours) & (percent[:, None] > 0) & (percent > 0)
     np.fill_diagonal(tells, False)
     aside = view[:, None] != view
-    more = _half_edges_more(courses)
+    more = _half_edges_more(asked[:, None], percent[:, None], percent)
     # what a higher one leads to is a part of what a lower one does, and as old; from another side all is new
     share = np.where(aside, ASIDE, np.where(more > 0, outlook[:, None], 1.0))
     promised = np.where(tells, rate[:, None] * share * _rise(more), 0.0).max(axis=0)
@@ -70,15 +70,9 @@ def tempered(evidence: Evidence, promised: float, view: int, colour_set: int, pe
 
     What was met at that height from the other sides counts as if it had been met there.
     """
-    same = np.array(
-        [
-            course.view != view
-            and course.colour_set == colour_set
-            and course.percent > 0
-            and abs(course.half_edges_more(percent)) < SAME
-            for course in evidence.courses
-        ]
-    )
+    asked, heights = _heights(evidence.courses)
+    kin = [course.view != view and course.colour_set == colour_set for course in evidence.courses]
+    same = np.array(kin) & (heights > 0) & (np.abs(_half_edges_more(asked, heights, percent)) < SAME)
     return float(_tempered(promised, evidence.boards @ same, evidence.work @ same, evidence.trust))
 
 
@@ -107,15 +101,20 @@ def by_side(courses: Sequence[Course]) -> dict[tuple[int, int], list[int]]:
 
 def change(course: Course, percent: float) -> float:
     """The factor by which boards a node may change from ``course`` to another height of its colours."""
-    return float(_rise(course.half_edges_more(percent)))
+    return float(_rise(_half_edges_more(*_heights([course]), percent))[0])
 
 
-def _rise(half_edges: Floats | float) -> Floats:
+def _rise(half_edges: Floats) -> Floats:
     return np.asarray(RISE ** np.minimum(HOPE, half_edges))
 
 
-def _half_edges_more(courses: Sequence[Course]) -> Floats:
-    """`Course.half_edges_more` from each course, (courses,), to the height of each."""
+def _heights(courses: Sequence[Course]) -> tuple[Floats, Floats]:
+    """(half-edges that each course asks for where its quota ends, percent), (courses,)."""
     asked, percent = (np.array([getattr(course, name) for course in courses]) for name in ("asked", "percent"))
-    more: Floats = asked[:, None] * (percent / np.where(percent > 0, percent, 1.0)[:, None] - 1)
+    return asked, percent
+
+
+def _half_edges_more(asked: Floats, percent: Floats, other: Floats | float) -> Floats:
+    """What another height of the same colours asks for more than one that asks for ``asked`` at ``percent``."""
+    more: Floats = asked * (other / np.where(percent > 0, percent, 1.0) - 1)
     return more

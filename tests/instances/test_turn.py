@@ -8,7 +8,7 @@ import pytest
 from instances import verify
 from instances.board import Board
 from instances.puzzle import Clue, Puzzle
-from instances.turn import UPRIGHT, View, board_behind, seen_board, seen_puzzle, turned_board, turned_puzzle
+from instances.turn import UPRIGHT, View, board_behind, seen_puzzle, turned_board, turned_puzzle
 from tests.instances.small_puzzles import planted
 
 
@@ -65,6 +65,11 @@ def test_a_mirror_exchanges_left_and_right():
     held = Puzzle(puzzle.pieces, 3, 2, _corner(puzzle))
     (clue,) = seen_puzzle(held, View(0, True)).clues
     assert (clue.cell, clue.piece, clue.rotation) == (2, held.clues[0].piece, -held.clues[0].rotation % 4)
+
+
+def seen_board(board: Board, view: View) -> Board:
+    """A board as it is seen from ``view``: a mirror undoes itself, turned before or not."""
+    return board_behind(board, view if view.mirrored else View(-view.turns))
 
 
 def _corner(puzzle: Puzzle) -> tuple[Clue, ...]:
