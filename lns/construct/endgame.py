@@ -7,7 +7,8 @@ are used by now, and must be passed over.
 
 A piece is refused at once where the neighbour that it leaves for later has no candidate any more. Where the next cell
 may not slip, those that leave it without a candidate are passed over, most of them together (`_narrow`); they count as
-nodes all the same, as they would be for a search that lays them first.
+nodes all the same, as they would be for a search that lays them first. On the rim only pieces are laid without which it
+can still be closed: see ``lns.construct.closing``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from exact.bits import lowest, ones
 from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, LEFT, RIGHT, UP
+from lns.construct.closing import IDLE, OPENS, anchored, spared, turn_over_rim
 from lns.construct.endplan import MOST_PIECES, Ahead, EndPlan, EndWork, Words
 from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs
 
@@ -33,6 +35,7 @@ def _turn_over(plan: EndPlan, work: EndWork, piece: int, one: np.uint64) -> None
     within = work.bit_of[piece] >= 0
     unknown = plan.colours1
     places = len(work.below) >> 2
+    turn_over_rim(plan.closing, work.closing, piece, one)
     for turn in range(4):
         oriented = piece * 4 + turn
         if plan.first_member[oriented] == plan.first_member[oriented + 1]:
@@ -63,6 +66,7 @@ def give(plan: EndPlan, work: EndWork, piece: int, bit: int) -> None:
     _turn_over(plan, work, piece, one)
     work.piece_at[bit] = piece
     work.bit_of[piece] = bit
+    work.closing.far[bit] = plan.closing.far[piece]
     for turn in range(4):
         place = bit * 4 + turn
         oriented = piece * 4 + turn
@@ -94,12 +98,26 @@ def enter(plan: EndPlan, work: EndWork, used: npt.NDArray[np.uint8], right: Long
                 given |= free
     work.free[0] = free
     work.spent[0] = spent
+    if plan.closing.outside >= 0:
+        anchored(work.closing, down[plan.closing.outside])
     levels = len(plan.kind)
     for i in range(levels):
         if plan.outside[i, 0] >= 0:
             work.shown_right[levels + i] = right[plan.outside[i, 0]] // plan.colours1 * 4
         if plan.outside[i, 1] >= 0:
             work.shown_down[levels + i] = down[plan.outside[i, 1]] * 4
+
+
+@inline_flat_kernel
+def _left(plan: EndPlan, work: EndWork, level: np.uint64, one: np.uint64) -> np.uint64:
+    """The free pieces behind ``level`` when the piece of bit ``one`` is laid there; none: the rim needs it later."""
+    rule = plan.closing.rule[level]
+    if rule == IDLE:
+        return work.free[level] ^ one
+    if rule == OPENS:
+        anchored(work.closing, work.shown_down[level] >> 2)
+        return work.free[level] ^ one
+    return spared(plan.closing, work.closing, work.free, level, one)
 
 
 @inline_flat_kernel
@@ -263,9 +281,11 @@ def search_end(
             turn = _take(sets, some, level, slip, bit, number)
             turned = (number << _TWO) + turn
             after = spent[level] + np.int64(slip)
-            left = free[level] ^ bit
             shown_right[level] = work.right[turned]
             shown_down[level] = work.down[turned]
+            left = _left(plan, work, level, bit)
+            if left == _NONE:
+                continue
             if _unanswered(plan, work, plan.ahead, level, left, after):
                 continue
             census[counted + level * np.uint64(CENSUS) + slip * np.uint64(SLIPS) + np.uint64(after)] += 1
@@ -362,6 +382,9 @@ def lay_again(plan: EndPlan, work: EndWork, cursors: Longs) -> bool:
         work.chosen[level] = cursor
         work.shown_right[level] = work.right[turned]
         work.shown_down[level] = work.down[turned]
-        work.free[level + _ONE] = work.free[level] ^ (_ONE << number)
+        left = _left(plan, work, level, _ONE << number)
+        if left == _NONE:
+            return False
+        work.free[level + _ONE] = left
         work.spent[level + _ONE] = work.spent[level] + (cursor >> 8)
     return True

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct import tables
+from lns.construct.closing import ClosingPlan, ClosingWork, plan_closing
 from lns.construct.order import padded
 from lns.construct.word import Longs, pack
 
@@ -67,6 +68,7 @@ class EndPlan(NamedTuple):
     first_member: Longs
     member: Longs
     pieces: Longs
+    closing: ClosingPlan
     colours1: int
     begin: int
 
@@ -95,6 +97,7 @@ class EndWork(NamedTuple):
     sets: Words  # (8n,) candidates still to try: exact ones, slipping ones
     some: Words  # (2n,) pieces among them in any rotation: exact ones, slipping ones
     chosen: Longs  # (n,) slip * 256 + bit * 4 + rotation
+    closing: ClosingWork
 
 
 def places_of(colours1: int) -> int:
@@ -144,14 +147,18 @@ def plan_end(
             members[oriented].append(8 * number + 4 * missed + oriented % 4)
     colours1 = puzzle.colours + 1
     oriented = np.arange(4 * puzzle.cells)
+    closing, closing_work = plan_closing(puzzle, order, begin, cut)
+    asks_next = np.append(always[1:] == _NONE, False)
+    if 0 <= closing.last < count - 1 and any(puzzle.grey_sides(cells[closing.last + 1])):
+        asks_next[closing.last] = False  # pieces kept for it do not count as free yet
     plan = EndPlan(
         kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_slips, up_slips, always,
-        _ahead(puzzle, level, pairs, left_at, up_at, beside_clue), _next(pairs, left_at, up_at, always),
+        _ahead(puzzle, level, pairs, left_at, up_at, beside_clue, closing), _next(pairs, left_at, up_at, asks_next),
         4 * puzzle.oriented.astype(np.int64),
         pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
         np.cumsum([0] + [len(sets) for sets in members]),
         np.array([one for sets in members for one in sets], dtype=np.int64),
-        chance.permutation(puzzle.cells), colours1, begin,
+        chance.permutation(puzzle.cells), closing, colours1, begin,
     )  # fmt: skip
 
     def words(size: int) -> Words:
@@ -166,23 +173,33 @@ def plan_end(
         words(colours), words(colours), words(4 * places), words(8 * len(kinds)), words(len(kinds) * places**2),
         numbers(turned), numbers(turned), numbers(turned),
         numbers(shown), numbers(shown), words(count + 1), numbers(count + 1), words(8 * count), words(2 * count),
-        numbers(count),
+        numbers(count), closing_work,
     )  # fmt: skip
     work.left[-4:] = work.up[-4:] = _ALL
     work.shown_right[-1] = work.shown_down[-1] = 4 * colours1
     return plan, work
 
 
-def _next(pairs: Longs, left_at: Longs, up_at: Longs, always: Words) -> Ahead:
-    level = np.where(always == _NONE, np.arange(len(always)), -1)
-    level, pairs, left_at, up_at = (np.append(values[1:], -1) for values in (level, pairs, left_at, up_at))
+def _next(pairs: Longs, left_at: Longs, up_at: Longs, asks: npt.NDArray[np.bool_]) -> Ahead:
+    """``asks``: by level, whether it asks the next one."""
+    level = np.where(asks, np.arange(1, len(asks) + 1), -1)
+    pairs, left_at, up_at = (np.append(values[1:], -1) for values in (pairs, left_at, up_at))
     return Ahead(level, pairs, left_at, up_at, np.zeros(len(level), dtype=np.uint8))
 
 
 def _ahead(
-    puzzle: Puzzle, level: dict[int, int], pairs: Longs, left_at: Longs, up_at: Longs, beside_clue: list[bool]
+    puzzle: Puzzle,
+    level: dict[int, int],
+    pairs: Longs,
+    left_at: Longs,
+    up_at: Longs,
+    beside_clue: list[bool],
+    closing: ClosingPlan,
 ) -> Ahead:
-    """``beside_clue``: by level; such a cell, and that of the clue, take more than what fits exactly."""
+    """``beside_clue``: by level; such a cell, and that of the clue, take more than what fits exactly.
+
+    Nobody asks a rim cell of the last stretch while pieces are kept for it, for those do not count as free.
+    """
     count = len(level)
     unknown = 2 * count
     asked, left, up = (np.full(count, -1, dtype=np.int64) for _ in range(3))
@@ -196,6 +213,7 @@ def _ahead(
             rim = not tables.may_slip(puzzle, cell, side)
             if rim:  # a slip may be left for the other side
                 known[side == RIGHT] = unknown
-            if (rim or unknown not in known) and not beside_clue[later]:
+            kept = any(puzzle.grey_sides(other)) and closing.anchor < i < closing.last < later
+            if (rim or unknown not in known) and not beside_clue[later] and not kept:
                 asked[i], (left[i], up[i]), strict[i] = later, known, rim
     return Ahead(asked, pairs[asked], left, up, strict)
