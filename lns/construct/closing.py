@@ -22,9 +22,7 @@ from exact.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct.order import padded
-from lns.construct.word import Longs
-
-Words = npt.NDArray[np.uint64]
+from lns.construct.word import Longs, Words
 
 MOST_CLOSINGS = 256
 IDLE, OPENS, KEEPS, LAST = range(4)

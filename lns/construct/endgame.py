@@ -20,8 +20,8 @@ from exact.bits import lowest, ones
 from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, LEFT, RIGHT, UP
 from lns.construct.closing import IDLE, OPENS, anchored, spared, turn_over_rim
-from lns.construct.endplan import MOST_PIECES, Ahead, EndPlan, EndWork, Words
-from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs
+from lns.construct.endplan import MOST_PIECES, Ahead, EndPlan, EndWork
+from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs, Words
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
 CENSUS = 2 * SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent

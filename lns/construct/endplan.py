@@ -14,12 +14,10 @@ from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct import tables
 from lns.construct.closing import ClosingPlan, ClosingWork, plan_closing
 from lns.construct.order import padded
-from lns.construct.word import Longs, pack
+from lns.construct.word import Longs, Words, pack
 
 MOST_PIECES = 64
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
-
-Words = npt.NDArray[np.uint64]
 
 
 class Ahead(NamedTuple):

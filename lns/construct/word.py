@@ -34,6 +34,7 @@ DOWN_MASK = np.int64((1 << _DOWN_BITS) - 1)
 RIGHT_MASK = np.int64((1 << _RIGHT_BITS) - 1)
 
 Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]  # sets
 
 
 def pack(quads: IntArray, oriented: Longs, gain: Longs, colours1: int) -> Longs:
