@@ -22,7 +22,8 @@ def test_each_price_is_measured() -> None:
         costs.measuring(1000, 100),
     ]  # fmt: skip
     assert all(math.isfinite(here) for _, here in told.values())
-    assert all(here > 0 for what, (_, here) in told.items() if what != "a placement of one")  # a difference of times
+    differences = {"an exact tail's set-up", "a placement of one"}  # of times: below zero where a machine stutters
+    assert all(here > 0 for what, (_, here) in told.items() if what not in differences)
 
 
 def test_tails_are_timed_over_the_same_prefixes() -> None:
