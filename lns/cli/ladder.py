@@ -23,7 +23,14 @@ FRESH_SEEDS = (1_001, 99_999)  # two rows each: neither those of the shipped ins
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", nargs="+", default=[], metavar="NAME", help="rows to run (default: all, see below)")
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="seconds a run (default 60)")
-    parser.add_argument("--seeds", type=positive, default=5, metavar="N", help="runs a row, seeds 1 to N (default 5)")
+    parser.add_argument("--seeds", type=positive, default=5, metavar="N", help="runs a row, a seed each (default 5)")
+    parser.add_argument(
+        "--first-seed",
+        type=whole,
+        default=1,
+        metavar="SEED",
+        help="the seed of the first run; the others follow (default 1)",
+    )
     parser.add_argument("--workers", type=workers, default=2, metavar="N", help="processes a run (default 2)")
     parser.add_argument("--engine", choices=ENGINES, default="auto", help="which engine (default auto, the main one)")
     parser.add_argument(
@@ -87,6 +94,7 @@ def _rows(name: str, puzzle: Puzzle, params: Params, note: str, args: argparse.N
         notes = (
             f"engine {args.engine}" if args.engine != "auto" else "",
             variant if variant != ablate.WHOLE else "",
+            f"seeds from {args.first_seed} on" if args.first_seed != 1 else "",
             note,
             args.note,
         )
@@ -110,7 +118,7 @@ def _measure(name: str, puzzle: Puzzle, variants: dict[str, Params], args: argpa
     from tuning import ladder
 
     runs: dict[str, list[Run]] = {variant: [] for variant in variants}
-    for seed in range(1, args.seeds + 1):
+    for seed in range(args.first_seed, args.first_seed + args.seeds):
         for variant, params in variants.items():
             one = ladder.run(puzzle, params, seed, args.time, args.workers, args.boards_from, args.engine)
             runs[variant].append(one)

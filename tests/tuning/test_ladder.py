@@ -158,6 +158,17 @@ def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
     assert f"; 1.0 {unit}" in capsys.readouterr().out
 
 
+def test_a_row_goes_on_with_later_seeds_and_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(
+        ladder, "run", lambda puzzle, params, seed, *_: ladder.Run(seed, seed, {seed: 1.0}, {}, 1.0, 1.0)
+    )
+    rows = ["ladder", "--rows", "like-e2-12x20", "--seeds", "2", "--note", "mine", "--json"]
+    for first, scores, note in (("1", [1, 2], "mine"), ("3", [3, 4], "seeds from 3 on; mine")):
+        assert main([*rows, "--first-seed", first]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["rows"]
+        assert (row["scores"], row["seeds"], row["note"]) == (scores, 2, note)
+
+
 def test_fresh_rows_depend_on_the_seed():
     def fresh(seed):
         made = dict(ladder.rows(Path("nowhere"), seed))
