@@ -15,19 +15,23 @@ import os
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import numba
 from numba.core import config
 from numba.core.caching import FunctionCache
 
+from exact.grasp import grasp
+
 numba_config: Any = config  # its options are made at run time
 _njit: Any = numba.njit  # its stubs do not know _nrt
 _ROOT = Path(__file__).resolve().parent.parent
+_PATIENCE_S, _LOOK_S = 300.0, 0.05  # for another process that compiles the same kernel
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
@@ -58,9 +62,26 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
 
 
 class _Cache(FunctionCache):
-    """Numba's, but a file that cannot be read is compiled again, and one that cannot be written is done without."""
+    """Numba's, but a file that cannot be read is compiled again, and one that cannot be written is done without.
+
+    Of several processes that need the same kernel one compiles it, and the others wait for its machine code: workers of
+    a first run would each take half a minute and some hundred megabytes for the same.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._path = Path(self.cache_path, f"{function.__name__}.lock")
+        self._turn: IO[bytes] | None = None  # held while this process compiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._load(sig, target_context)
+        if found is None and self._take_turn():
+            found = self._load(sig, target_context)  # what another process has compiled meanwhile
+            if found is not None:
+                self._give_turn()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # a garbled pickle may raise anything
@@ -71,6 +92,29 @@ class _Cache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):
             super().save_overload(sig, data)
+        self._give_turn()
+
+    def _take_turn(self) -> bool:
+        """Wait until no other process compiles this kernel; False where that cannot be told, or it takes too long."""
+        if self._turn is not None:
+            return False
+        try:
+            file = self._path.open("ab")
+        except OSError:
+            return False
+        end = time.monotonic() + _PATIENCE_S
+        while (mine := grasp(file)) is False and time.monotonic() < end:
+            time.sleep(_LOOK_S)
+        if mine:
+            self._turn = file
+        else:
+            file.close()
+        return bool(mine)
+
+    def _give_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.close()
+            self._turn = None
 
 
 def inline_kernel(function: _Kernel) -> _Kernel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import socket
@@ -11,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
+from exact.grasp import grasp
 from instances.errors import InputError
 from instances.formats.files import read_text
 from instances.formats.json_values import Fields, json_object
@@ -80,7 +79,7 @@ class Lock:
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / LOCK, os.O_RDWR)
         holder = read_holder(directory)
-        grasped = _grasp(self._file)
+        grasped = grasp(self._file)
         # without its start a pid may be used again: then the lock of the system is believed, where there is one
         lives = holder is not None and holder.is_alive and (grasped is None or holder.started != "")
         if grasped is False or lives:
@@ -116,19 +115,6 @@ class Lock:
         self._file.write(text.encode())
         self._file.truncate()
         os.fsync(self._file.fileno())
-
-
-def _grasp(file: IO[bytes]) -> bool | None:
-    """Lock the file itself; False when somebody else has, None where the system cannot."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return False if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES) else None
-    return True
 
 
 def clear_temporaries(directory: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from exact import jit
+from exact import grasp, jit
 
 KERNEL = '''
 """Kernels."""
@@ -79,23 +80,35 @@ def demo(tmp_path: Path) -> Path:
     folder = tmp_path / "exact" / "demo"
     folder.mkdir(parents=True)
     (tmp_path / "exact" / "__init__.py").touch()
-    shutil.copy(jit.__file__, tmp_path / "exact" / "jit.py")
+    for module in (jit, grasp):
+        shutil.copy(module.__file__, tmp_path / "exact")
     for name, text in FILES.items():
         (folder / f"{name}.py").write_text(text)
     return folder
 
 
-def answer(demo: Path, before: str = "") -> tuple[int, str]:
-    """What a new process answers, and the key of its machine code. ``before``: what it does first."""
+def process(demo: Path, program: str) -> subprocess.Popen[str]:
+    """A new process that sees that package; all have one cache."""
     root = demo.parent.parent
     environment = os.environ | {"NUMBA_CACHE_DIR": str(root / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH"):
         environment.pop(name, None)
+    return subprocess.Popen(
+        [sys.executable, "-c", program], cwd=root, env=environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def told(running: subprocess.Popen[str]) -> list[str]:
+    out, _ = running.communicate(timeout=120)
+    assert running.returncode == 0
+    return out.split()
+
+
+def answer(demo: Path, before: str = "") -> tuple[int, str]:
+    """What a new process answers, and the key of its machine code. ``before``: what it does first."""
     program = "from exact import jit; from exact.demo import kernel as k; k.report(); print(jit.source_key(k.__name__))"
-    told = subprocess.run(
-        [sys.executable, "-c", before + program], cwd=root, env=environment, check=True, capture_output=True, text=True
-    ).stdout.split()
-    return int(told[0]), told[1]
+    number, key = told(process(demo, before + program))
+    return int(number), key
 
 
 @pytest.mark.parametrize(
@@ -139,6 +152,45 @@ def test_machine_code_that_cannot_be_written_is_done_without(demo: Path) -> None
     assert answer(demo, before=full + "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); ")[0] == 26
     assert not list((demo.parent.parent / "cache").rglob("*.nbc"))
     assert answer(demo)[0] == 26
+
+
+SLOW = """
+import time
+from numba.core.dispatcher import _FunctionCompiler
+compile = _FunctionCompiler.compile
+def slowly(self, *args):
+    if self.py_func.__name__ == "answer":
+        print("compiles", flush=True)
+        time.sleep({seconds})
+    return compile(self, *args)
+_FunctionCompiler.compile = slowly
+from exact.demo import kernel as k
+k.report()
+"""
+locks = pytest.mark.skipif(importlib.util.find_spec("fcntl") is None, reason="needs locks on files")
+
+
+@locks
+def test_of_several_processes_one_compiles(demo: Path) -> None:
+    first = process(demo, SLOW.format(seconds=5))
+    assert first.stdout is not None and first.stdout.readline() == "compiles\n"
+    others = [process(demo, SLOW.format(seconds=5)) for _ in range(2)]
+    assert [told(one) for one in (first, *others)] == [["26"]] * 3  # only the first has said that it compiles
+
+
+@locks
+def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(demo: Path) -> None:
+    first = process(demo, SLOW.format(seconds=600))
+    assert first.stdout is not None and first.stdout.readline() == "compiles\n"
+    first.kill()
+    first.communicate()
+    assert answer(demo)[0] == 26
+
+
+def test_without_locks_every_process_compiles_for_itself(demo: Path) -> None:
+    without = "import sys; sys.modules['fcntl'] = None\n"
+    assert told(process(demo, without + SLOW.format(seconds=0))) == ["compiles", "26"]
+    assert told(process(demo, without + SLOW.format(seconds=0))) == ["26"]
 
 
 def test_an_edit_of_ordinary_python_compiles_nothing_again(demo: Path) -> None:

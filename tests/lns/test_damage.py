@@ -272,7 +272,7 @@ def test_a_pid_used_again_holds_nothing_where_the_system_has_locks(
     """Where no /proc tells when a process began."""
     monkeypatch.setattr(lock, "_started", lambda pid: "")
     if not works:
-        monkeypatch.setattr(lock, "_grasp", lambda file: None)
+        monkeypatch.setattr(lock, "grasp", lambda file: None)
     (tmp_path / LOCK).write_text(json.dumps(Holder.me().__dict__))
     if works:
         Lock(tmp_path).release()

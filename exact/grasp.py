@@ -1,0 +1,19 @@
+"""A lock on an open file, which the system releases with the process, however that ends."""
+
+from __future__ import annotations
+
+import errno
+from typing import IO
+
+
+def grasp(file: IO[bytes]) -> bool | None:
+    """Lock the file itself; False when somebody else has, None where the system cannot."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return False if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES) else None
+    return True
