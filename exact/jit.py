@@ -75,9 +75,10 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._load(sig, target_context)
-        if found is None and self._take_turn():
-            found = self._load(sig, target_context)  # what another process has compiled meanwhile
-            if found is not None:
+        if found is None:
+            waited = self._take_turn()
+            found = self._load(sig, target_context)
+            if found is not None or waited:  # what was waited for and is not there cannot be kept: no use in turns
                 self._give_turn()
         return found
 
@@ -95,21 +96,22 @@ class _Cache(FunctionCache):
         self._give_turn()
 
     def _take_turn(self) -> bool:
-        """Wait until no other process compiles this kernel; False where that cannot be told, or it takes too long."""
+        """Hold the lock, where there are locks; whether another process had to be waited for."""
         if self._turn is not None:
             return False
         try:
             file = self._path.open("ab")
         except OSError:
             return False
-        end = time.monotonic() + _PATIENCE_S
+        waited, end = False, time.monotonic() + _PATIENCE_S
         while (mine := grasp(file)) is False and time.monotonic() < end:
+            waited = True
             time.sleep(_LOOK_S)
         if mine:
             self._turn = file
         else:
             file.close()
-        return bool(mine)
+        return waited
 
     def _give_turn(self) -> None:
         if self._turn is not None:

@@ -145,11 +145,17 @@ def test_garbled_machine_code_is_compiled_again(suffix: str, content: bytes, dem
     assert [path.stat().st_mtime_ns for path in files] == written
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs limits of a process")
+FULL = """
+import resource, signal
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+"""  # as on a full disk: files of this process have no room beyond some bytes
+limits = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs limits of a process")
+
+
+@limits
 def test_machine_code_that_cannot_be_written_is_done_without(demo: Path) -> None:
-    """As on a full disk: files of this process have no room beyond some bytes."""
-    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)); "
-    assert answer(demo, before=full + "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); ")[0] == 26
+    assert answer(demo, before=FULL)[0] == 26
     assert not list((demo.parent.parent / "cache").rglob("*.nbc"))
     assert answer(demo)[0] == 26
 
@@ -176,6 +182,22 @@ def test_of_several_processes_one_compiles(demo: Path) -> None:
     assert first.stdout is not None and first.stdout.readline() == "compiles\n"
     others = [process(demo, SLOW.format(seconds=5)) for _ in range(2)]
     assert [told(one) for one in (first, *others)] == [["26"]] * 3  # only the first has said that it compiles
+
+
+@locks
+@limits
+def test_where_no_machine_code_can_be_kept_nobody_waits_twice(demo: Path) -> None:
+    """Those who waited in vain compile side by side."""
+    first = process(demo, FULL + SLOW.format(seconds=3))
+    assert first.stdout is not None and first.stdout.readline() == "compiles\n"
+    others = [process(demo, FULL + SLOW.format(seconds=20)) for _ in range(2)]
+    for one in others:
+        assert one.stdout is not None and one.stdout.readline() == "compiles\n"
+    assert [one.poll() for one in others] == [None, None]  # both at once
+    for one in others:
+        one.kill()
+        one.communicate()
+    assert told(first) == ["26"]
 
 
 @locks
