@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from exact.solvers import Answer, Request
+    from exact.outcome import Answer
+    from exact.request import Request
     from instances.puzzle import Puzzle
 
 
@@ -50,13 +51,13 @@ SOLVERS: dict[str, Entry] = {
     "colorpairs": Entry(
         "pairs of colours, preemption, backjumping",
         "seed 000",
-        "exact.solvers:run_colorpairs",
+        "exact.tree_searches:run_colorpairs",
         kernel="exact.colorpairs.kernel",
     ),
     "rowscan": Entry(
         "plain depth first, row by row, tables of what fits",
         "seeds 000, 003",
-        "exact.solvers:run_rowscan",
+        "exact.tree_searches:run_rowscan",
         kernel="exact.rowscan.kernel",
     ),
     "dlx": _cover("exact cover, k items a joint, nodes as the seed counts them", "seed 003, 2.2", "unary"),

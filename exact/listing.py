@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from exact.driver import Search, drive
 from exact.outcome import Status
+from exact.request import Request
 from instances.board import Board
-
-if TYPE_CHECKING:
-    from exact.solvers import Request
 
 
 class KeepsFirst(Search, Protocol):

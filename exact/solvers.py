@@ -7,75 +7,19 @@ first board are handled here, the same for all. To add one: write the function, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
 
 from exact.colorpairs.options import Options
 from exact.comparators import SOLVERS
 from exact.driver import Progress, Report
-from exact.listing import searched
-from exact.outcome import UNTOLD, Outcome, Status
+from exact.outcome import UNTOLD, Answer, Outcome, Status, require_solution
+from exact.request import Request
 from exact.twins import copies
 from instances.board import Board
 from instances.errors import InputError
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from instances.turn import turned_board
-from instances.verify import verify
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is asked of a solver: all solutions or the first, within ``nodes`` and ``seconds`` (None = no limit).
-
-    ``memory``: bytes of address space, for solvers in a process of their own. ``sat_solver``: python-sat's name of one.
-    ``seed``: of the local searches. ``each`` is called with every board found, identical pieces told apart or not.
-    ``processor``: seconds are of processor time, as limit and as answer; for experiments on a busy machine.
-    """
-
-    count_all: bool = False
-    nodes: int | None = None
-    seconds: float | None = None
-    options: Options = field(default_factory=Options)
-    report: Report | None = None
-    memory: int | None = None
-    sat_solver: str | None = None
-    seed: int = 0
-    each: Callable[[Board], None] | None = None
-    processor: bool = False
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A solver's own result for one puzzle; identical pieces swapped are one solution. ``nodes``: see `Outcome`.
-
-    ``spent``: how much of the budget of nodes is gone, where that may limit something else (conflicts).
-    """
-
-    status: Status
-    solutions: int
-    nodes: int
-    seconds: float
-    board: Board | None
-    details: dict[str, float] = field(default_factory=dict)
-    spent: int | None = None
-
-
-def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
-    """Seed 000's ColorPairs with ``request.options``."""
-    from exact.colorpairs.search import ColorPairs
-
-    search = ColorPairs(puzzle, request.options)
-    status, solutions, seconds, first = searched(search, request)
-    return Answer(status, solutions, search.nodes, seconds, first, search.details)
-
-
-def run_rowscan(puzzle: Puzzle, request: Request) -> Answer:
-    """The plain row scan; it has no options."""
-    from exact.rowscan.search import RowScan
-
-    search = RowScan(puzzle)
-    status, solutions, seconds, first = searched(search, request)
-    return Answer(status, solutions, search.nodes, seconds, first, search.details)
 
 
 def solve(
@@ -200,13 +144,6 @@ def _sum(before: Answer, after: Answer) -> Answer:
         details=details,
         spent=None if after.spent is None else (before.spent or 0) + after.spent,
     )
-
-
-def require_solution(puzzle: Puzzle, board: Board, who: str) -> None:
-    """Raises RuntimeError when ``board`` is no perfect board: the answer of ``who`` is worth nothing then."""
-    judged = verify(puzzle, board)
-    if not (judged.complete and judged.score == puzzle.max_score):
-        raise RuntimeError(f"{who} gave a board that is no solution: {judged.problems or judged.mismatches}")
 
 
 def _once(puzzle: Puzzle, solver: str, each: Callable[[Board], None]) -> Callable[[Board], None]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from exact.outcome import UNTOLD, Status
+from exact.outcome import UNTOLD, Answer, Status, require_solution
 from exact.process import Emit, Ended, Ending, run
-from exact.solvers import Answer, Request, require_solution
+from exact.request import Request
 from exact.twins import by_colours
 from instances.board import Board
 from instances.puzzle import Puzzle

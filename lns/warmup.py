@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import cache
 
 from instances.formats import load_puzzle
@@ -36,3 +37,5 @@ def warm_up(engine: str) -> None:
             break
         search.step(puzzle.max_score)
     make_engine(engine, puzzle, _BRIEF, 1, 0).restore(search.state())
+    gc.collect()
+    gc.freeze()  # the compiler's objects stay: each collection of a run would look through all of them in vain

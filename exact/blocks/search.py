@@ -18,7 +18,8 @@ from exact.blocks.kernel import (
 )
 from exact.driver import Counted, explored_share
 from exact.listing import searched
-from exact.solvers import Answer, Request
+from exact.outcome import Answer
+from exact.request import Request
 from exact.twins import by_colours, choices
 from instances.board import Board
 from instances.errors import InputError

@@ -11,9 +11,9 @@ from exact.cover.model import build, matrix_nodes
 from exact.driver import Counted, explored_by_tries
 from exact.extras import need
 from exact.listing import searched
-from exact.outcome import UNTOLD
+from exact.outcome import UNTOLD, Answer
 from exact.process import Emit
-from exact.solvers import Answer, Request
+from exact.request import Request
 from exact.told import Teller, answer_of_child
 from exact.twins import by_colours
 from instances.board import Board

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from exact.extras import need
-from exact.outcome import UNTOLD
+from exact.outcome import UNTOLD, Answer
 from exact.process import Emit
-from exact.solvers import Answer, Request
+from exact.request import Request
 from exact.told import Teller, answer_of_child
 from exact.twins import choices
 from instances.board import Board

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from exact.jit import inline_flat_kernel
-from exact.region.plan import PARTS, RegionPlan, RegionWork
+from exact.region.room import PARTS, RegionPlan, RegionWork
 
 
 @inline_flat_kernel

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from exact.jit import inline_flat_kernel
-from exact.region.plan import RegionPlan, RegionWork
+from exact.region.room import RegionPlan, RegionWork
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)

@@ -20,8 +20,8 @@ from exact.bits import lowest
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.region.balance import bound, shift
 from exact.region.candidates import candidates, group, showing
-from exact.region.plan import RegionPlan, RegionWork
 from exact.region.relax import UNIT, look_up
+from exact.region.room import RegionPlan, RegionWork
 
 # how a sweep of searches stands: paused or out of nodes; all searched and nothing found; a refill found
 OPEN, NONE, FOUND = range(3)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from exact.jit import flat_kernel, inline_flat_kernel
-
-if TYPE_CHECKING:
-    from exact.region.plan import RegionPlan
+from exact.region.room import RegionPlan
 
 
 @inline_flat_kernel

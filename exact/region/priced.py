@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from exact.region.kernel import BALANCE, LOOK, PRICED, ROOM, load_region, start_search
 from exact.region.order import set_order
-from exact.region.plan import RegionPlan, RegionWork, make_work
+from exact.region.plan import make_work
 from exact.region.relax import UNIT, fill, make_rest, trace, track
+from exact.region.room import RegionPlan, RegionWork
 
 Ints = npt.NDArray[np.int64]
 

@@ -11,62 +11,18 @@ cost at least, given the colours of the joints that are open there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from exact.jit import flat_kernel, inline_flat_kernel
+from exact.region.room import TRACKED, Ints, RegionPlan, RegionWork, Rest
 
-if TYPE_CHECKING:
-    from exact.region.plan import RegionPlan, RegionWork
-
-Ints = npt.NDArray[np.int64]
 UNIT = 16
-TRACKED = 8  # joints per depth at most
 TOO_MUCH = 30_000  # units, more than any region costs
 ENTRIES = 72_000_000  # of all tables together: 144 MB, of which only what is filled is ever touched
 _ONE = np.uint64(1)
-
-
-class Rest(NamedTuple):
-    """Tables for a region of n free cells in one order, with so many colourings per depth at most.
-
-    ``need`` int16: the tables, that of depth d from ``at[d]`` on. ``joint``, ``stride`` (n+1, TRACKED): the joints
-    open at a depth, ``tracked`` (n+1,) of them. ``carry``, ``carry_stride`` (n, TRACKED): those of the next depth
-    that are open before this one's cell is filled, ``carried`` (n,) of them; ``carry_here``: their stride here;
-    ``carry_turn``: their stride in ``least``. ``least`` int16, from ``first[d]`` on: the least that the cells
-    from depth d on cost, and the price of the cell before them, by what is open before that one is filled.
-    ``opens`` int32, by depth and bit: what the piece adds to the place in the next table; ``price``, by pattern and
-    bit. Written by a search: ``paid`` (n+1,) units before a depth; ``keep`` (n+1,) place in the next table without the
-    piece; ``top`` (n+1,) mismatches that the cell may have.
-    ``digit`` (colours1,): number of a colour among those that free pieces show in its part; ``radix``, by joint.
-    ``line``, ``lows`` int16, ``turn``, ``piece`` (4, bits): room to work in.
-    """
-
-    need: npt.NDArray[np.int16]
-    at: Ints
-    tracked: Ints
-    joint: Ints
-    stride: Ints
-    carried: Ints
-    carry: Ints
-    carry_stride: Ints
-    carry_here: Ints
-    carry_turn: Ints
-    keep: Ints
-    least: npt.NDArray[np.int16]
-    first: Ints
-    top: Ints
-    opens: npt.NDArray[np.int32]
-    price: Ints
-    paid: Ints
-    digit: Ints
-    radix: Ints
-    line: npt.NDArray[np.int16]
-    lows: npt.NDArray[np.int16]
-    turn: Ints
-    piece: Ints
 
 
 def no_rest() -> Rest:

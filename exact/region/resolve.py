@@ -10,9 +10,10 @@ import numpy as np
 from exact.driver import Pace
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
 from exact.region.meter import Meter
-from exact.region.plan import RegionPlan, RegionWork, checked_cells, make_work, plan_region
+from exact.region.plan import checked_cells, make_work, plan_region
 from exact.region.priced import Priced
 from exact.region.result import Keep, RegionResult, Report, Status
+from exact.region.room import RegionPlan, RegionWork
 from exact.region.rules import check_pieces, checked, checked_order, filled, with_clues
 from exact.region.schedule import Schedule, both_ways, schedules
 from exact.region.sweep import begin_sweep, sweep

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.plan import RegionPlan
+from exact.region.room import RegionPlan
 from instances.board import Board
 from instances.errors import BoardError, InputError
 from instances.identical import clues_at_home

@@ -22,7 +22,7 @@ from exact.region.kernel import (
     start_search,
 )
 from exact.region.order import set_order
-from exact.region.plan import RegionPlan, RegionWork
+from exact.region.room import RegionPlan, RegionWork
 
 
 @flat_kernel

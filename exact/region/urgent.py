@@ -18,7 +18,7 @@ from exact.region.kernel import (
     load_region,
     start_search,
 )
-from exact.region.plan import RIM, Ints, RegionPlan, RegionWork
+from exact.region.room import RIM, Ints, RegionPlan, RegionWork
 from exact.region.schedule import Schedule
 from exact.region.urgent_moves import by_number, make_urgency
 from exact.region.urgent_search import BACKJUMPING, LINES, search_urgent, start_urgent

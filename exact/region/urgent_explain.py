@@ -24,7 +24,7 @@ import numpy as np
 from exact.bits import bit, highest, lowest
 from exact.jit import inline_flat_kernel
 from exact.region.candidates import candidates, group
-from exact.region.plan import RegionPlan, RegionWork
+from exact.region.room import RegionPlan, RegionWork
 from exact.region.urgent_moves import Urgency
 
 NO_LINE, UNBALANCED = -1, -2  # instead of a line over its cap: none; the colour balance is the reason

@@ -15,7 +15,7 @@ from exact.jit import flat_kernel, inline_flat_kernel
 from exact.region.balance import bound, shift
 from exact.region.candidates import group
 from exact.region.kernel import SPARE
-from exact.region.plan import OUTSIDE, RIM, WILD, Ints, RegionPlan, RegionWork, Words
+from exact.region.room import OUTSIDE, RIM, WILD, Ints, RegionPlan, RegionWork, Words
 
 _ONE = np.uint64(1)
 

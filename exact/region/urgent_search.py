@@ -22,7 +22,7 @@ from exact.bits import bit, lowest, ones
 from exact.jit import flat_kernel, inline_flat_kernel
 from exact.region.candidates import candidates
 from exact.region.kernel import ALLOWED, BALANCE, BEST, DEPTH, FINISHED, NODES
-from exact.region.plan import RegionPlan, RegionWork
+from exact.region.room import RegionPlan, RegionWork
 from exact.region.urgent_explain import NO_LINE, UNBALANCED, deepest, explain, full
 from exact.region.urgent_moves import Urgency, lay, take_back
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from exact.extras import need
+from exact.outcome import Answer
+from exact.request import Request
 from exact.sat.search import Job, search
-from exact.solvers import Answer, Request
 from exact.told import answer_of_child
 from instances.puzzle import Puzzle
 

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.driver import drive
+from exact.outcome import Answer, require_solution
+from exact.request import Request
 from exact.sat.encodings import encode
 from exact.sls.rules import RSAPS, RULES, advance
 from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
-from exact.solvers import Answer, Request, require_solution
 from instances.errors import InputError
 from instances.puzzle import Puzzle
 

@@ -7,29 +7,17 @@ import math
 import signal
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
 from lns.cli.main import DONE, print_json, tell
 from lns.cli.session import handled
-from lns.cli.solve import add_arguments
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
     from lns.estimate import Estimate, Row
     from lns.params import Params
 
-_OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "log_from", "checkpoint", "stats")
-
 
 def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
-    """Measure, extrapolate, print; raises InputError for options that only a run has."""
-    usual = argparse.ArgumentParser()
-    add_arguments(usual)
-    for name in _OF_A_RUN:
-        if getattr(args, name) != usual.get_default(name):
-            raise InputError(
-                "--estimate measures the main engine on one core and makes no run; "
-                f"expected no --{name.replace('_', '-')} beside it"
-            )
+    """Measure, extrapolate, print; the exit status."""
     from lns.estimate import estimate
 
     def progress(line: str) -> None:

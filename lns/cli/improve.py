@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,10 @@ from lns.cli.options import (
     positive,
     whole,
 )
+from lns.cli.regions import keeper, warm_up, write_board
 
 if TYPE_CHECKING:
-    from exact.region.resolve import Keep, RegionResult
+    from exact.region.resolve import RegionResult
     from instances.board import Board
     from instances.puzzle import Puzzle
 
@@ -225,32 +225,6 @@ def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
         "cells": len(result.cells),
         "url": url_if_any(puzzle, result.board),
     }
-
-
-def warm_up(args: argparse.Namespace) -> None:
-    """Compile before the clock starts, and say so where that is not done yet."""
-    from exact.region.warmup import is_ready, warm_up
-
-    if not args.quiet and not is_ready(args.order):
-        tell("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
-    warm_up(args.order)
-
-
-def keeper(args: argparse.Namespace, puzzle: Puzzle) -> Keep:
-    """Writes each better board at once, whatever ends the program; a disk that is full is told of at the end."""
-
-    def keep(board: Board) -> None:
-        with contextlib.suppress(OSError):
-            write_board(args, puzzle, board)
-
-    return keep
-
-
-def write_board(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> None:
-    if args.output:
-        from instances.formats import write
-
-        write(args.output, None, puzzle, board, instance=args.instance)
 
 
 def _range(text: str) -> tuple[int, int]:

@@ -13,9 +13,9 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.improve import keeper, warm_up, write_board
 from lns.cli.main import DONE, INTERRUPTED, print_json
 from lns.cli.options import found_lines
+from lns.cli.regions import keeper, warm_up, write_board
 from lns.cli.session import progress
 
 _NODES = 5_000_000

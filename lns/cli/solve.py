@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from instances.puzzle import Clue, Puzzle
 
 
+_OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "log_from", "checkpoint", "stats")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or a shipped instance's name"
@@ -93,6 +96,7 @@ def _solve(args: argparse.Namespace) -> int:
     if args.estimate:
         from lns.cli.estimate import show
 
+        _refuse_what_only_a_run_has(args)
         return show(puzzle, params, args)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
@@ -136,6 +140,18 @@ def _solve(args: argparse.Namespace) -> int:
             keeper.adopt(start, start_score, "start")
         job.run(steps=args.steps)
     return job.finish(as_json=args.json, stats=args.stats)
+
+
+def _refuse_what_only_a_run_has(args: argparse.Namespace) -> None:
+    """Raises InputError for an option that `--estimate` does not use."""
+    usual = argparse.ArgumentParser()
+    add_arguments(usual)
+    for name in _OF_A_RUN:
+        if getattr(args, name) != usual.get_default(name):
+            raise InputError(
+                "--estimate measures the main engine on one core and makes no run; "
+                f"expected no --{name.replace('_', '-')} beside it"
+            )
 
 
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:

@@ -8,10 +8,11 @@ import pytest
 from exact.comparators import SOLVERS
 from exact.cover.search import cover_by_library
 from exact.cp.model import solve_by_cp_sat
-from exact.outcome import Status
+from exact.outcome import Answer, Status
+from exact.request import Request
 from exact.sat.search import Job, search
-from exact.solvers import Answer, Request, run_colorpairs, run_rowscan
 from exact.told import Told
+from exact.tree_searches import run_colorpairs, run_rowscan
 from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import uniform

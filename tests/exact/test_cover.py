@@ -7,7 +7,7 @@ import pytest
 
 from exact.cover.model import CODES, build, matrix_nodes
 from exact.cover.search import Cover, cover_by_library, run_xcover
-from exact.solvers import Request
+from exact.request import Request
 from exact.told import Told
 from exact.twins import by_colours, copies
 from instances.errors import InputError

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
-from exact.region.plan import RegionPlan, RegionWork, make_work, plan_region
+from exact.region.plan import make_work, plan_region
 from exact.region.priced import Priced
 from exact.region.resolve import RegionResult, Status, _Resolve, resolve
+from exact.region.room import RegionPlan, RegionWork
 from exact.region.schedule import both_ways, schedules
 from exact.region.warmup import warm_up
 from exact.region.windows import rows

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from exact.region.kernel import FOUND, NONE, OPEN
-from exact.region.plan import OUTSIDE
 from exact.region.resolve import Status, _Resolve, resolve
+from exact.region.room import OUTSIDE
 from exact.region.sweep import begin_sweep
 from exact.region.urgent import is_compact
 from exact.region.urgent_compare import cells_of, main

@@ -15,8 +15,9 @@ import pytest
 from exact.comparators import SOLVERS, Entry
 from exact.outcome import UNTOLD, Status
 from exact.process import Emit, Ended, Ending, run
+from exact.request import Request
 from exact.sat.search import Job, canonical_name, search
-from exact.solvers import Request, solve
+from exact.solvers import solve
 from exact.told import Told, answer_of_child
 from instances.errors import InputError
 from instances.generate import uniform
