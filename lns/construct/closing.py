@@ -7,6 +7,10 @@ choices of pieces for that stretch whose joints match (*closings*) are listed on
 laid elsewhere ends those that need it; where none is left the piece is refused, and pieces that all of them need are
 kept.
 
+A rim piece leads from the colour of one of its joints to that of the other, and as all before matched, each colour is
+left as often as it is entered. So there is a path of all free rim pieces just where they hang together, and with the
+rim that lies (Euler 1736). A piece behind which they do not is refused, too.
+
 Boards whose rim would only mismatch within the exact tail are lost by that. They are fewer than what the nodes saved
 find (docs/ladder.md).
 """
@@ -35,7 +39,8 @@ class ClosingPlan(NamedTuple):
 
     ``rule``: int64 (levels,) IDLE; OPENS on the anchor, if it is laid in the endgame; KEEPS on rim cells behind the
     anchor that are not of the last stretch, LAST on the last one. ``row``: int64 (levels,) how many such cells come
-    before. ``corner``: uint8 (length of the stretch,) from the anchor on, 1 on corners. ``near``: int64 (pieces,) the
+    before. ``colours``: int64, those of the rim; none where the exact tail has rim cells before the stretch, which may
+    mismatch. ``corner``: uint8 (length of the stretch,) from the anchor on, 1 on corners. ``near``: int64 (pieces,) the
     place of a rim piece in ``ClosingWork.near``, -1 = none; ``far``: int64 (pieces,) its colour away from the anchor.
     ``anchor``: its level, -1 = it lies before; ``outside``: its padded position then, else -1. ``last``: the level of
     LAST, -1 = nothing is kept.
@@ -43,6 +48,7 @@ class ClosingPlan(NamedTuple):
 
     rule: Longs
     row: Longs
+    colours: Longs
     corner: npt.NDArray[np.uint8]
     near: Longs
     far: Longs
@@ -56,6 +62,8 @@ class ClosingWork(NamedTuple):
 
     near: Words  # (2 colours1,) edges, then corners, that show this colour towards the anchor
     far: Longs  # (64,) by bit
+    joined: Words  # (colours1,) rim pieces that show this colour at either end
+    rim: Words  # (1,) all rim pieces
     closings: Words  # (2 MOST_CLOSINGS,) the pieces of each; two halves, as they are made of shorter ones
     ends: Longs  # (2 MOST_CLOSINGS,) the colour that each shows at its far end
     kept: Words  # (rows,) pieces that all closings need which are left
@@ -71,7 +79,7 @@ def plan_closing(puzzle: Puzzle, order: IntArray, begin: int, cut: int) -> tuple
     colours1 = puzzle.colours + 1
     near, far = _along_rim(puzzle)
     rule, row = (np.zeros(max(0, cut - begin), dtype=np.int64) for _ in range(2))
-    stretch, kept = _stretch(puzzle, order, begin, cut) if _pairs_up(near, far) else ([], [])
+    stretch, kept, tail = _stretch(puzzle, order, begin, cut) if _pairs_up(near, far) else ([], [], [])
     anchor = outside = last = -1
     if stretch:
         depth = {cell: i for i, cell in enumerate(order.tolist())}
@@ -88,9 +96,11 @@ def plan_closing(puzzle: Puzzle, order: IntArray, begin: int, cut: int) -> tuple
     corner = np.array([cell == puzzle.cells - 1 for cell in stretch], dtype=np.uint8)
     near[near >= 0] += colours1 * ((puzzle.pieces == 0).sum(axis=1) == 2)[near >= 0]
     near[[clue.piece for clue in puzzle.clues]] = -1
-    plan = ClosingPlan(rule, row, corner, near, far, anchor, outside, last)
+    colours = np.unique(far[far >= 0]) if not tail else np.zeros(0, dtype=np.int64)
+    plan = ClosingPlan(rule, row, colours, corner, near, far, anchor, outside, last)
     work = ClosingWork(
         np.zeros(2 * colours1, dtype=np.uint64), np.zeros(64, dtype=np.int64),
+        np.zeros(colours1, dtype=np.uint64), np.zeros(1, dtype=np.uint64),
         np.zeros(2 * MOST_CLOSINGS, dtype=np.uint64), np.zeros(2 * MOST_CLOSINGS, dtype=np.int64),
         np.zeros(len(kept) + 1, dtype=np.uint64), np.zeros(3, dtype=np.int64),
     )  # fmt: skip
@@ -111,8 +121,9 @@ def _pairs_up(near: Longs, far: Longs) -> bool:
     return bool((np.sort(near) == np.sort(far)).all())
 
 
-def _stretch(puzzle: Puzzle, order: IntArray, begin: int, cut: int) -> tuple[list[int], list[int]]:
-    """(cells of the last stretch, from the anchor on; rim cells in the endgame behind the anchor and before them).
+def _stretch(puzzle: Puzzle, order: IntArray, begin: int, cut: int) -> tuple[list[int], list[int], list[int]]:
+    """(cells of the last stretch, from the anchor on; rim cells in the endgame behind the anchor and before them; rim
+    cells of the exact tail that are none of these).
 
     The stretch: cells of the right side that are filled after the first one of the bottom, the corner, and what is
     filled of the bottom later than the first of them.
@@ -125,22 +136,28 @@ def _stretch(puzzle: Puzzle, order: IntArray, begin: int, cut: int) -> tuple[lis
     first_bottom = depth[bottom[0]] if bottom else 0
     stretch = [cell for cell in right if depth[cell] > first_bottom]
     if min(width, height) < 2 or len(stretch) == height or depth[stretch[0]] < begin:
-        return [], []
+        return [], [], []
     first, anchor = depth[stretch[0]], depth[stretch[0] - width]
     stretch += [cell for cell in reversed(bottom) if depth[cell] > first]
     kept = [cell for cell in order.tolist() if cell in {*left, *bottom} - {*stretch} and depth[cell] > anchor]
+    tail = [cell for cell in kept if depth[cell] >= cut]
     kept = [cell for cell in kept if begin <= depth[cell] < cut]
     clues = {clue.cell for clue in puzzle.clues}
     if not kept or depth[kept[-1]] > first or clues & {*stretch, *kept}:
-        return [], []
-    return stretch, kept
+        return [], [], []
+    return stretch, kept, tail
 
 
 @inline_flat_kernel
 def turn_over_rim(plan: ClosingPlan, work: ClosingWork, piece: int, one: np.uint64) -> None:
-    """Put a piece into the set of its colour, or take it out; ``one``: its bit."""
+    """Put a piece into the sets of its colours, or take it out; ``one``: its bit."""
     if plan.near[piece] >= 0:
         work.near[plan.near[piece]] ^= one
+        work.rim[0] ^= one
+        near, far = plan.near[piece] % len(work.joined), plan.far[piece]
+        work.joined[near] ^= one
+        if near != far:
+            work.joined[far] ^= one
 
 
 @inline_flat_kernel
@@ -176,15 +193,35 @@ def find_closings(plan: ClosingPlan, work: ClosingWork, free: np.uint64) -> None
 
 
 @inline_flat_kernel
-def spared(plan: ClosingPlan, work: ClosingWork, free: Words, level: np.uint64, one: np.uint64) -> np.uint64:
+def _hangs_together(plan: ClosingPlan, work: ClosingWork, free: np.uint64, colour: int) -> bool:
+    """Whether all rim pieces among ``free`` can be reached from ``colour`` by joints of equal colour."""
+    rim = free & work.rim[0]
+    met = work.joined[colour] & rim
+    before = _NONE
+    while met != rim and met != before:
+        before = met
+        for i in range(len(plan.colours)):
+            joined = work.joined[plan.colours[i]] & rim
+            if joined & met:
+                met |= joined
+    return bool(met == rim)
+
+
+@inline_flat_kernel
+def spared(
+    plan: ClosingPlan, work: ClosingWork, free: Words, level: np.uint64, one: np.uint64, colour: int
+) -> np.uint64:
     """Pieces for the levels behind ``level``, a rim cell that KEEPS, when the piece of bit ``one`` is laid there.
 
-    ``free``: those for each level up to it. None: the rim could not be closed any more.
+    ``free``: those for each level up to it; ``colour``: what the piece shows to the rim cell behind it. None: the rim
+    could not be closed any more.
     """
     if work.found[_COUNT] < 0:
         find_closings(plan, work, free[np.uint64(plan.anchor + 1)])
     row = np.uint64(plan.row[level])
     left = (free[level] | work.kept[row]) ^ one
+    if len(plan.colours) and not _hangs_together(plan, work, left, colour):
+        return _NONE
     first, kept = np.uint64(work.found[_FIRST]), _ALL
     for i in range(np.uint64(work.found[_COUNT])):  # in vectors
         closing = work.closings[first + i]

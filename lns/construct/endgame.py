@@ -117,7 +117,8 @@ def _left(plan: EndPlan, work: EndWork, level: np.uint64, one: np.uint64) -> np.
     if rule == OPENS:
         anchored(work.closing, work.shown_down[level] >> 2)
         return work.free[level] ^ one
-    return spared(plan.closing, work.closing, work.free, level, one)
+    along = work.shown_down[level] if work.shown_down[level] else work.shown_right[level]  # 0 on the bottom: grey
+    return spared(plan.closing, work.closing, work.free, level, one, along >> 2)
 
 
 @inline_flat_kernel

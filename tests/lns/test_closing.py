@@ -109,9 +109,11 @@ def without_rules(search: Constructor) -> Constructor:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("begin", [13, 15, 17])  # before the anchor of the band, on it, behind it
-def test_just_the_prefixes_whose_rim_can_be_closed_are_met(seed, begin):
-    everything = prefixes_of(without_rules(small_search(seed, begin)))
-    search = small_search(seed, begin)
+@pytest.mark.parametrize("tail", [3, 5])  # without and with rim cells before the stretch
+def test_just_the_prefixes_whose_rim_can_be_closed_are_met(seed, begin, tail):
+    everything = prefixes_of(without_rules(small_search(seed, begin, tail=tail)))
+    search = small_search(seed, begin, tail=tail)
+    assert len(search.end.closing.colours) == (3 if tail == 3 else 0)
     met = prefixes_of(search)
     assert met == {prefix for prefix in everything if closes(search, prefix)}
 
@@ -127,6 +129,19 @@ def test_fewer_nodes_for_the_same_prefixes_that_can_be_closed():
     spared, usual = small_search(2, 13), without_rules(small_search(2, 13))
     prefixes_of(spared), prefixes_of(usual)
     assert spared.nodes < 0.9 * usual.nodes
+
+
+def test_a_rim_that_falls_apart_is_given_up_at_once():
+    nodes = {}
+    for whole in (True, False):
+        searches = [small_search(seed, 13, tail=3) for seed in SEEDS]
+        for search in searches:
+            if not whole:
+                none = search.end.closing._replace(colours=np.zeros(0, dtype=np.int64))
+                search.end = search.end._replace(closing=none)
+        nodes[whole] = [(len(prefixes_of(search)), search.nodes) for search in searches]
+    assert [met for met, _ in nodes[True]] == [met for met, _ in nodes[False]]
+    assert sum(made for _, made in nodes[True]) < sum(made for _, made in nodes[False])
 
 
 def test_too_many_closings_are_those_of_a_shorter_stretch():
