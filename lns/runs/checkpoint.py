@@ -30,7 +30,7 @@ from lns.islands import Island
 from lns.runs.account import Account, from_json
 from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
 
-SCHEMA = 14  # 2, 4, 5, 9, 14: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems;
+SCHEMA = 15  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems;
 # 8: profile; 10: beams that died; 11: islands that turn the board their own way; 12: lots; 13: views
 MAX_BYTES = 2**30  # of a file
 MOST_STATE = MAX_BYTES - 2**25  # of the arrays in it
