@@ -1,4 +1,4 @@
-"""A lock on an open file, which the system releases with the process, however that ends."""
+"""A lock on an open file, which the system releases with the last process that has the file open, however that ends."""
 
 from __future__ import annotations
 
@@ -17,3 +17,11 @@ def grasp(file: IO[bytes]) -> bool | None:
     except OSError as error:
         return False if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES) else None
     return True
+
+
+def let_go(file: IO[bytes]) -> None:
+    """Unlock a file that `grasp` has locked, for forked children too, and close it."""
+    import fcntl
+
+    with file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_UN)

@@ -26,7 +26,7 @@ import numba
 from numba.core import config
 from numba.core.caching import FunctionCache
 
-from exact.grasp import grasp
+from exact.grasp import grasp, let_go
 
 numba_config: Any = config  # its options are made at run time
 _njit: Any = numba.njit  # its stubs do not know _nrt
@@ -56,6 +56,7 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
         compiled = _njit(nogil=True, error_model="numpy", **options)(function)
         if directory is not None:
             compiled._cache = _Cache(function)
+            compiled._compiler.compile = compiled._cache.ending_the_turn(compiled._compiler.compile)
     finally:
         numba_config.CACHE_DIR = before
     return cast(_Kernel, compiled)
@@ -64,21 +65,25 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
 class _Cache(FunctionCache):
     """Numba's, but a file that cannot be read is compiled again, and one that cannot be written is done without.
 
-    Of several processes that need the same kernel one compiles it, and the others wait for its machine code: workers of
-    a first run would each take half a minute and some hundred megabytes for the same.
+    Of several processes that need the same kernel one compiles it, in its turn, and the others wait for its machine
+    code: workers of a first run would each take half a minute and some hundred megabytes for the same. A process that
+    has waited `_PATIENCE_S` once, say for one that was stopped, waits no more.
     """
+
+    patient = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._path = Path(self.cache_path, f"{function.__name__}.lock")
+        self._path = Path(self.cache_path, f"{self._impl.filename_base}.lock")
         self._turn: IO[bytes] | None = None  # held while this process compiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._load(sig, target_context)
         if found is None:
+            before = self._kept()
             waited = self._take_turn()
             found = self._load(sig, target_context)
-            if found is not None or waited:  # what was waited for and is not there cannot be kept: no use in turns
+            if found is not None or (waited and self._kept() == before):  # nothing can be kept: no use in turns
                 self._give_turn()
         return found
 
@@ -90,14 +95,36 @@ class _Cache(FunctionCache):
                 self.flush()
             return None
 
+    def ending_the_turn(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """``compile_``, which lets others have their turn where it fails; else `save_overload` does."""
+
+        def compiled(*args: Any) -> Any:
+            try:
+                return compile_(*args)
+            except BaseException:
+                self._give_turn()
+                raise
+
+        return compiled
+
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):
-            super().save_overload(sig, data)
-        self._give_turn()
+        try:
+            with suppress(OSError):
+                super().save_overload(sig, data)
+        finally:
+            self._give_turn()
+
+    def _kept(self) -> tuple[int, int] | None:
+        """What changes when machine code of this kernel is kept, for whatever types of arguments."""
+        try:
+            found = Path(self._cache_file._index_path).stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
 
     def _take_turn(self) -> bool:
         """Hold the lock, where there are locks; whether another process had to be waited for."""
-        if self._turn is not None:
+        if self._turn is not None or not _Cache.patient:
             return False
         try:
             file = self._path.open("ab")
@@ -107,6 +134,7 @@ class _Cache(FunctionCache):
         while (mine := grasp(file)) is False and time.monotonic() < end:
             waited = True
             time.sleep(_LOOK_S)
+        _Cache.patient = mine is not False
         if mine:
             self._turn = file
         else:
@@ -115,7 +143,7 @@ class _Cache(FunctionCache):
 
     def _give_turn(self) -> None:
         if self._turn is not None:
-            self._turn.close()
+            let_go(self._turn)
             self._turn = None
 
 

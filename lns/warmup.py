@@ -28,7 +28,9 @@ _BRIEF = from_dict(
 def warm_up(engine: str) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
-    Their machine code depends neither on the board nor on the parameters. Ends early where `stop_requested`.
+    Their machine code depends neither on the board nor on the parameters. Ends early where `stop_requested`. What the
+    process holds by then is left out of garbage collections (`gc.freeze`): full ones would look through all that the
+    compiler left.
     """
     puzzle = load_puzzle(PUZZLE)
     search = make_engine(engine, puzzle, _BRIEF, 1, 0)
@@ -37,5 +39,6 @@ def warm_up(engine: str) -> None:
             break
         search.step(puzzle.max_score)
     make_engine(engine, puzzle, _BRIEF, 1, 0).restore(search.state())
+    del search
     gc.collect()
-    gc.freeze()  # the compiler's objects stay: each collection of a run would look through all of them in vain
+    gc.freeze()

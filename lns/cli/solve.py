@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from instances.board import Board
     from instances.puzzle import Clue, Puzzle
 
-
+# options that an estimate has no use for
 _OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "log_from", "checkpoint", "stats")
 
 

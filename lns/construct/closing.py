@@ -8,8 +8,8 @@ laid elsewhere ends those that need it; where none is left the piece is refused,
 kept.
 
 A rim piece leads from the colour of one of its joints to that of the other, and as all before matched, each colour is
-left as often as it is entered. So there is a path of all free rim pieces just where they hang together, and with the
-rim that lies (Euler 1736). A piece behind which they do not is refused, too.
+left as often as it is entered. So there is a path of all free rim pieces only where they hang together, and with the
+rim that lies (Euler 1736; corners may forbid it still). A piece behind which they do not is refused, too.
 
 Boards whose rim would only mismatch within the exact tail are lost by that. They are fewer than what the nodes saved
 find (docs/ladder.md).

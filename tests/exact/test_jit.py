@@ -161,58 +161,115 @@ def test_machine_code_that_cannot_be_written_is_done_without(demo: Path) -> None
 
 
 SLOW = """
-import time
+import time, types
+from pathlib import Path
+from exact import jit
 from numba.core.dispatcher import _FunctionCompiler
-compile = _FunctionCompiler.compile
+compile, said = _FunctionCompiler.compile, set()
+def say(what):
+    if what not in said:
+        said.add(what)
+        print(what, flush=True)
+def until(name):
+    while not Path(name).exists():
+        time.sleep(0.02)
 def slowly(self, *args):
     if self.py_func.__name__ == "answer":
-        print("compiles", flush=True)
-        time.sleep({seconds})
+        say("compiles")
+        until({go!r})
+        if {fails}:
+            raise RuntimeError
     return compile(self, *args)
 _FunctionCompiler.compile = slowly
+jit.time = types.SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: (say("waits"), time.sleep(seconds)))
+jit._PATIENCE_S = {patience}
 from exact.demo import kernel as k
-k.report()
+try:
+    k.report()
+except RuntimeError:
+    say("failed")
+    until("end")
 """
 locks = pytest.mark.skipif(importlib.util.find_spec("fcntl") is None, reason="needs locks on files")
 
 
+def slow(
+    demo: Path, *, go: str = "go", fails: bool = False, patience: float = 300.0, before: str = ""
+) -> subprocess.Popen[str]:
+    """A process that says when it waits, and when it compiles; that lasts until `let` ``go``, or fails then."""
+    return process(demo, before + SLOW.format(go=go, fails=fails, patience=patience))
+
+
+def said(running: subprocess.Popen[str]) -> str:
+    assert running.stdout is not None
+    return running.stdout.readline().strip()
+
+
+def let(demo: Path, name: str) -> None:
+    (demo.parent.parent / name).touch()
+
+
 @locks
 def test_of_several_processes_one_compiles(demo: Path) -> None:
-    first = process(demo, SLOW.format(seconds=5))
-    assert first.stdout is not None and first.stdout.readline() == "compiles\n"
-    others = [process(demo, SLOW.format(seconds=5)) for _ in range(2)]
-    assert [told(one) for one in (first, *others)] == [["26"]] * 3  # only the first has said that it compiles
+    first = slow(demo)
+    assert said(first) == "compiles"
+    others = [slow(demo) for _ in range(2)]
+    assert [said(one) for one in others] == ["waits"] * 2
+    let(demo, "go")
+    assert [told(one) for one in (first, *others)] == [["26"]] * 3  # none of the others says that it compiles
 
 
 @locks
 @limits
-def test_where_no_machine_code_can_be_kept_nobody_waits_twice(demo: Path) -> None:
-    """Those who waited in vain compile side by side."""
-    first = process(demo, FULL + SLOW.format(seconds=3))
-    assert first.stdout is not None and first.stdout.readline() == "compiles\n"
-    others = [process(demo, FULL + SLOW.format(seconds=20)) for _ in range(2)]
-    for one in others:
-        assert one.stdout is not None and one.stdout.readline() == "compiles\n"
-    assert [one.poll() for one in others] == [None, None]  # both at once
-    for one in others:
-        one.kill()
-        one.communicate()
-    assert told(first) == ["26"]
+def test_where_no_machine_code_can_be_kept_those_who_waited_compile_side_by_side(demo: Path) -> None:
+    first = slow(demo, before=FULL)
+    assert said(first) == "compiles"
+    others = [slow(demo, go="go on", before=FULL) for _ in range(2)]
+    assert [said(one) for one in others] == ["waits"] * 2
+    let(demo, "go")
+    assert [said(one) for one in others] == ["compiles"] * 2
+    let(demo, "go on")
+    assert [told(one) for one in (first, *others)] == [["26"]] * 3
 
 
 @locks
 def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(demo: Path) -> None:
-    first = process(demo, SLOW.format(seconds=600))
-    assert first.stdout is not None and first.stdout.readline() == "compiles\n"
+    first = slow(demo)
+    assert said(first) == "compiles"
+    other = slow(demo)
+    assert said(other) == "waits"
     first.kill()
     first.communicate()
-    assert answer(demo)[0] == 26
+    assert said(other) == "compiles"
+    let(demo, "go")
+    assert told(other) == ["26"]
+
+
+@locks
+def test_a_process_that_fails_to_compile_keeps_nobody_waiting(demo: Path) -> None:
+    first = slow(demo, fails=True)
+    let(demo, "go")
+    assert [said(first), said(first)] == ["compiles", "failed"]
+    assert told(slow(demo)) == ["compiles", "26"]
+    let(demo, "end")
+    assert told(first) == []
+
+
+@locks
+def test_patience_ends(demo: Path) -> None:
+    first = slow(demo)
+    assert said(first) == "compiles"
+    other = slow(demo, patience=0.2)
+    assert [said(other), said(other)] == ["waits", "compiles"]  # while the first has not ended
+    let(demo, "go")
+    assert [told(first), told(other)] == [["26"], ["26"]]
 
 
 def test_without_locks_every_process_compiles_for_itself(demo: Path) -> None:
+    let(demo, "go")
     without = "import sys; sys.modules['fcntl'] = None\n"
-    assert told(process(demo, without + SLOW.format(seconds=0))) == ["compiles", "26"]
-    assert told(process(demo, without + SLOW.format(seconds=0))) == ["26"]
+    assert told(slow(demo, before=without)) == ["compiles", "26"]
+    assert told(slow(demo, before=without)) == ["26"]
 
 
 def test_an_edit_of_ordinary_python_compiles_nothing_again(demo: Path) -> None:
