@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from exact import records
 from exact.outcome import Outcome
-from exact.process import Emit, Ending, run
 from exact.solvers import solve
-from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns_support import csv_records
+from lns_support.child_process import Emit, Ending, run
+from lns_support.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def compare(
             if row is None:
                 row = replace(one(name, puzzle, solver, question), question=asked)
                 if output is not None:
-                    records.append(output, row)
+                    csv_records.append(output, row)
             yield row
 
 
@@ -105,7 +105,9 @@ def row_of(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) 
 
 def read_rows(path: Path | None) -> dict[tuple[str, str, str], Row]:
     """The rows of a CSV made before, by instance, solver and question. Raises InputError as `records.read`."""
-    return {} if path is None else {(row.instance, row.solver, row.question): row for row in records.read(path, Row)}
+    return (
+        {} if path is None else {(row.instance, row.solver, row.question): row for row in csv_records.read(path, Row)}
+    )
 
 
 def short_hash(puzzle: Puzzle) -> str:

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exact.extras import need
 from instances.puzzle import GREY, canonical, rotate
+from lns_support.optional_deps import need
 
 if TYPE_CHECKING:
     import networkx

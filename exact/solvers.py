@@ -1,7 +1,7 @@
 """One interface to all exact solvers: `solve(puzzle, solver=...) -> Outcome`.
 
 A solver is a function from (puzzle, `Request`) to `Answer`; counting conventions, pinned corners, and the check of the
-first board are handled here, the same for all. To add one: write the function, and an `Entry` in `exact.comparators`.
+first board are handled here, the same for all. To add one: write the function, and an `Entry` in `exact.registry`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from exact.colorpairs.options import Options
-from exact.comparators import SOLVERS
 from exact.driver import Progress, Report
 from exact.outcome import UNTOLD, Answer, Outcome, Status, require_solution
+from exact.piece_multiplicity import copies
+from exact.registry import SOLVERS
 from exact.request import Request
-from exact.twins import copies
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
-from instances.turn import turned_board
+from instances.symmetry import turned_board
+from lns_support.errors import InputError
 
 
 def solve(

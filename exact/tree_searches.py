@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exact.colorpairs.search import ColorPairs
-from exact.listing import searched
+from exact.enumeration import searched
 from exact.outcome import Answer
 from exact.request import Request
 from exact.rowscan.search import RowScan

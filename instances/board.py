@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
+from lns_support.errors import InputError
 
 EMPTY = -1
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
+from lns_support.errors import InputError
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0

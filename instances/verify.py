@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from instances.board import Board
-from instances.errors import BoardError
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns_support.errors import BoardError
 
 _SIDES = ("upper", "right", "lower", "left")
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns import costs
+from lns import node_equivalents
+from lns_support.errors import InputError
 
 State = dict[str, npt.NDArray[np.generic]]
 """Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task.
@@ -111,10 +111,10 @@ class Statistics:
         Moves evaluated for a tabu search of its own.
         """
         efforts = {
-            "construct": self.nodes + costs.tails(self.prefixes, self.tail_nodes),
-            "beam": self.beam_nodes * costs.CHILD + costs.tails(self.beam_prefixes, 0),
-            "windows": self.window_nodes * costs.REGION_NODE,
-            **{name: nodes * costs.REGION_NODE for name, nodes in self.operators.items()},
+            "construct": self.nodes + node_equivalents.tails(self.prefixes, self.tail_nodes),
+            "beam": self.beam_nodes * node_equivalents.CHILD + node_equivalents.tails(self.beam_prefixes, 0),
+            "windows": self.window_nodes * node_equivalents.REGION_NODE,
+            **{name: nodes * node_equivalents.REGION_NODE for name, nodes in self.operators.items()},
             "tabu": self.moves,
         }
         return {name: int(work) for name, work in efforts.items() if work}

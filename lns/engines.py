@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import Engine
+from lns.main_engine import Search
 from lns.names import ENGINES
 from lns.neighbourhoods.engine import LnsEngine
+from lns.orientation import Turned, best_turns, lot_of, views_of
 from lns.params import Params
 from lns.rng import random_state
-from lns.search import Search
 from lns.tabu.engine import TabuEngine
-from lns.turned import Turned, best_turns, lot_of, views_of
+from lns_support.errors import InputError
 
 
 def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int = 1) -> Engine:

@@ -15,15 +15,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
-from instances.turn import turned_puzzle
-from lns.construct.derive import Aim, Fit, best_schedule
+from instances.symmetry import turned_puzzle
+from lns.construct.schedule_search import Aim, Fit, best_schedule
+from lns.distinct_boards import Families
 from lns.engines import construction_only
-from lns.families import Families
+from lns.main_engine import Search
+from lns.orientation import best_turns, views_of
 from lns.params import Params
-from lns.search import Search
-from lns.turned import best_turns, views_of
+from lns_support.errors import InputError
 
 ENOUGH = 20  # families of a score, after which the next score is looked for
 TRUSTED = 10  # families, from which a ratio is worth something; where fewer come, `low` and `high` are far apart

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
-from lns.crew import Crew, WorkerLost, is_worker, stop_requested
 from lns.engine import Engine, Find, State, Statistics
 from lns.params import Params
+from lns.worker_pool import Crew, WorkerLost, is_worker, stop_requested
+from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

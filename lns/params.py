@@ -12,8 +12,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar
 
-from instances.errors import InputError
-from instances.formats.files import read_text
+from lns_support.errors import InputError
+from lns_support.files import read_text
 
 
 def option(

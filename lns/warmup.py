@@ -6,9 +6,9 @@ import gc
 from functools import cache
 
 from instances.formats import load_puzzle
-from lns.crew import stop_requested
 from lns.engines import make_engine
 from lns.params import from_dict
+from lns.worker_pool import stop_requested
 
 PUZZLE = "like-e2-8x8"
 STEPS = 40  # a third of a second, when everything is on the disk

@@ -14,11 +14,11 @@ from lns.engines import make_engine
 from lns.islands import Island
 from lns.params import Params
 from lns.runs import checkpoint as checkpoints
-from lns.runs.account import Account, Session
+from lns.runs.board_log import Entry
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
 from lns.runs.files import STATUS, now, seal
-from lns.runs.journal import Entry
+from lns.runs.history import Account, Session
 from lns.tabu.search import random_board
 
 WEEK_S = 7 * 86400.0

@@ -21,9 +21,9 @@ from lns.engines import make_engine
 from lns.islands import ROUND_S, Island, Task, run_round
 from lns.params import Params
 from lns.runs import checkpoint as checkpoints
-from lns.runs.account import Account
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.overview import look
+from lns.runs.history import Account
+from lns.runs.run_summary import look
 from tests.torture import ROOT, at_work
 
 ISLANDS, INTERVAL_S, TIMES = 2, 60.0, 20

@@ -21,14 +21,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
 from instances.verify import verify
-from lns.runs.account import from_json
+from lns.runs.board_log import Entry, Reader
 from lns.runs.checkpoint import inner
 from lns.runs.directory import read_best, read_run
 from lns.runs.files import STATUS, read_sealed
-from lns.runs.journal import Entry, Reader
+from lns.runs.history import from_json
 from lns.runs.lock import alive, read_holder
+from lns_support.errors import InputError
 
 KILLS_A_RUN = 5
 ROOT = Path(__file__).resolve().parent.parent

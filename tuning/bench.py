@@ -14,11 +14,11 @@ from pathlib import Path
 from exact.rowscan.bench import placements_per_second
 from instances.formats import load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
+from lns.main_engine import Search
 from lns.params import Params, Windows
 from lns.rng import random_state
-from lns.search import Search
 from lns.tabu.search import Tabu
-from tuning.prices import prices
+from tuning.cost_calibration import prices
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns ladder`; if not there:
 SHIPPED = "like-e2-16x16"

@@ -1,7 +1,7 @@
 """The ladder: fixed instances, seeds and budgets; what a change of the engine has to show before and after.
 
 Each run is judged by its best score, the time to each score, and, where asked for, the boards at or above a score per
-core-hour that come from different prefixes (`lns.families`).
+core-hour that come from different prefixes (`lns.distinct_boards`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from exact.process import peak_bytes
-from exact.records import append_row
-from instances.errors import InputError
 from instances.formats import load_puzzle
-from instances.formats.files import read_text
 from instances.generate import family
 from instances.puzzle import IntArray, Puzzle
-from lns.families import Families
+from lns.distinct_boards import Families
 from lns.islands import Archipelago
 from lns.params import Params
+from lns_support.child_process import peak_bytes
+from lns_support.csv_records import append_row
+from lns_support.errors import InputError
+from lns_support.files import read_text
 
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")

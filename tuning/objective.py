@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from instances.puzzle import Puzzle
-from lns import costs
+from lns import node_equivalents
 from lns.engines import make_engine
 from lns.params import Params
 
@@ -121,8 +121,8 @@ class Run:
         self._best_possible = pair.puzzle.max_score
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._least = min(LEAST_STEP, step)
-        self._measuring = costs.measuring(params.construct.population, pair.puzzle.cells)
-        self._census = costs.census(pair.puzzle.cells)
+        self._measuring = node_equivalents.measuring(params.construct.population, pair.puzzle.cells)
+        self._census = node_equivalents.census(pair.puzzle.cells)
         self._work = 0
         self._rises: list[tuple[int, int]] = []
         self._hopes: list[tuple[float, int]] = []

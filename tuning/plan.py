@@ -13,10 +13,7 @@ from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
 
-from instances.errors import InputError
 from instances.formats import load_puzzle, write
-from instances.formats.files import atomic_write
-from instances.formats.json_values import Fields, bounded
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
@@ -24,8 +21,11 @@ from lns.names import SAMPLERS
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
-from tuning.ledger import locked
+from lns_support.errors import InputError
+from lns_support.files import atomic_write
+from lns_support.json_values import Fields, bounded
 from tuning.objective import FORMULA, Pair, Run
+from tuning.run_store import locked
 from tuning.sampler import check_sampler
 from tuning.sources import engine_digest
 

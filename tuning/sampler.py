@@ -11,8 +11,8 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState
 
-from exact.extras import need
-from tuning.evolution import Told, propose
+from lns_support.optional_deps import need
+from tuning.cmaes import Told, propose
 from tuning.space import Variable
 
 STARTUP = 20  # trials drawn at random before anything is modelled; every other one of them near the base

@@ -14,8 +14,8 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-from instances.errors import InputError
-from lns.crew import Crew, WorkerLost
+from lns.worker_pool import Crew, WorkerLost
+from lns_support.errors import InputError
 from tuning import validate
 from tuning.objective import Trace
 from tuning.study import FINISHED, Study, value_of

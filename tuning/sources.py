@@ -7,7 +7,13 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
-_DECISIVE = ("instances", "exact", "lns", "tuning/objective.py")  # what a run finds, and how its work is counted
+_DECISIVE = (
+    "lns_support",
+    "instances",
+    "exact",
+    "lns",
+    "tuning/objective.py",
+)  # what a run finds, and how its work is counted
 _COMPARATORS = ("blocks", "cover", "cp", "paper", "polyominoes", "sat", "sls")
 _APART = ("lns/cli", "lns/runs", "instances/draw", *(f"exact/{name}" for name in _COMPARATORS))  # no engine sees these
 

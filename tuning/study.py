@@ -15,15 +15,14 @@ from pathlib import Path
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
 from lns.params import Params
 from lns.runs.lock import Holder, clear_temporaries
+from lns_support.errors import InputError
 from tuning import profiles
-from tuning.ledger import Journal, Key, Ledger, locked
 from tuning.objective import Pair, difference
 from tuning.plan import (
     BASE,
@@ -39,6 +38,7 @@ from tuning.plan import (
     read_plan,
 )
 from tuning.pruner import PairedPruner
+from tuning.run_store import Journal, Key, Ledger, locked
 from tuning.sampler import Seeded, check_sampler
 from tuning.space import Variable, suggest, values_of, variables
 

@@ -19,11 +19,11 @@ import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 from scipy.stats import wilcoxon
 
-from instances.errors import InputError
-from instances.formats.files import atomic_write
 from lns import params as parameters
 from lns.params import Params
 from lns.runs.files import now
+from lns_support.errors import InputError
+from lns_support.files import atomic_write
 from tuning import profiles
 from tuning.plan import LEAST_PAIRS, params_digest
 from tuning.study import BEST, FINISHED, Study, value_of

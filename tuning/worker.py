@@ -16,11 +16,11 @@ from pathlib import Path
 import optuna
 from optuna.trial import TrialState
 
-from instances.errors import InputError
-from lns.crew import stop_requested
 from lns.params import Params
-from tuning.ledger import Key
+from lns.worker_pool import stop_requested
+from lns_support.errors import InputError
 from tuning.objective import Pair, Run, Stopped, Trace, promised
+from tuning.run_store import Key
 from tuning.space import suggest
 from tuning.study import Study, place_of
 

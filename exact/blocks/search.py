@@ -17,13 +17,13 @@ from exact.blocks.kernel import (
     scan,
 )
 from exact.driver import Counted, explored_share
-from exact.listing import searched
+from exact.enumeration import searched
 from exact.outcome import Answer
+from exact.piece_multiplicity import by_colours, choices
 from exact.request import Request
-from exact.twins import by_colours, choices
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns_support.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_BLOCKS = 6_000_000
@@ -33,7 +33,7 @@ class Blocks(Counted):
     """A paused row scan of ``puzzle`` over blocks of ``size`` x ``size`` pieces (1 or 2).
 
     Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told
-    apart (see `exact.twins`), and with ``all_four`` the equal rotations of symmetric pieces too.
+    apart (see `exact.piece_multiplicity`), and with ``all_four`` the equal rotations of symmetric pieces too.
     Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks.
     """
 

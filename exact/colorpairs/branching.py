@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.bits import bit, lowest
 from exact.colorpairs.explain import explain_pair, fits, position
 from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.options import Heuristic
 from exact.colorpairs.state import CROWDED, PREEMPTED, PREEMPTIONS, State, Switches
 from exact.colorpairs.tables import SLOTS, Tables
-from exact.jit import inline_flat_kernel
+from lns_support.bits import bit, lowest
+from lns_support.jit import inline_flat_kernel
 
 NO_CELL = -1
 _BIG = 1 << 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.state import State, Switches
 from exact.colorpairs.tables import Tables
-from exact.jit import inline_flat_kernel
+from lns_support.jit import inline_flat_kernel
 
 # causes of contradiction beyond the numbers of pairs: one of these plus the colour
 CAUSE_ASKING = 1 << 20

@@ -5,11 +5,11 @@ Every function adds to ``s.explanation``. Rim and clues need no level: no choice
 
 from __future__ import annotations
 
-from exact.bits import bit, lowest
 from exact.colorpairs.colours import CAUSE_ASKING, CAUSE_CYCLE, CAUSE_SHARED, chain_colours
 from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
-from exact.jit import inline_flat_kernel
+from lns_support.bits import bit, lowest
+from lns_support.jit import inline_flat_kernel
 
 
 @inline_flat_kernel

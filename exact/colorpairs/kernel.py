@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from exact.bits import bit, highest, lowest
 from exact.colorpairs.branching import (
     NO_CELL,
     crowded_cell,
@@ -43,7 +42,8 @@ from exact.colorpairs.state import (
     Switches,
 )
 from exact.colorpairs.tables import SLOTS, Tables
-from exact.jit import flat_kernel, inline_flat_kernel
+from lns_support.bits import bit, highest, lowest
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 
 @flat_kernel

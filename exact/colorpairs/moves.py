@@ -5,10 +5,10 @@ The last placement only is ever undone, so what it added lies on top of each cel
 
 from __future__ import annotations
 
-from exact.bits import bit
 from exact.colorpairs.state import CROWDED, UNKNOWN, State
 from exact.colorpairs.tables import I32, SLOTS, Tables
-from exact.jit import inline_flat_kernel
+from lns_support.bits import bit
+from lns_support.jit import inline_flat_kernel
 
 NO_CAUSE = -1
 

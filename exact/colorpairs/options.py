@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
 
-from instances.errors import InputError
+from lns_support.errors import InputError
 
 
 class Heuristic(IntEnum):

@@ -23,7 +23,7 @@ from exact.colorpairs.state import (
 )
 from exact.colorpairs.tables import build_tables
 from exact.driver import Counted, explored_share
-from exact.kinds import merge_equal
+from exact.piece_classes import merge_equal
 from instances.board import Board
 from instances.puzzle import Puzzle
 

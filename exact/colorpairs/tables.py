@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.colorpairs.options import Options
-from exact.kinds import Kinds
-from instances.errors import InputError
+from exact.piece_classes import Kinds
 from instances.puzzle import GREY, rotate
+from lns_support.errors import InputError
 
 I32 = npt.NDArray[np.int32]
 MAX_COLOURS = 4096

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.cover.model import CoverModel
-from exact.jit import flat_kernel, inline_flat_kernel
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
 

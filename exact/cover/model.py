@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from exact.twins import choices
+from exact.piece_multiplicity import choices
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 

@@ -9,16 +9,16 @@ import numpy as np
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
 from exact.driver import Counted, explored_by_tries
-from exact.extras import need
-from exact.listing import searched
+from exact.enumeration import searched
 from exact.outcome import UNTOLD, Answer
-from exact.process import Emit
+from exact.piece_multiplicity import by_colours
 from exact.request import Request
-from exact.told import Teller, answer_of_child
-from exact.twins import by_colours
+from exact.solver_protocol import Teller, answer_of_child
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns_support.child_process import Emit
+from lns_support.errors import InputError
+from lns_support.optional_deps import need
 
 MAX_NODES = 60_000_000
 """Nodes of the matrix that a model may have: about 1.5 GB."""
@@ -28,7 +28,7 @@ MAX_NODES_XCOVER = 4_000_000
 
 
 class Cover(Counted):
-    """A paused exact cover search. Identical pieces are told apart (see `exact.twins`)."""
+    """A paused exact cover search. Identical pieces are told apart (see `exact.piece_multiplicity`)."""
 
     PLACES = NODES, SOLUTIONS, EXHAUSTED
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from exact.extras import need
 from exact.outcome import UNTOLD, Answer
-from exact.process import Emit
+from exact.piece_multiplicity import choices
 from exact.request import Request
-from exact.told import Teller, answer_of_child
-from exact.twins import choices
+from exact.solver_protocol import Teller, answer_of_child
 from instances.board import Board
 from instances.puzzle import DOWN, RIGHT, Puzzle
+from lns_support.child_process import Emit
+from lns_support.optional_deps import need
 
 
 def run_cp(puzzle: Puzzle, request: Request) -> Answer:

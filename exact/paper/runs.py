@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from exact import records
 from exact.compare import Question, Row, read_rows, row_of
 from exact.solvers import solve
-from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns_support import csv_records
+from lns_support.errors import InputError
 
 GAVE_UP = "budget spent"
 
@@ -34,7 +34,7 @@ def made(runs: Iterable[Planned], output: Path | None) -> Iterator[Row]:
         if row is None:
             row = replace(run.make(), question=run.question)
             if output is not None:
-                records.append(output, row)
+                csv_records.append(output, row)
         yield row
 
 

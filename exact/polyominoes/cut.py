@@ -7,8 +7,8 @@ from collections import deque
 
 from exact.polyominoes.shapes import Cell, neighbours, normal
 from exact.polyominoes.tray import FREE, MOST_CELLS, Tray
-from instances.errors import InputError
 from instances.generate.draws import Draws
+from lns_support.errors import InputError
 
 MOST_PIECES = 50  # the report's
 SMALLEST = 2  # cells of a piece

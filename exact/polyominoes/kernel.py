@@ -24,9 +24,9 @@ from exact.cover.kernel import (
     save_lists,
     take,
 )
-from exact.jit import flat_kernel, inline_flat_kernel
 from exact.polyominoes.model import Model
 from exact.polyominoes.shapes import Shape
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 PRUNED, COUNTERS = 5, 6  # beside the counters of `exact.cover.kernel`
 NOTHING = -1

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from exact.polyominoes.shapes import Cell, Shape, neighbours, normal, orientations
 from exact.polyominoes.tray import Tray
-from instances.errors import InputError
+from lns_support.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000

@@ -11,14 +11,14 @@ import numpy as np
 
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
 from exact.driver import Counted, Report, drive, explored_by_tries
-from exact.extras import need
 from exact.outcome import UNTOLD, Status
 from exact.polyominoes.kernel import PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.tray import Tray, problems
-from exact.process import Emit, Ending, run
-from instances.errors import InputError
+from lns_support.child_process import Emit, Ending, run
+from lns_support.errors import InputError
+from lns_support.optional_deps import need
 
 RACE = "race"  # all weights in turn, until one of them has a filling
 COUNTED_BY = "descender"  # when all are counted the order hardly matters

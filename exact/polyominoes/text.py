@@ -7,8 +7,8 @@ from pathlib import Path
 
 from exact.polyominoes.shapes import Shape, is_connected, normal, orientations
 from exact.polyominoes.tray import BLOCKED, FREE, MOST_CELLS, Tray, cells_of
-from instances.errors import InputError
-from instances.formats.files import read_text
+from lns_support.errors import InputError
+from lns_support.files import read_text
 
 IQ_PUZZLER_PRO = """\
 ...........

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from exact.jit import inline_flat_kernel
-from exact.region.room import PARTS, RegionPlan, RegionWork
+from exact.region.state import PARTS, RegionPlan, RegionWork
+from lns_support.jit import inline_flat_kernel
 
 
 @inline_flat_kernel

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from exact.jit import inline_flat_kernel
-from exact.region.room import RegionPlan, RegionWork
+from exact.region.state import RegionPlan, RegionWork
+from lns_support.jit import inline_flat_kernel
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)

@@ -2,7 +2,7 @@
 
 Candidates come from sets of oriented pieces, one bit each: those with exactly 0, 1, 2... mismatches against the known
 joints by bit-sliced counting. Bounds: colour balance (`exact.region.balance`), cells ahead that no free piece can match
-(`_starved`), and, when the search is priced, what the rest costs with reusable pieces (`exact.region.relax`).
+(`_starved`), and, when the search is priced, what the rest costs with reusable pieces (`exact.region.cost_to_go`).
 
 `load_region`, `start_search`, then `search_region` until a refill is found or all is searched. The caller may tighten
 ``work.cap`` (mismatches that may have been spent once a depth is filled): the answer is then about the refills that
@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exact.bits import lowest
-from exact.jit import flat_kernel, inline_flat_kernel
 from exact.region.balance import bound, shift
 from exact.region.candidates import candidates, group, showing
-from exact.region.relax import UNIT, look_up
-from exact.region.room import RegionPlan, RegionWork
+from exact.region.cost_to_go import UNIT, look_up
+from exact.region.state import RegionPlan, RegionWork
+from lns_support.bits import lowest
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 # how a sweep of searches stands: paused or out of nodes; all searched and nothing found; a refill found
 OPEN, NONE, FOUND = range(3)

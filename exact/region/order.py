@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import flat_kernel, inline_flat_kernel
-from exact.region.room import RegionPlan
+from exact.region.state import RegionPlan
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 
 @inline_flat_kernel

@@ -1,4 +1,4 @@
-"""From a puzzle and the cells of a region to the arrays of its search (`exact.region.room`)."""
+"""From a puzzle and the cells of a region to the arrays of its search (`exact.region.state`)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from exact.kinds import different_rotations
+from exact.piece_classes import different_rotations
+from exact.region.cost_to_go import no_rest
 from exact.region.order import set_order
-from exact.region.relax import no_rest
-from exact.region.room import AHEAD, OUTSIDE, PARTS, RIM, WILD, Ints, RegionPlan, RegionWork, Words
-from instances.errors import InputError
+from exact.region.state import AHEAD, OUTSIDE, PARTS, RIM, WILD, Ints, RegionPlan, RegionWork, Words
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
+from lns_support.errors import InputError
 
 MAX_REGION = 256
 

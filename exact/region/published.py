@@ -18,19 +18,19 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.records import append_row
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, Status
-from exact.region.rules import ORDERS
+from exact.region.validation import ORDERS
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import load_board, load_puzzle
-from instances.formats.files import read_text
-from instances.formats.text import shown
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns_support.csv_records import append_row
+from lns_support.errors import InputError
+from lns_support.files import read_text
+from lns_support.text import shown
 
 _FIELDS = (
     "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",

@@ -8,20 +8,20 @@ from collections.abc import Iterable
 import numpy as np
 
 from exact.driver import Pace
+from exact.region.budget import Meter
+from exact.region.dynamic import Urgent, is_compact
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
-from exact.region.meter import Meter
+from exact.region.lagrangian import Priced
 from exact.region.plan import checked_cells, make_work, plan_region
-from exact.region.priced import Priced
 from exact.region.result import Keep, RegionResult, Report, Status
-from exact.region.room import RegionPlan, RegionWork
-from exact.region.rules import check_pieces, checked, checked_order, filled, with_clues
-from exact.region.schedule import Schedule, both_ways, schedules
+from exact.region.spend_curves import Schedule, both_ways, schedules
+from exact.region.state import RegionPlan, RegionWork
 from exact.region.sweep import begin_sweep, sweep
-from exact.region.urgent import Urgent, is_compact
+from exact.region.validation import check_pieces, checked, checked_order, filled, with_clues
 from instances.board import EMPTY, Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
 
 __all__ = ["Keep", "RegionResult", "Report", "Status", "resolve"]
 

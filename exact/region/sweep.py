@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import flat_kernel
 from exact.region.kernel import (
     BALANCE,
     BEST,
@@ -22,7 +21,8 @@ from exact.region.kernel import (
     start_search,
 )
 from exact.region.order import set_order
-from exact.region.room import RegionPlan, RegionWork
+from exact.region.state import RegionPlan, RegionWork
+from lns_support.jit import flat_kernel
 
 
 @flat_kernel

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from exact.jit import is_compiled
 from exact.region.resolve import resolve
 from exact.region.result import Status
-from exact.region.rules import checked_order
+from exact.region.validation import checked_order
 from instances.board import Board
 from instances.generate import uniform
+from lns_support.jit import is_compiled
 
-_KERNELS = {"static": ("exact.region.sweep", "exact.region.relax"), "urgent": ("exact.region.urgent_search",)}
+_KERNELS = {"static": ("exact.region.sweep", "exact.region.cost_to_go"), "urgent": ("exact.region.dynamic_search",)}
 
 
 def is_ready(order: str) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 from exact.region.resolve import resolve
 from exact.region.result import Keep, RegionResult, Status
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
 
 _AROUND_LIMIT = 64  # cells; with more, only the cells that touch a mismatch are freed
 

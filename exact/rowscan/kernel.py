@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import kernel
+from lns_support.jit import kernel
 
 DEPTH, NODES, SOLUTIONS, EXHAUSTED, DEEPEST = range(5)
 

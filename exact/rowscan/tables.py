@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from exact.kinds import Kinds, merge_equal
-from instances.errors import InputError
+from exact.piece_classes import Kinds, merge_equal
 from instances.puzzle import GREY, Puzzle, rotate
+from lns_support.errors import InputError
 
 MAX_LISTS = 1 << 27
 _ANY = -1  # a right or lower side whose neighbour is not known: any colour but grey

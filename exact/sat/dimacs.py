@@ -8,7 +8,7 @@ from typing import TextIO
 
 from exact.sat.clauses import Block
 from exact.sat.encoding import Encoding
-from instances.errors import InputError
+from lns_support.errors import InputError
 
 
 def write(encoding: Encoding, file: TextIO) -> int:

@@ -8,8 +8,8 @@ from exact.sat.encoding import Encoding
 from exact.sat.full import Full2, Full4
 from exact.sat.half import Half2, Half3
 from exact.sat.triangles import Triangles
-from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns_support.errors import InputError
 
 ENCODINGS: dict[str, type[Encoding]] = {kind.name: kind for kind in (Full4, Full2, Half3, Half2, Triangles)}
 

@@ -11,13 +11,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from exact.outcome import UNTOLD
-from exact.process import Emit
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
-from exact.told import Teller
+from exact.solver_protocol import Teller
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns_support.child_process import Emit
+from lns_support.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from exact.extras import need
 from exact.outcome import Answer
 from exact.request import Request
 from exact.sat.search import Job, search
-from exact.told import answer_of_child
+from exact.solver_protocol import answer_of_child
 from instances.puzzle import Puzzle
+from lns_support.optional_deps import need
 
 FIRST, COUNTING = "kissat404", "cadical195"
 

@@ -6,7 +6,6 @@ Tompkins & Hoos 2004, whose names of the rules the seed uses), the rules do as t
 
 from __future__ import annotations
 
-from exact.jit import flat_kernel, inline_flat_kernel
 from exact.sls.state import (
     BEST,
     DECREASING,
@@ -27,6 +26,7 @@ from exact.sls.state import (
     flip,
     recount,
 )
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
 ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK, IROTS = range(5)

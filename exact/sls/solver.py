@@ -14,8 +14,8 @@ from exact.request import Request
 from exact.sat.encodings import encode
 from exact.sls.rules import RSAPS, RULES, advance
 from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
-from instances.errors import InputError
 from instances.puzzle import Puzzle
+from lns_support.errors import InputError
 
 MAX_CELLS = 144
 FIRST_SMOOTHING = 0.05

@@ -6,11 +6,11 @@
 
 from instances.formats.base import Document
 from instances.formats.best import best_json
-from instances.formats.files import atomic_write
 from instances.formats.reading import is_url, load_board, load_puzzle, read, read_board, render, write
 from instances.formats.registry import FORMATS
 from instances.formats.shipped import shipped_instances
 from instances.formats.viewer import url_if_any, viewer_url
+from lns_support.files import atomic_write
 
 __all__ = [
     "FORMATS",

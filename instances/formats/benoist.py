@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances.errors import InputError
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.text import MAX_SIDE, Lines, first_rows, quad_lines, starts_like_numbers, with_clues
 from instances.puzzle import MAX_COLOUR, Clue, Puzzle
+from lns_support.errors import InputError
 
 
 def looks_like(text: str) -> bool:

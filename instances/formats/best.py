@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import viewer
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.json_values import Fields, bounded, found, json_object, row
 from instances.formats.shipped import shipped_instances
-from instances.formats.text import board_shape, shown
+from instances.formats.text import board_shape
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
+from lns_support.json_values import Fields, bounded, found, json_object, row
+from lns_support.text import shown
 
 RUN_COPY = "instance.json"  # the puzzle, in a run directory
 _MAX_SEED = 2**128

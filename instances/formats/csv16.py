@@ -10,10 +10,11 @@ import re
 
 import numpy as np
 
-from instances.errors import InputError
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import MAX_SIDE, Lines, first_rows, integer, shown, with_clues
+from instances.formats.text import MAX_SIDE, Lines, first_rows, with_clues
 from instances.puzzle import GREY, MAX_COLOUR, Clue, Puzzle, rotate
+from lns_support.errors import InputError
+from lns_support.text import integer, shown
 
 _WORD = re.compile(r"[01]{16}")
 _RIM = 0xFFFF

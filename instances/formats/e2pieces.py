@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from instances.errors import InputError
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import Lines, first_rows, quad_lines, shown, side_of_square, starts_like_numbers
+from instances.formats.text import Lines, first_rows, quad_lines, side_of_square, starts_like_numbers
 from instances.puzzle import GREY, Puzzle, canonical
+from lns_support.errors import InputError
+from lns_support.text import shown
 
 CLOCKWISE = "urdl"
 # The usual order of each way to face: columns 1-3 and 2-4; 1-2 and 3-4; 1-4 and 2-3.

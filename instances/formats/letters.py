@@ -10,10 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from instances.errors import InputError
 from instances.formats.base import Quad
-from instances.formats.place import PieceIndex
+from instances.formats.piece_index import PieceIndex
 from instances.puzzle import GREY, canonical, rotate
+from lns_support.errors import InputError
 
 Pattern = tuple[int | None, int | None, int | None, int | None]
 

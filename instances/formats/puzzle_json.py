@@ -11,9 +11,10 @@ import json
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.json_values import Fields, json_object, row
-from instances.formats.text import board_shape, printable
+from instances.formats.text import board_shape
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+from lns_support.json_values import Fields, json_object, row
+from lns_support.text import printable
 
 
 def looks_like(text: str) -> bool:

@@ -7,14 +7,14 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import viewer
 from instances.formats.base import Document, Source, Target
-from instances.formats.files import atomic_write, read_text
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from instances.formats.shipped import shipped_instances
-from instances.formats.text import printable
 from instances.puzzle import Puzzle
+from lns_support.errors import InputError
+from lns_support.files import atomic_write, read_text
+from lns_support.text import printable
 
 VIEWER_URL = "viewer URL"  # what messages call a URL given as the argument itself
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from instances.errors import InputError
 from instances.formats import benoist, best, csv16, e2pieces, puzzle_json, quads, solution, viewer
 from instances.formats.base import Format
-from instances.formats.text import first_rows, shown
+from instances.formats.text import first_rows
 from instances.puzzle import Puzzle
+from lns_support.errors import InputError
+from lns_support.text import shown
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT

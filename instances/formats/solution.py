@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.text import Lines, first_rows, starts_like_numbers
+from lns_support.errors import InputError
 
 
 def looks_like(text: str) -> bool:

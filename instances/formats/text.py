@@ -1,39 +1,17 @@
-"""Numbered lines and bounded integers: the ground under every text format."""
+"""Numbered lines of a text file, read one after the other: the base of every text format."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from itertools import islice
 
-from instances.errors import InputError
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
-
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # ASCII digits only, and few enough to be compared at once
+from lns_support.errors import InputError
+from lns_support.text import integer, shown
 
 MAX_LINES = 20_000  # blank ones too
 MAX_SIDE = 64  # of a square: 64 * 64 = MAX_CELLS
-
-
-def shown(text: str, limit: int = 40) -> str:
-    """``text`` for a message: quoted, control characters escaped, shortened."""
-    return f"'{printable(text, limit)}'"
-
-
-def printable(text: str, limit: int = 300) -> str:
-    """``text`` without control characters (escaped) and not longer than a message bears."""
-    cut = text if len(text) <= limit else text[:limit] + "…"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
-
-
-def integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
-    """The number that ``token`` writes in ASCII digits. Raises InputError when it is none or out of bounds."""
-    if _INTEGER.fullmatch(token):
-        value = int(token)
-        if low <= value <= high:
-            return value
-    raise InputError(f"{what} is {shown(token)}; expected a whole number from {low} to {high}", line=line)
 
 
 class Lines:

@@ -16,13 +16,14 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats.base import Document, Format, Quad, Source, Target
 from instances.formats.letters import match_letters
-from instances.formats.place import PieceIndex
+from instances.formats.piece_index import PieceIndex
 from instances.formats.shipped import shipped_instances
-from instances.formats.text import board_shape, integer, shown
+from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle
+from lns_support.errors import InputError
+from lns_support.text import integer, shown
 
 # The letter at index i is the default letter of what such a file calls letter i.
 MOTIFS_ORDERS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import lgamma, log
 
-from instances.errors import InputError
+from lns_support.errors import InputError
 
 
 def joints_by_class(width: int, height: int) -> tuple[int, int]:

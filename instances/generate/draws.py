@@ -6,7 +6,7 @@ import random
 from collections.abc import MutableSequence
 from typing import Any
 
-from instances.errors import InputError
+from lns_support.errors import InputError
 
 
 class Draws:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from instances.errors import InputError
 from instances.generate.defaults import check_kinds, default_like_e2, joints_by_class
 from instances.generate.draws import Draws
 from instances.generate.planted import Planted, check_shape, clue_cells, plant
 from instances.puzzle import canonical
+from lns_support.errors import InputError
 
 _EXCHANGES = 50_000  # tried before a fresh colouring is drawn
 _COLOURINGS = 4

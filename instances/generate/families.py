@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from instances.errors import InputError
 from instances.generate.eternity import like_e2
 from instances.generate.independent import uniform
 from instances.generate.planted import Planted
 from instances.generate.torus import balanced_torus
+from lns_support.errors import InputError
 
 KINDS = ("uniform", "balanced-torus", "like-e2")
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)

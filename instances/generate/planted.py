@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.generate.draws import Draws
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
+from lns_support.errors import InputError
 
 
 @dataclass(frozen=True)

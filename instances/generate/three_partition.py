@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.generate.draws import Draws
 from instances.puzzle import MAX_CELLS, Puzzle, rotate
+from lns_support.errors import InputError
 
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
 from lns.cli.main import tell
 from lns.cli.options import named, positive, whole
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -40,8 +40,8 @@ class _Found:
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import url_if_any
-    from instances.formats.text import printable
     from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
+    from lns_support.text import printable
 
     unique: dict[tuple[str, bytes], _Found] = {}
     status = DONE
@@ -83,11 +83,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     """Boards of one run that are what they claim; what is damaged is counted on stderr."""
-    from instances.formats.files import read_text
-    from instances.formats.json_values import Fields, json_object
+    from lns.runs.board_log import Entry, Reader, is_true
     from lns.runs.directory import read_best, read_run
     from lns.runs.files import BEST, BOARDS
-    from lns.runs.journal import Entry, Reader, is_true
+    from lns_support.files import read_text
+    from lns_support.json_values import Fields, json_object
 
     _, puzzle = read_run(path)
     wrong = 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from instances.errors import InputError
 from lns.cli.options import refuse_existing
+from lns_support.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read, render
-    from instances.formats.files import atomic_write
     from instances.formats.reading import source_name
     from lns.cli.main import DONE, print_json, tell
+    from lns_support.files import atomic_write
 
     if args.output == "-" and args.to_format is None:
         raise InputError("OUT is - and says no format; expected --to FORMAT")

@@ -44,7 +44,7 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
 
 
 def _print_table(puzzle: Puzzle, found: Estimate) -> None:
-    from lns.families import cells_apart
+    from lns.distinct_boards import cells_apart
 
     speed = f"{found.nodes / found.seconds / 1e6:.1f} M placements/s"
     early = ", interrupted" if found.interrupted else ""

@@ -150,11 +150,11 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import Status
     from exact.solvers import solve
-    from instances.errors import InputError
     from instances.formats import load_board, load_puzzle, write
     from lns.cli.exact_boards import Boards
     from lns.cli.pins import with_laid
     from lns.cli.session import progress
+    from lns_support.errors import InputError
 
     options = _options(args)
     if args.all and args.force:
@@ -209,8 +209,8 @@ def _run_search(args: argparse.Namespace) -> int:
 
 def tell_compiling(solver: str) -> None:
     """A line on stderr where ``solver`` has to be compiled first."""
-    from exact.comparators import SOLVERS
-    from exact.jit import is_compiled
+    from exact.registry import SOLVERS
+    from lns_support.jit import is_compiled
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel is not None and not is_compiled(entry.kernel):
@@ -219,8 +219,8 @@ def tell_compiling(solver: str) -> None:
 
 def _options(args: argparse.Namespace) -> Options:
     from exact.colorpairs.options import Heuristic, Options
-    from exact.comparators import SOLVERS
-    from instances.errors import InputError
+    from exact.registry import SOLVERS
+    from lns_support.errors import InputError
 
     given: dict[str, Any] = {
         field: value for name, (field, value, _) in SWITCHES.items() if getattr(args, name[2:].replace("-", "_"))

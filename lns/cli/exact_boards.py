@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import atomic_write, render
 from instances.puzzle import Puzzle
 from lns.cli.options import found_lines
+from lns_support.errors import InputError
 
 
 class Boards:

@@ -23,9 +23,9 @@ def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
 def run_cnf(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import write
     from exact.sat.encodings import encode
-    from instances.errors import InputError
     from instances.formats import load_puzzle
     from lns.cli.main import DONE, print_json
+    from lns_support.errors import InputError
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to the screen; expected -o FILE or --sizes")
@@ -80,10 +80,10 @@ def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
 def run_decode(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import read_answer
     from exact.sat.encodings import encode
-    from instances.errors import InputError
     from instances.formats import load_puzzle, url_if_any, write
     from instances.verify import verify
     from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+    from lns_support.errors import InputError
 
     puzzle = load_puzzle(args.instance)
     check_board_file(args.output, puzzle, args.force)

@@ -32,12 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from exact.comparators import SOLVERS
     from exact.compare import Question, Row, compare, table
     from exact.outcome import UNTOLD
-    from instances.errors import InputError
+    from exact.registry import SOLVERS
     from instances.formats import load_puzzle
     from lns.cli.main import DONE, INTERRUPTED, print_json, tell
+    from lns_support.errors import InputError
 
     solvers = list(SOLVERS) if args.solvers == ["all"] else args.solvers
     for solver in solvers:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.errors import InputError
+    from lns_support.errors import InputError
 
     which = next((name for name in ("seed_001", "seed_002", "seed_003", "seed_004") if getattr(args, name)), None)
     if args.output is not None and args.output.suffix.lower() == ".png":
@@ -22,10 +22,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_seed_000(args: argparse.Namespace) -> int:
-    from exact.paper.seed000 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
-    from exact.paper.seed000_tables import tables
-    from instances.errors import InputError
+    from exact.paper.benoist2008 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
+    from exact.paper.benoist2008_tables import tables
     from lns.cli.main import DONE, INTERRUPTED
+    from lns_support.errors import InputError
 
     if args.colours is not None:
         raise InputError("seed 000 takes the colours from the size; expected no --colours")
@@ -53,11 +53,13 @@ def _run_seed_000(args: argparse.Namespace) -> int:
 
 
 def _run(which: str, args: argparse.Namespace) -> int:
-    from exact.paper import runs, seed001, seed002, seed003, seed004
-    from instances.errors import InputError
+    from exact.paper import bailleux2025, cuvillier2010, jolivet2008, perrin_iq, runs
     from lns.cli.main import DONE, INTERRUPTED
+    from lns_support.errors import InputError
 
-    seed: Any = {"seed_001": seed001, "seed_002": seed002, "seed_003": seed003, "seed_004": seed004}[which]
+    seed: Any = {"seed_001": perrin_iq, "seed_002": bailleux2025, "seed_003": jolivet2008, "seed_004": cuvillier2010}[
+        which
+    ]
     plan = replace(seed.FULL if args.full else seed.Plan(), seed=args.seed)
     if args.per_size is not None:
         plan = replace(plan, per_size=args.per_size)
@@ -90,11 +92,11 @@ def _run(which: str, args: argparse.Namespace) -> int:
 
 def _known(solvers: list[str], seed: Any, plan: Any) -> tuple[str, ...]:
     """Seed 002 compares any solvers; the tables of the others are about their own."""
-    from exact.comparators import SOLVERS
-    from exact.paper import seed002
-    from instances.errors import InputError
+    from exact.paper import bailleux2025
+    from exact.registry import SOLVERS
+    from lns_support.errors import InputError
 
-    possible = SOLVERS if seed is seed002 else plan.solvers
+    possible = SOLVERS if seed is bailleux2025 else plan.solvers
     for solver in solvers:
         if solver not in possible:
             raise InputError(f"'{solver}' is no solver of this experiment; expected some of {', '.join(possible)}")
@@ -103,8 +105,8 @@ def _known(solvers: list[str], seed: Any, plan: Any) -> tuple[str, ...]:
 
 def _plot(seed: Any, rows: list[Row], args: argparse.Namespace) -> str:
     """The picture goes beside the CSV, which is said; without matplotlib a sentence says what is missing."""
-    from exact.extras import need
-    from instances.errors import InputError
+    from lns_support.errors import InputError
+    from lns_support.optional_deps import need
 
     path = args.output.with_suffix(".png")
     try:

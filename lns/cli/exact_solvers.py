@@ -10,9 +10,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from exact.comparators import SOLVERS
-    from exact.extras import EXTRAS, installed
+    from exact.registry import SOLVERS
     from lns.cli.main import DONE, print_json
+    from lns_support.optional_deps import EXTRAS, installed
 
     if args.json:
         rows = [

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.errors import InputError
+    from lns_support.errors import InputError
 
     check_files(args.force, args.output)
     given = {"--seed": args.seed, "--pieces": args.pieces}
@@ -117,10 +117,10 @@ def _search(args: argparse.Namespace) -> int:
     from exact.polyominoes.search import fill, fill_by_library
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
     from exact.polyominoes.tray import Tray
-    from instances.errors import InputError
     from instances.formats import atomic_write
     from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED
     from lns.cli.session import progress
+    from lns_support.errors import InputError
 
     tray = parse(IQ_PUZZLER_PRO) if args.file is None else load(args.file)
     if args.solver == "xcover":

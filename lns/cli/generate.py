@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
 from lns.cli.options import check_files
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board

@@ -6,7 +6,6 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import BoardError, InputError
 from lns.cli.main import tell
 from lns.cli.options import (
     cell_list,
@@ -19,6 +18,7 @@ from lns.cli.options import (
     whole,
 )
 from lns.cli.regions import keeper, warm_up, write_board
+from lns_support.errors import BoardError, InputError
 
 if TYPE_CHECKING:
     from exact.region.resolve import RegionResult

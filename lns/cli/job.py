@@ -10,15 +10,15 @@ import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
 from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json, tell
 from lns.cli.session import LiveLine, handled
 from lns.cli.stats import facts, table
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from lns.engine import Find
     from lns.islands import Archipelago
-    from lns.runs.keeper import Keeper
+    from lns.runs.recorder import Keeper
 
 log = logging.getLogger("lns")
 
@@ -36,7 +36,7 @@ class Job:
 
     def run(self, *, steps: int | None = None) -> None:
         """Search until time, target or steps are reached, or a signal or `lns stop` comes; everything is then saved."""
-        from exact.jit import is_compiled
+        from lns_support.jit import is_compiled
 
         puzzle, keeper, search = self.puzzle, self.keeper, self.search
         log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
 from lns.cli.main import DONE, print_json, tell
 from lns.cli.options import check_folder, duration, positive, whole, workers
 from lns.names import ENGINES
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle

@@ -65,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
-        from instances.errors import InputError
+        from lns_support.errors import InputError
 
         raise InputError(f"{message} (see '{self.prog} --help')")
 
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: list[str]) -> int:
-    from instances.errors import InputError
+    from lns_support.errors import InputError
 
     # closed by whoever started the program: what is said there is lost, and nothing is read
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
@@ -151,7 +151,7 @@ def _refuse_unknown(arguments: list[str]) -> None:
     """Raises InputError for what stands where a command is expected, and is none."""
     from difflib import get_close_matches
 
-    from instances.errors import InputError
+    from lns_support.errors import InputError
 
     command = next((argument for argument in arguments if argument in COMMANDS), None)
     for argument in arguments:
@@ -180,7 +180,7 @@ def _overview() -> str:
 
 
 def _complain(sentence: str) -> int:
-    from instances.formats.text import printable
+    from lns_support.text import printable
 
     tell(f"lns: {printable(sentence, 2000)}")  # an argument may hold anything
     return BAD_INPUT

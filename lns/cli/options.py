@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from instances.errors import InputError
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board

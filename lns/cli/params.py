@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
         return _list_profiles(as_json=args.json)
     path, text = args.params, ""
     if args.profile is not None:
-        from instances.formats.files import read_text
+        from lns_support.files import read_text
         from tuning import profiles
 
         path = profiles.path_of(args.profile)

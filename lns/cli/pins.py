@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
-from instances.identical import clues_at_home
+from instances.duplicates import clues_at_home
 from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.options import Span, cells_of
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board

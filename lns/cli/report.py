@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from instances.errors import InputError
 from lns.cli.options import refuse_existing
+from lns_support.errors import InputError
 
 ELITES = 6
 
@@ -22,12 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from importlib.metadata import version
 
-    from instances.formats.files import atomic_write, read_text
     from lns.cli.main import DONE
     from lns.runs.elites import Elites
     from lns.runs.files import PARAMETERS, REPORT, now
-    from lns.runs.overview import look
     from lns.runs.page import render
+    from lns.runs.run_summary import look
+    from lns_support.files import atomic_write, read_text
 
     refuse_existing(args.output, args.force)
     one = look(args.directory)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import logging
 
-from instances.errors import InputError
 from lns.cli.options import duration, most_workers, named, positive, workers
+from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
@@ -39,15 +39,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _resume(args: argparse.Namespace) -> int:
-    from instances.formats.files import read_text
     from lns import params as parameters
     from lns.cli.job import Job
     from lns.cli.session import logged
     from lns.islands import Archipelago
     from lns.runs.directory import RunDirectory
     from lns.runs.files import PARAMETERS, clock
-    from lns.runs.keeper import Keeper
+    from lns.runs.recorder import Keeper
     from lns.runs.recover import recover
+    from lns_support.files import read_text
 
     with RunDirectory.open(args.directory) as directory, logged(directory.path, quiet=args.quiet):
         found = recover(directory)

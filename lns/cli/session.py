@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from instances.errors import InputError
 from lns.runs.files import LOG, clock, open_regular
+from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
 from lns.cli.main import tell
 from lns.cli.options import check_files
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board

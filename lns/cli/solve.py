@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from instances.errors import InputError
 from lns.cli.options import cell_list, duration, named, positive, whole, workers
 from lns.names import ENGINES
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -87,8 +87,8 @@ def _solve(args: argparse.Namespace) -> int:
     from lns.cli.job import Job
     from lns.cli.pins import pinned
     from lns.cli.session import logged
-    from lns.runs.account import Account
     from lns.runs.directory import RunDirectory
+    from lns.runs.history import Account
     from lns.runs.settings import LEAST_CHECKPOINT_S
 
     puzzle = load_puzzle(args.instance)
@@ -127,8 +127,8 @@ def _solve(args: argparse.Namespace) -> int:
     )
     with directory, logged(directory.path, quiet=args.quiet):
         from lns.islands import Archipelago
-        from lns.runs.journal import Journal
-        from lns.runs.keeper import Keeper
+        from lns.runs.board_log import Journal
+        from lns.runs.recorder import Keeper
 
         search = Archipelago(
             directory.searched, params, args.seed, args.workers, engine=args.engine, start=start,

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lns.islands import Archipelago
-    from lns.runs.account import Account
+    from lns.runs.history import Account
 
 
 def facts(search: Archipelago, account: Account) -> dict[str, Any]:
     """By part and by island, over all sessions of the run."""
-    from lns.runs.parts import parts
+    from lns.runs.breakdown import parts
 
     done = search.statistics
     return {

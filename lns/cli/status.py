@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
 from lns.cli.options import whole
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
-    from lns.runs.overview import Overview
+    from lns.runs.run_summary import Overview
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats.text import printable
     from lns.cli.main import BAD_INPUT, DONE, print_json, tell
-    from lns.runs.overview import look
+    from lns.runs.run_summary import look
+    from lns_support.text import printable
 
     found, status = [], DONE
     for path in args.directories:

@@ -7,8 +7,8 @@ import os
 import time
 from pathlib import Path
 
-from instances.errors import InputError
 from lns.cli.options import duration
+from lns_support.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     from lns.cli.main import ANSWER_IS_NO, DONE
     from lns.runs.files import STOP, open_regular
     from lns.runs.lock import lives_elsewhere
-    from lns.runs.overview import look
+    from lns.runs.run_summary import look
 
     one = look(args.directory)
     over = {"ended", "died"}

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import InputError
 from lns.cli.main import ANSWER_IS_NO, DONE, print_json
 from lns.cli.options import duration, positive, whole, workers
 from lns.names import ENGINES, SAMPLERS
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from tuning.plan import Wish
@@ -142,8 +142,8 @@ def _finish(study: Study, args: argparse.Namespace, session: Session | None) -> 
     """Conclude, write the report, say how it stands; the exit status. Without a session nothing else is written."""
     from importlib.metadata import version
 
-    from instances.formats.files import atomic_write
     from lns.runs.files import now
+    from lns_support.files import atomic_write
     from tuning import report, validate
     from tuning.study import REPORT
 

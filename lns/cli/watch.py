@@ -52,8 +52,8 @@ def _leave(number: int, frame: object) -> None:
 def _live(path: Path, every: float) -> None:
     from instances.draw.terminal import capability, encodes
     from lns.runs.elites import Elites
-    from lns.runs.overview import look
-    from lns.runs.screen import frame
+    from lns.runs.run_summary import look
+    from lns.runs.watch_view import frame
 
     elites = Elites(path, look(path).puzzle, ELITES)
     with _Terminal() as screen:
@@ -66,8 +66,8 @@ def _live(path: Path, every: float) -> None:
 
 
 def _plain(path: Path, every: float) -> None:
-    from lns.runs.overview import look
-    from lns.runs.screen import headline
+    from lns.runs.run_summary import look
+    from lns.runs.watch_view import headline
 
     while True:
         one = look(path)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 from lns.construct.beam_kernel import Paths, Room, advance
-from lns.construct.probe import new_population
-from lns.construct.tables import build
-from lns.construct.word import MOST_FAVOURED
+from lns.construct.candidate_tables import build
+from lns.construct.packed_candidate import MOST_FAVOURED
+from lns.construct.population import new_population
 from lns.params import Beam as BeamParams
 from lns.rng import RandomState, generator
+from lns_support.errors import InputError
 
 
 class Beam:

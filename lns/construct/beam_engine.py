@@ -6,20 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fill
 from lns.construct.beam import Beam
 from lns.construct.beam_kernel import Paths, finish
-from lns.construct.derive import beam_cut_of, order_of
+from lns.construct.candidate_tables import check_colours
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
-from lns.construct.tables import check_colours
+from lns.construct.schedule_search import beam_cut_of, order_of
 from lns.construct.tail import plan_tail
-from lns.costs import CHILD
 from lns.engine import Find, State, Statistics, counters, judged
+from lns.node_equivalents import CHILD
 from lns.params import Params
 from lns.rng import RandomState
+from lns_support.errors import InputError
 
 MAX_PLACED = 2**25  # pieces of all prefixes of a layer: what a checkpoint holds
 NO_BEAM = -1  # depth between two beams

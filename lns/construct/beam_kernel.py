@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import kernel
-from lns.construct.probe import Population, bear
-from lns.construct.tables import Tables
+from lns.construct.candidate_tables import Tables
+from lns.construct.packed_candidate import GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT, SLIP
+from lns.construct.population import Population, bear
 from lns.construct.tail import TailPlan, TailWork, solve_tail
-from lns.construct.word import GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT, SLIP
 from lns.rng import RandomState, below
+from lns_support.jit import kernel
 
 Paths = npt.NDArray[np.int16]
 

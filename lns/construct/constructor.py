@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
-from instances.turn import board_behind, seen_puzzle
-from lns import costs
-from lns.construct import endgame, kernel, tables, word
+from instances.symmetry import board_behind, seen_puzzle
+from lns import node_equivalents
+from lns.construct import candidate_tables, endgame, kernel, packed_candidate
 from lns.construct.endgame import EXHAUSTED, REACHED
-from lns.construct.endplan import plan_end
+from lns.construct.endgame_plan import plan_end
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
 from lns.construct.schedule import Schedule
@@ -22,6 +21,7 @@ from lns.construct.tail import plan_tail
 from lns.engine import State, counters
 from lns.params import Construct
 from lns.rng import RandomState, generator
+from lns_support.errors import InputError
 
 SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours and view,
 LONGEST = 10  # within one and this many times `reshuffle_nodes`
@@ -53,9 +53,11 @@ class Constructor:
         random: RandomState,
         lot: tuple[int, int] = (0, 1),
     ) -> None:
-        if len(schedule.unlock) >= word.SLIPS:
-            raise InputError(f"a schedule of {len(schedule.unlock)} slips; expected fewer than {word.SLIPS}")
-        tables.check_colours(puzzle)
+        if len(schedule.unlock) >= packed_candidate.SLIPS:
+            raise InputError(
+                f"a schedule of {len(schedule.unlock)} slips; expected fewer than {packed_candidate.SLIPS}"
+            )
+        candidate_tables.check_colours(puzzle)
         self.puzzle = puzzle
         self.params = params
         self.random = random
@@ -63,7 +65,7 @@ class Constructor:
         self.schedule = schedule
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
-        self.spent = np.zeros(word.SLIPS, dtype=np.int64)
+        self.spent = np.zeros(packed_candidate.SLIPS, dtype=np.int64)
         self.ends = np.zeros(kernel.ENDS + 1, dtype=np.int64)
         self.shuffle_seed = self.shuffled_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
@@ -109,8 +111,10 @@ class Constructor:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
         schedule = self.schedule
         puzzle = self.seen = seen_puzzle(self.puzzle, schedule.view)
-        made = tables.build(puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut)
-        ahead = tables.rim_ahead(puzzle, schedule.order, made.base, schedule.cut)
+        made = candidate_tables.build(
+            puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut
+        )
+        ahead = candidate_tables.rim_ahead(puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame, schedule.cut
         width, dealt = puzzle.width + 1, self._dealt() if schedule.favoured else 0
         self.plan = Plan(made, self._position, schedule.need, ahead, width, begin, cut, dealt, *self.lot)
@@ -172,7 +176,7 @@ class Constructor:
 
     @property
     def stems(self) -> npt.NDArray[np.uint64]:
-        """Keys of stems that this shuffle met: see `lns.construct.stems`."""
+        """Keys of stems that this shuffle met: see `lns.construct.novelty`."""
         return self.prefix.stems[1 : int(self.prefix.stems[0]) + 1]
 
     @property
@@ -196,7 +200,7 @@ class Constructor:
     @property
     def work_of_shuffle(self) -> float:
         """Of its exact tails too."""
-        return self.nodes_of_shuffle + costs.tails(
+        return self.nodes_of_shuffle + node_equivalents.tails(
             self.prefixes - self._prefixes_before, self.tail_nodes - self._tail_nodes_before
         )
 
@@ -263,24 +267,24 @@ class Constructor:
             here = int(self._position[at])
             start = int(made.start[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
             tried = made.words[start : max(start, cursors[at])]  # the list up to the candidate that lies there
-            if start + len(tried) != cursors[at] or (tried >> word.GAIN_AT == word.NEVER).any():
+            if start + len(tried) != cursors[at] or (tried >> packed_candidate.GAIN_AT == packed_candidate.NEVER).any():
                 if at == begin:
                     break  # no list is read there: its cursor is whatever was there
                 raise _foreign()
             prefix.cursor[at] = cursors[at]
             if at == min(depth, begin):
                 break
-            laid = int(tried[-1]) if len(tried) else word.NEVER << word.GAIN_AT
-            piece = laid & int(word.PIECE_MASK)
-            prefix.gain[at + 1] = prefix.gain[at] + (laid >> word.GAIN_AT)
+            laid = int(tried[-1]) if len(tried) else packed_candidate.NEVER << packed_candidate.GAIN_AT
+            piece = laid & int(packed_candidate.PIECE_MASK)
+            prefix.gain[at + 1] = prefix.gain[at] + (laid >> packed_candidate.GAIN_AT)
             if prefix.gain[at + 1] < self.plan.need[at] or prefix.used[piece]:
                 raise _foreign()
             prefix.used[piece] = 1
             prefix.chosen[at] = laid
-            prefix.right[here] = laid >> word.RIGHT_AT & word.RIGHT_MASK
-            prefix.down[here] = laid >> word.DOWN_AT & word.DOWN_MASK
+            prefix.right[here] = laid >> packed_candidate.RIGHT_AT & packed_candidate.RIGHT_MASK
+            prefix.down[here] = laid >> packed_candidate.DOWN_AT & packed_candidate.DOWN_MASK
         if depth > begin:
-            spent = (word.SLIP - 1 - int(prefix.gain[begin])) // word.SLIP
+            spent = (packed_candidate.SLIP - 1 - int(prefix.gain[begin])) // packed_candidate.SLIP
             end, work = self.end, self.end_work
             endgame.enter(end, work, prefix.used, prefix.right, prefix.down, spent)
             if not endgame.lay_again(end, work, np.array(cursors[begin:depth], dtype=np.int64)):

@@ -8,7 +8,7 @@ are used by now, and must be passed over.
 A piece is refused at once where the neighbour that it leaves for later has no candidate any more. Where the next cell
 may not slip, those that leave it without a candidate are passed over, most of them together (`_narrow`); they count as
 nodes all the same, as they would be for a search that lays them first. On the rim only pieces are laid without which it
-can still be closed: see ``lns.construct.closing``.
+can still be closed: see ``lns.construct.border_completion``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,22 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.bits import lowest, ones
-from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import DOWN, LEFT, RIGHT, UP
-from lns.construct.closing import IDLE, OPENS, anchored, spared, turn_over_rim
-from lns.construct.endplan import MOST_PIECES, Ahead, EndPlan, EndWork
-from lns.construct.word import DOWN_AT, DOWN_MASK, PIECE_MASK, RIGHT_AT, RIGHT_MASK, SLIP, SLIPS, Longs, Words
+from lns.construct.border_completion import IDLE, OPENS, anchored, spared, turn_over_rim
+from lns.construct.endgame_plan import MOST_PIECES, Ahead, EndPlan, EndWork
+from lns.construct.packed_candidate import (
+    DOWN_AT,
+    DOWN_MASK,
+    PIECE_MASK,
+    RIGHT_AT,
+    RIGHT_MASK,
+    SLIP,
+    SLIPS,
+    Longs,
+    Words,
+)
+from lns_support.bits import lowest, ones
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
 CENSUS = 2 * SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent

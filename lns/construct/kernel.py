@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import flat_kernel, inline_flat_kernel
+from lns.construct.candidate_tables import Tables
 from lns.construct.endgame import (
     BUDGET,
     CENSUS,
@@ -27,10 +27,8 @@ from lns.construct.endgame import (
     lift,
     search_end,
 )
-from lns.construct.endplan import EndPlan, EndWork
-from lns.construct.tables import Tables
-from lns.construct.tail import TailPlan, TailWork, solve_tail
-from lns.construct.word import (
+from lns.construct.endgame_plan import EndPlan, EndWork
+from lns.construct.packed_candidate import (
     DOWN_AT,
     DOWN_MASK,
     GAIN_AT,
@@ -42,6 +40,8 @@ from lns.construct.word import (
     SLIPS,
     slips_spent,
 )
+from lns.construct.tail import TailPlan, TailWork, solve_tail
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 ENDS = 16  # ends of sampled prefixes are told apart below so many mismatches
 SAMPLE_NODES = 50_000  # nodes from one sample to the next,
@@ -56,7 +56,7 @@ PREFIXES, TAIL_NODES, MISSES, NEXT_SAMPLE, COUNTERS = range(5)  # places in ``co
 
 class Plan(NamedTuple):
     """What stays while a search runs. ``position``: int64 (cells,) place in the padded board by depth; ``need``: int64
-    (cells,) least gain; ``ahead``: see ``tables.rim_ahead``."""
+    (cells,) least gain; ``ahead``: see ``candidate_tables.rim_ahead``."""
 
     tables: Tables
     position: npt.NDArray[np.int64]
@@ -192,7 +192,7 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
 
 @inline_flat_kernel
 def _note_stem(prefix: Prefix, begin: int) -> None:
-    """Note the key of the stem of ``begin`` cells, if it is one of the sample: see `lns.construct.stems`.
+    """Note the key of the stem of ``begin`` cells, if it is one of the sample: see `lns.construct.novelty`.
 
     Some of its pieces stand for all: the last four, and of those before ever fewer (6, 9, 13, 19, ... cells back).
     """

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
-from instances.turn import UPRIGHT, View
-from lns.construct.endplan import MOST_PIECES
-from lns.construct.word import SLIP
+from instances.symmetry import UPRIGHT, View
+from lns.construct.endgame_plan import MOST_PIECES
+from lns.construct.packed_candidate import SLIP
 
 QUOTA_END = 160 / 256  # share of the cells behind which no quota asks for anything
 LARGE = 256  # cells of a board, above which more inner colours are favoured
@@ -35,7 +35,7 @@ def quota_end(cells: int) -> int:
 @dataclass(frozen=True)
 class Quota:
     """Which colours must be used up early: ``favoured`` ones, by default none. A prefix of each depth must have used
-    ``height`` times the half-edges of ``profile`` (`lns.construct.profile`)."""
+    ``height`` times the half-edges of ``profile`` (`lns.construct.quota_profile`)."""
 
     favoured: tuple[int, ...] = ()
     profile: tuple[float, ...] = ()

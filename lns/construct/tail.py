@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.bits import lowest
-from exact.jit import flat_kernel, inline_flat_kernel
 from instances.puzzle import IntArray, Puzzle
+from lns.construct.candidate_tables import first_of_equal_rotations
 from lns.construct.order import padded
-from lns.construct.tables import first_of_equal_rotations
+from lns_support.bits import lowest
+from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_TAIL = 16
 _ONE = np.uint64(1)

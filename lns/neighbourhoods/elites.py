@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import IntArray, Puzzle
 from lns.engine import legal_score
+from lns_support.errors import InputError
 
 
 class Elites:

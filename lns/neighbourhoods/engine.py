@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as NAMES
 from lns.engine import Find, State, Statistics, counters, judged, legal_score
-from lns.neighbourhoods.choose import OVERHEAD, Choice
 from lns.neighbourhoods.elites import Elites
+from lns.neighbourhoods.operator_weights import OVERHEAD, Choice
 from lns.neighbourhoods.operators import operators
 from lns.params import Params
 from lns.rng import generator, random_state
+from lns_support.errors import InputError
 
 
 def accepts(score: int, current: int, line: int, slack: int) -> bool:

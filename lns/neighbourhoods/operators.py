@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lns.neighbourhoods.freed import band, block, cluster, comb, donors, freeing, path
+from lns.neighbourhoods.destroy import band, block, cluster, comb, donors, freeing, path
+from lns.neighbourhoods.local import assign, exchange, perturb
 from lns.neighbourhoods.move import Operator
-from lns.neighbourhoods.small import assign, exchange, perturb
-from lns.neighbourhoods.suffix import Suffix
+from lns.neighbourhoods.reconstruct import Suffix
 from lns.params import Beam, Construct
 
 

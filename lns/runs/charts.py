@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 from instances.draw.page import chart
-from lns.runs.account import Improvement
 from lns.runs.files import clock
+from lns.runs.history import Improvement
 
 _WIDE, _HIGH = 720, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 14, 34

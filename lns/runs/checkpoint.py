@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from instances.errors import InputError
-from instances.formats.files import sync_folder
-from instances.formats.json_values import Fields, bounded, found, json_object
-from instances.formats.text import printable
 from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
 from lns.islands import Island
-from lns.runs.account import Account, from_json
 from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
+from lns.runs.history import Account, from_json
+from lns_support.errors import InputError
+from lns_support.files import sync_folder
+from lns_support.json_values import Fields, bounded, found, json_object
+from lns_support.text import printable
 
 SCHEMA = 15  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems;
 # 8: profile; 10: beams that died; 11: islands that turn the board their own way; 12: lots; 13: views

@@ -16,10 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import best_json, load_board, load_puzzle, write
-from instances.formats.files import atomic_write, read_text
-from instances.formats.text import printable
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import params as parameters
@@ -42,6 +39,9 @@ from lns.runs.files import (
 )
 from lns.runs.lock import Lock
 from lns.runs.settings import Settings, digest
+from lns_support.errors import InputError
+from lns_support.files import atomic_write, read_text
+from lns_support.text import printable
 
 log = logging.getLogger("lns")
 

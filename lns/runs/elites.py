@@ -7,7 +7,7 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.runs.journal import Entry, Reader, is_true
+from lns.runs.board_log import Entry, Reader, is_true
 
 
 @dataclass

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from instances.errors import InputError
 from instances.formats.best import RUN_COPY
-from instances.formats.files import read_text
-from instances.formats.json_values import Fields, json_object
+from lns_support.errors import InputError
+from lns_support.files import read_text
+from lns_support.json_values import Fields, json_object
 
 SETTINGS, INSTANCE, PARAMETERS = "run.json", RUN_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"

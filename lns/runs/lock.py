@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from exact.grasp import grasp
-from instances.errors import InputError
-from instances.formats.files import read_text
-from instances.formats.json_values import Fields, json_object
-from instances.formats.text import printable
 from lns.runs.files import LOCK, STATUS, now, open_regular
+from lns_support.errors import InputError
+from lns_support.file_lock import grasp
+from lns_support.files import read_text
+from lns_support.json_values import Fields, json_object
+from lns_support.text import printable
 
 SIGNS_OF_LIFE_S = 12.0  # longer than two beats of status.json
 LEFT_BEHIND_S = 3600.0  # a temporary file lives for moments; clocks of machines that share a disk may differ

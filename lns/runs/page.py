@@ -9,10 +9,10 @@ from instances.draw import svg
 from instances.draw.page import page, table
 from instances.formats.viewer import url_if_any
 from lns.runs import charts
+from lns.runs.board_log import Entry
+from lns.runs.breakdown import parts
 from lns.runs.files import clock
-from lns.runs.journal import Entry
-from lns.runs.overview import Overview
-from lns.runs.parts import parts
+from lns.runs.run_summary import Overview
 
 
 def render(one: Overview, elites: Sequence[Entry], parameters: str, made: str) -> str:

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.verify import verify
 from lns.engine import Find, counters, legal_score
 from lns.engines import make_engine
 from lns.islands import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.account import Account, from_json
+from lns.runs.board_log import Entry, Journal, Reader, is_true
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import Best, RunDirectory, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS, read_sealed
-from lns.runs.journal import Entry, Journal, Reader, is_true
+from lns.runs.history import Account, from_json
+from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 

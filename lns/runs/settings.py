@@ -7,12 +7,12 @@ import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from instances.errors import InputError
-from instances.formats.files import atomic_write
-from instances.formats.json_values import Fields, row
 from instances.puzzle import MAX_CELLS, Clue
 from lns.names import ENGINES
 from lns.runs.files import SETTINGS, read_sealed, seal
+from lns_support.errors import InputError
+from lns_support.files import atomic_write
+from lns_support.json_values import Fields, row
 
 SCHEMA = 1
 LEAST_CHECKPOINT_S = 0.1

@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.engine import Find, State, Statistics, counters, judged, legal_score
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu import kernel
 from lns.tabu.search import Tabu
+from lns_support.errors import InputError
 
 SAVED = ("placed", "until", "seen", "seen_hash", "scalars", "record", "random")  # the rest of a walk follows from these
 

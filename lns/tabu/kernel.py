@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from exact.jit import inline_kernel, kernel
 from lns.rng import below
+from lns_support.jit import inline_kernel, kernel
 
 ILLEGAL = -64  # fit of a rotation that would show grey inside or colour on the rim
 BLOCK = 256  # positions: a multiple of what vector instructions take at once, or single ones at the end cost most

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.rng import RandomState, generator
 from lns.tabu import kernel
 from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, Frame, Walk
+from lns_support.errors import InputError
 
 SEEN_SLOTS = 1 << 16
 

@@ -15,11 +15,11 @@ import pytest
 
 from instances.board import Board
 from instances.formats import load_board, write
-from instances.formats.files import atomic_write
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
+from lns_support.files import atomic_write
 from tests.cli.run_program import ROOT, program, wait_for
 
 PUZZLE = uniform(4, 4, 4, 7).puzzle

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from exact.paper import seed001
+from exact.paper import perrin_iq
 from exact.paper.runs import made
 from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse
 from exact.polyominoes.tray import problems
@@ -151,14 +151,16 @@ def test_the_experiment_of_seed_001(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_levels_and_classes_of_seed_001() -> None:
-    plan = seed001.Plan(per_size=3, sizes=(11, 60))
+    plan = perrin_iq.Plan(per_size=3, sizes=(11, 60))
     assert [name for name, _ in plan.classes] == ["game, 0 lie", "game, 4 lie", "game, 8 lie", "60x5", "60x6"]
-    levels = list(seed001.trays(plan, "game, 4 lie"))
+    levels = list(perrin_iq.trays(plan, "game, 4 lie"))
     assert len({level.rows for level in levels}) == 3
     assert all(len(level.pieces) - len(level.loose) == 4 for level in levels)
-    assert levels == list(seed001.trays(plan, "game, 4 lie"))
-    wide = list(seed001.trays(plan, "60x5"))
+    assert levels == list(perrin_iq.trays(plan, "game, 4 lie"))
+    wide = list(perrin_iq.trays(plan, "60x5"))
     assert all(len(tray.rows) == 5 and len(tray.rows[0]) == 60 for tray in wide)
-    rows = list(made(seed001.runs(seed001.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None))
-    text = seed001.tables(rows, seed001.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
+    rows = list(
+        made(perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None)
+    )
+    text = perrin_iq.tables(rows, perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
     assert text.count("840,000") == 2 and text.count("60x5") == 2

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from instances.errors import InputError
 from lns.cli.options import check_folder
+from lns_support.errors import InputError
 
 
 def test_a_file_is_only_promised_where_one_can_be_made(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from lns.cli.options import Span, cell_list, cells_of
 from lns.cli.pins import pinned
 from lns.names import ENGINES
 from lns.params import to_toml
+from lns.runs.board_log import Entry, Reader
 from lns.runs.directory import read_run
-from lns.runs.journal import Entry, Reader
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
 

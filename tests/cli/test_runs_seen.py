@@ -26,8 +26,8 @@ from lns.cli.main import main
 from lns.runs.directory import RunDirectory
 from lns.runs.elites import Elites
 from lns.runs.files import STATUS, seal, unseal
-from lns.runs.overview import look
-from lns.runs.screen import frame
+from lns.runs.run_summary import look
+from lns.runs.watch_view import frame
 from tests.cli.run_program import ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle
 from tests.long_run import write_long_run
@@ -165,7 +165,7 @@ def test_what_stopped_before_its_first_board_is_said(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     states = iter([replace(look(run), state="running", best=None), replace(look(run), best=None)])
-    monkeypatch.setattr("lns.runs.overview.look", lambda path: next(states))
+    monkeypatch.setattr("lns.runs.run_summary.look", lambda path: next(states))
     assert main(["stop", str(run)]) == 0
     assert capsys.readouterr().out.startswith("stopped with no board; lns resume")
     (run / "stop").unlink()

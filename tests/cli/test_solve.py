@@ -19,10 +19,10 @@ from instances.formats import load_board, load_puzzle, viewer_url, write
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli.main import main
-from lns.runs import keeper
+from lns.runs import recorder
 from lns.runs.files import now, seal
 from lns.runs.lock import Holder, Lock
-from lns.runs.overview import look
+from lns.runs.run_summary import look
 from lns.runs.settings import digest
 from tests.cli.run_program import ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
@@ -357,20 +357,20 @@ def test_a_full_disk_does_not_end_a_run(
     def refuse(*_: Any) -> Any:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    begin, end = keeper.Keeper.begin, keeper.Keeper.end
+    begin, end = recorder.Keeper.begin, recorder.Keeper.end
 
-    def begin_full(self: keeper.Keeper, *args: Any) -> None:
+    def begin_full(self: recorder.Keeper, *args: Any) -> None:
         begin(self, *args)
         began.append(time.monotonic())
         monkeypatch.setattr(os, "fsync", refuse)
 
-    def end_with_room(self: keeper.Keeper, *args: Any) -> None:
+    def end_with_room(self: recorder.Keeper, *args: Any) -> None:
         assert self.best and not (run / "best.json").exists() and self.journal.pending > 0
         monkeypatch.setattr(os, "fsync", fsync)
         end(self, *args)
 
-    monkeypatch.setattr(keeper.Keeper, "begin", begin_full)
-    monkeypatch.setattr(keeper.Keeper, "end", end_with_room)
+    monkeypatch.setattr(recorder.Keeper, "begin", begin_full)
+    monkeypatch.setattr(recorder.Keeper, "end", end_with_room)
     assert main(["solve", "like-e2-6x6", "--params", params, "--steps", "3", "--quiet", "--run-dir", str(run)]) == 0
     assert began
     for name in ("boards.jsonl", "best.json", "the checkpoint"):

@@ -9,8 +9,8 @@ import pytest
 
 from lns.cli.main import main
 from lns.params import to_toml
-from lns.runs.account import Account, Operator
-from lns.runs.parts import parts
+from lns.runs.breakdown import parts
+from lns.runs.history import Account, Operator
 from tests.lns.run_parts import QUICK
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.comparators import SOLVERS
 from exact.cover.search import cover_by_library
 from exact.cp.model import solve_by_cp_sat
 from exact.outcome import Answer, Status
+from exact.registry import SOLVERS
 from exact.request import Request
 from exact.sat.search import Job, search
-from exact.told import Told
+from exact.solver_protocol import Told
 from exact.tree_searches import run_colorpairs, run_rowscan
-from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
+from lns_support.errors import InputError
 from tests.shared_data import shared
 
 # (side, colours, how many puzzles): few colours where there are few pieces, so that twins and symmetry occur

@@ -6,12 +6,12 @@ import pytest
 
 from exact.blocks.kernel import make_blocks
 from exact.blocks.search import Blocks
-from exact.twins import by_colours
-from instances.errors import InputError
+from exact.piece_multiplicity import by_colours
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared

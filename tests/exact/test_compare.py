@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from exact import records
 from exact.blocks.search import Blocks
 from exact.compare import Question, Row, compare, read_rows, table
-from exact.paper import runs, seed002, seed003, seed004
-from instances.errors import InputError
+from exact.paper import bailleux2025, cuvillier2010, jolivet2008, runs
 from instances.formats import load_puzzle
 from instances.generate import three_partition, triples_of, uniform
 from instances.puzzle import Puzzle
 from lns.cli.main import main
+from lns_support import csv_records
+from lns_support.errors import InputError
 
 pytest.importorskip("pysat")
 
@@ -68,7 +68,7 @@ def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
 
 def test_a_row_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     csv, real = tmp_path / "rows.csv", Path.open
-    records.append(csv, Row("small", "rowscan", "solved", 1))
+    csv_records.append(csv, Row("small", "rowscan", "solved", 1))
     before = csv.read_bytes()
 
     class Full(io.FileIO):
@@ -80,15 +80,15 @@ def test_a_row_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path: Path, m
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", lambda self, mode, buffering: Full(self, mode.replace("b", "")))
         with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
-            records.append(csv, Row("small", "dlx", "solved", 1))
+            csv_records.append(csv, Row("small", "dlx", "solved", 1))
     assert csv.read_bytes() == before and Path.open is real
     csv.write_bytes(before.rstrip())  # as an editor may leave it
-    records.append(csv, Row("small", "dlx", "solved", 1))
-    assert [row.solver for row in records.read(csv, Row)] == ["rowscan", "dlx"]
+    csv_records.append(csv, Row("small", "dlx", "solved", 1))
+    assert [row.solver for row in csv_records.read(csv, Row)] == ["rowscan", "dlx"]
     csv.write_bytes(b"")
-    assert records.read(csv, Row) == []
-    records.append(csv, Row("small", "dlx", "solved", 1))
-    assert [row.solver for row in records.read(csv, Row)] == ["dlx"]
+    assert csv_records.read(csv, Row) == []
+    csv_records.append(csv, Row("small", "dlx", "solved", 1))
+    assert [row.solver for row in csv_records.read(csv, Row)] == ["dlx"]
 
 
 def test_rows_answer_only_the_question_that_they_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,16 +233,16 @@ def test_a_first_compilation_is_announced(
 ) -> None:
     made = tmp_path / "unique.txt"
     for compiled in (True, False):
-        monkeypatch.setattr("exact.jit.is_compiled", lambda module, known=compiled: known)
+        monkeypatch.setattr("lns_support.jit.is_compiled", lambda module, known=compiled: known)
         assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
         assert ("compiling" in capsys.readouterr().err) is not compiled
 
 
 def test_papers_in_small(tmp_path: Path) -> None:
     for seed, plan in (
-        (seed002, seed002.Plan(sizes=(4,), per_size=1, seconds=20.0)),
-        (seed003, seed003.Plan(per_size=2, nodes=20_000, sizes=(4,))),
-        (seed004, seed004.Plan(sizes=(3,), colours=(3,), per_size=1, seconds=1.5)),
+        (bailleux2025, bailleux2025.Plan(sizes=(4,), per_size=1, seconds=20.0)),
+        (jolivet2008, jolivet2008.Plan(per_size=2, nodes=20_000, sizes=(4,))),
+        (cuvillier2010, cuvillier2010.Plan(sizes=(3,), colours=(3,), per_size=1, seconds=1.5)),
     ):
         csv = tmp_path / f"{seed.__name__}.csv"
         rows = list(runs.made(seed.runs(plan), csv))  # type: ignore[attr-defined]
@@ -268,25 +268,33 @@ def test_an_interrupted_tree_makes_no_row_and_begins_no_other(tmp_path: Path, mo
 
     advance = Blocks.advance
     monkeypatch.setattr(Blocks, "advance", interrupted_in_the_third)
-    csv, plan = tmp_path / "rows.csv", seed003.Plan(per_size=1, nodes=100, sizes=(4,), solvers=("zig-zag",))
+    csv, plan = tmp_path / "rows.csv", jolivet2008.Plan(per_size=1, nodes=100, sizes=(4,), solvers=("zig-zag",))
     with pytest.raises(KeyboardInterrupt):
-        list(runs.made(seed003.runs(plan), csv))
+        list(runs.made(jolivet2008.runs(plan), csv))
     assert len(read_rows(csv)) == len(ended) == 2
-    assert seed003.tables(list(read_rows(csv).values()), plan).endswith("left out, as some runs are missing")
+    assert jolivet2008.tables(list(read_rows(csv).values()), plan).endswith("left out, as some runs are missing")
 
 
 def test_without_a_tree_that_ended_there_are_no_levels() -> None:
-    plan = seed003.Plan(per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
-    text = seed003.tables([run.make() for run in seed003.runs(plan)], plan)
+    plan = jolivet2008.Plan(per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
+    text = jolivet2008.tables([run.make() for run in jolivet2008.runs(plan)], plan)
     assert "table 1" in text and text.endswith("figure 6 d: no 4x4 tree ended within 10 nodes")
 
 
 @pytest.mark.parametrize(
     ("seed", "plan", "longer"),
     [
-        (seed002, seed002.Plan(sizes=(3,), per_size=1, seconds=20.0, solvers=("rowscan",)), {"seconds": 21.0}),
-        (seed003, seed003.Plan(per_size=1, nodes=20, sizes=(4,), solvers=("zig-zag",)), {"nodes": 20_000}),
-        (seed004, seed004.Plan(sizes=(2,), colours=(2,), per_size=1, solvers=("sls:rsaps",)), {"seconds": 6.0}),
+        (
+            bailleux2025,
+            bailleux2025.Plan(sizes=(3,), per_size=1, seconds=20.0, solvers=("rowscan",)),
+            {"seconds": 21.0},
+        ),
+        (jolivet2008, jolivet2008.Plan(per_size=1, nodes=20, sizes=(4,), solvers=("zig-zag",)), {"nodes": 20_000}),
+        (
+            cuvillier2010,
+            cuvillier2010.Plan(sizes=(2,), colours=(2,), per_size=1, solvers=("sls:rsaps",)),
+            {"seconds": 6.0},
+        ),
     ],
 )
 def test_another_budget_makes_rows_of_its_own(seed: Any, plan: Any, longer: dict[str, float], tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ import pytest
 
 from exact.cover.model import CODES, build, matrix_nodes
 from exact.cover.search import Cover, cover_by_library, run_xcover
+from exact.piece_multiplicity import by_colours, copies
 from exact.request import Request
-from exact.told import Told
-from exact.twins import by_colours, copies
-from instances.errors import InputError
+from exact.solver_protocol import Told
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from exact.outcome import Status
+from exact.solver_protocol import Told
 from exact.solvers import solve
-from exact.told import Told
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from tests.exact.brute import count_solutions

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from exact.outcome import Status
-from exact.paper.seed000 import METHODS, REFERENCE, ROW_SCAN, Plan, Run, instance, run_experiment
-from exact.paper.seed000_tables import arithmetic, ratio, tables
-from instances.errors import InputError
+from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, Plan, Run, instance, run_experiment
+from exact.paper.benoist2008_tables import arithmetic, ratio, tables
+from lns_support.errors import InputError
 
 TINY = Plan(sizes=(7,), per_size=1, budget=5.0)
 

@@ -15,8 +15,8 @@ from exact.polyominoes.search import SLICE, Fillings, Race, fill, fill_by_librar
 from exact.polyominoes.shapes import WEIGHTS, Cell, Shape, is_connected, neighbours, normal, orientations
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
 from exact.polyominoes.tray import Tray, problems
-from instances.errors import InputError
 from instances.generate.draws import Draws
+from lns_support.errors import InputError
 
 GAME = parse(IQ_PUZZLER_PRO)
 PENTOMINOES = """

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
+from exact.region.lagrangian import Priced
 from exact.region.plan import make_work, plan_region
-from exact.region.priced import Priced
 from exact.region.resolve import RegionResult, Status, _Resolve, resolve
-from exact.region.room import RegionPlan, RegionWork
-from exact.region.schedule import both_ways, schedules
+from exact.region.spend_curves import both_ways, schedules
+from exact.region.state import RegionPlan, RegionWork
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import EMPTY, Board
-from instances.errors import InputError
-from instances.identical import clues_at_home
+from instances.duplicates import clues_at_home
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
 from tests.fuzz_region import best_score, check, random_window
 from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exact.region import urgent_compare
+from exact.region import compare_orders
 from exact.region.published import main, read_boards, worst_rows
 from instances.board import Board
 from instances.formats import viewer_url, write
@@ -92,7 +92,7 @@ def test_a_table_of_boards_that_is_none_is_one_sentence(
     if text is not None:
         (tmp_path / "boards.csv").write_text(text.format(edges=edges))
     arguments = [str(tmp_path / "boards.csv"), "--puzzle", str(tmp_path / "p.json")]
-    for command in (urgent_compare.main, main):
+    for command in (compare_orders.main, main):
         assert command([*arguments, "--seconds", "1"]) == 2
         captured = capsys.readouterr()
         assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""

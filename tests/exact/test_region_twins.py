@@ -9,9 +9,9 @@ import pytest
 
 from exact.region.resolve import Status, resolve
 from instances.board import EMPTY, Board
-from instances.errors import BoardError
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
+from lns_support.errors import BoardError
 from tests.fuzz_region import Window, best_score, check, random_window, renamed
 
 WAYS: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "urgent"}, {"order": "urgent", "backjumping": False}]

@@ -7,9 +7,9 @@ import pytest
 
 from exact.region.windows import around_mismatches, choose_donors, everywhere
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 

@@ -13,11 +13,11 @@ from exact.outcome import Status
 from exact.rowscan.bench import placements_per_second
 from exact.rowscan.search import RowScan
 from exact.solvers import copies_counted, corner_fixed, solve
-from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle, canonical, rotate
 from instances.verify import verify
+from lns_support.errors import InputError
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared

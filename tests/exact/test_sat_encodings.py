@@ -12,11 +12,11 @@ from exact.sat.clauses import exactly_one_counters
 from exact.sat.dimacs import read_answer, write
 from exact.sat.encodings import ENCODINGS, encode
 from exact.sat.search import Job, search
-from exact.told import Told
-from instances.errors import InputError
+from exact.solver_protocol import Told
 from instances.generate import balanced_torus, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns_support.errors import InputError
 from tests.exact.brute import all_boards
 from tests.exact.puzzles import small_puzzle
 

@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.comparators import SOLVERS, Entry
 from exact.outcome import UNTOLD, Status
-from exact.process import Emit, Ended, Ending, run
+from exact.registry import SOLVERS, Entry
 from exact.request import Request
 from exact.sat.search import Job, canonical_name, search
+from exact.solver_protocol import Told, answer_of_child
 from exact.solvers import solve
-from exact.told import Told, answer_of_child
-from instances.errors import InputError
 from instances.generate import uniform
 from instances.puzzle import Puzzle
+from lns_support.child_process import Emit, Ended, Ending, run
+from lns_support.errors import InputError
 
 
 def speak_and_crash(emit: Emit) -> None:
@@ -73,7 +73,7 @@ def test_time_and_memory_limits() -> None:
 def test_a_limit_may_be_years_away(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such thing"):
         run(refuse, receive=print, seconds=1e9)
-    monkeypatch.setattr("exact.process._POLL_SECONDS", 0.05)
+    monkeypatch.setattr("lns_support.child_process._POLL_SECONDS", 0.05)
     began = time.perf_counter()
     assert run(sleep, receive=[].append, seconds=1.5).how is Ending.TIME
     assert time.perf_counter() - began > 1.5
@@ -231,7 +231,7 @@ def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: Entry) -> N
     if entry.kernel is None:
         assert entry.extra is not None, "a library does the work"
     else:
-        assert b"exact.jit" in Path(str(import_module(entry.kernel).__file__)).read_bytes()
+        assert b"lns_support.jit" in Path(str(import_module(entry.kernel).__file__)).read_bytes()
 
 
 @pytest.mark.parametrize("how,seconds", [(Ending.FINISHED, 0.5), (Ending.INTERRUPTED, 0.5), (Ending.TIME, 100.0)])
@@ -242,5 +242,5 @@ def test_only_a_limit_that_was_met_is_the_time_that_was_spent(how, seconds, monk
         receive(Told(0, UNTOLD, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
         return Ended(how, 2.0, 0)
 
-    monkeypatch.setattr("exact.told.run", told)
+    monkeypatch.setattr("exact.solver_protocol.run", told)
     assert answer_of_child(speak_and_crash, puzzle, Request(seconds=100.0, processor=True)).seconds == seconds

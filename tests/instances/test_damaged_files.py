@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import read, viewer_url
+from lns_support.errors import InputError
 from tests.instances.hostile_files import BARE, HOLDS_BOARD, TEXTS, URL
 from tests.instances.small_puzzles import planted
 

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.formats import (
     FORMATS,
     atomic_write,
@@ -28,6 +27,7 @@ from instances.formats import (
 from instances.formats.e2pieces import detect_order
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, planted, puzzles
 
 any_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

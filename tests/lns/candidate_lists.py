@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from instances import Puzzle
-from lns.construct import tables
+from lns.construct import candidate_tables
 from lns.construct.constructor import Constructor
-from lns.construct.word import DOWN_AT, GAIN_AT, NEVER, RIGHT_AT, ROTATION_AT
+from lns.construct.packed_candidate import DOWN_AT, GAIN_AT, NEVER, RIGHT_AT, ROTATION_AT
 
 
-def list_of(puzzle: Puzzle, made: tables.Tables, depth: int, left: int, up: int) -> list[tuple[int, int]]:
+def list_of(puzzle: Puzzle, made: candidate_tables.Tables, depth: int, left: int, up: int) -> list[tuple[int, int]]:
     """(oriented piece, gain) of a candidate list, read as the kernel reads it."""
     at = made.start[made.base[depth] + left * made.colours1 + up]
     found = []

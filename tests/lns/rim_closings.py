@@ -1,4 +1,4 @@
-"""How the rim can still be closed, found by trying everything: the twin of `lns.construct.closing`."""
+"""How the rim can still be closed, found by trying everything: the twin of `lns.construct.border_completion`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
-from lns.construct.closing import LAST
+from lns.construct.border_completion import LAST
 from lns.construct.constructor import Constructor
 
 

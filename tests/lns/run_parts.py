@@ -12,11 +12,11 @@ from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.params import Construct, Engine, Params, Tabu
-from lns.runs.account import Account
+from lns.runs.board_log import Entry, Journal, Reader
 from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS
-from lns.runs.journal import Entry, Journal, Reader
-from lns.runs.keeper import Keeper
+from lns.runs.history import Account
+from lns.runs.recorder import Keeper
 from lns.runs.recover import Recovered, recover
 
 _T = TypeVar("_T")

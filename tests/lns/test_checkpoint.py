@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from instances.errors import InputError
 from instances.verify import verify
 from lns import islands
 from lns.construct.kernel import MOST_STEMS
@@ -21,12 +20,13 @@ from lns.engine import State
 from lns.engines import make_engine
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
-from lns.runs import keeper
-from lns.runs.account import MAX_OPERATORS, OTHERS
+from lns.runs import recorder
+from lns.runs.board_log import Entry, Reader
 from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS
-from lns.runs.journal import Entry, Reader
-from lns.runs.overview import look
+from lns.runs.history import MAX_OPERATORS, OTHERS
+from lns.runs.run_summary import look
+from lns_support.errors import InputError
 from tests.lns.run_parts import (
     QUICK,
     best_of,
@@ -369,27 +369,27 @@ def test_a_log_that_names_anything_can_be_resumed_again_and_again(tmp_path: Path
 def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fsync = os.fsync
     saved: list[list[str]] = []
-    note, end = keeper.Keeper.note, keeper.Keeper.end
+    note, end = recorder.Keeper.note, recorder.Keeper.end
 
     def refuse(*_: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def note_with_room(self: keeper.Keeper, search: Archipelago) -> None:
+    def note_with_room(self: recorder.Keeper, search: Archipelago) -> None:
         note(self, search)
         if self.best and self.troubles:
             assert BOARDS in self.troubles and BEST in self.troubles and self.journal.pending
             monkeypatch.setattr(os, "fsync", fsync)
 
-    def at_the_end(self: keeper.Keeper, search: Archipelago, why: str) -> None:
+    def at_the_end(self: recorder.Keeper, search: Archipelago, why: str) -> None:
         saved.append(self.troubles)
         assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not self.journal.pending
         end(self, search, why)
 
     path = tmp_path / "run"
     directory = new_directory(path, small_puzzle())
-    monkeypatch.setattr(keeper, "RETRY_S", 0.0)
-    monkeypatch.setattr(keeper.Keeper, "note", note_with_room)
-    monkeypatch.setattr(keeper.Keeper, "end", at_the_end)
+    monkeypatch.setattr(recorder, "RETRY_S", 0.0)
+    monkeypatch.setattr(recorder.Keeper, "note", note_with_room)
+    monkeypatch.setattr(recorder.Keeper, "end", at_the_end)
     monkeypatch.setattr(os, "fsync", refuse)
     run_for(directory, 4)
     assert saved == [[]]

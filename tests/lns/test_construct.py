@@ -13,16 +13,16 @@ from instances import Board, InputError, Puzzle, verify
 from instances.formats import load_puzzle
 from instances.generate import like_e2
 from instances.puzzle import IntArray
-from instances.turn import View, board_behind, seen_puzzle
-from lns.construct import tables
+from instances.symmetry import View, board_behind, seen_puzzle
+from lns.construct import candidate_tables
 from lns.construct.constructor import Constructor
-from lns.construct.courses import Courses
-from lns.construct.derive import order_of
-from lns.construct.endplan import MOST_PIECES
+from lns.construct.endgame_plan import MOST_PIECES
 from lns.construct.order import comb
+from lns.construct.packed_candidate import SLIP
+from lns.construct.quota_bandit import Courses
 from lns.construct.schedule import Quota, Schedule, favoured_colours
+from lns.construct.schedule_search import order_of
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
-from lns.construct.word import SLIP
 from lns.params import Construct
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -98,7 +98,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
     order = row_scan(5, 4)
     slips = np.arange(20) >= 10
     favoured = (1, 2)
-    made = tables.build(puzzle, order, slips, favoured, np.random.default_rng(1), 20)
+    made = candidate_tables.build(puzzle, order, slips, favoured, np.random.default_rng(1), 20)
     clue_at = {clue.cell: clue for clue in puzzle.clues}
     bound = {clue.piece for clue in puzzle.clues}
     for depth, cell in enumerate(order.tolist()):
@@ -127,7 +127,9 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
                             clue = clue_at[other]
                             if quad[side] != puzzle.oriented[clue.piece * 4 + clue.rotation][(side + 2) % 4]:
                                 spent.append(side)
-                    if len(spent) > 1 or any(not slips[depth] or not tables.may_slip(puzzle, cell, s) for s in spent):
+                    if len(spent) > 1 or any(
+                        not slips[depth] or not candidate_tables.may_slip(puzzle, cell, s) for s in spent
+                    ):
                         continue
                     wanted[oriented] = sum(colour in favoured for colour in quad) - SLIP * len(spent)
                 assert dict(listed) == wanted

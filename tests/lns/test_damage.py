@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from numpy.random import default_rng
 
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from lns.cli.main import main
-from lns.runs import lock, overview
+from lns.runs import lock, run_summary
+from lns.runs.board_log import Journal
 from lns.runs.directory import RunDirectory, read_best
 from lns.runs.files import (
     BEST,
@@ -35,10 +35,10 @@ from lns.runs.files import (
     STOP,
     now,
 )
-from lns.runs.journal import Journal
 from lns.runs.lock import Holder, Lock
-from lns.runs.overview import look
+from lns.runs.run_summary import look
 from lns.tabu.search import random_board
+from lns_support.errors import InputError
 from tests.lns.run_parts import best_of, copied, finished_run, log_of, new_directory, resumed, small_puzzle
 
 FILES = (SETTINGS, INSTANCE, PARAMETERS, BEST, PICTURE, BOARDS, CHECKPOINT, PREVIOUS, STATUS, LOCK)
@@ -295,7 +295,7 @@ def test_a_run_whose_clock_is_not_ours_can_be_stopped(
 ) -> None:
     path = finished_run(tmp_path / "run")
     monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
-    monkeypatch.setattr(overview, "BEAT_LATE_S", -1.0)
+    monkeypatch.setattr(run_summary, "BEAT_LATE_S", -1.0)
     elsewhere(path)
     assert look(path).state == "died"
     assert main(["stop", str(path), "--wait", "1"]) == 1

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from instances import verify
-from instances.errors import InputError
 from instances.formats import load_puzzle
 from instances.puzzle import Clue
 from lns.construct import kernel
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
-from lns.construct.endplan import MOST_PIECES
+from lns.construct.endgame_plan import MOST_PIECES
 from lns.construct.order import comb
-from lns.construct.profile import profile
+from lns.construct.quota_profile import profile
 from lns.construct.schedule import Quota, Schedule, favoured_colours
 from lns.params import Construct
 from lns.rng import random_state
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import list_of, standing
 from tests.lns.rim_closings import closes

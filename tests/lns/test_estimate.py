@@ -11,7 +11,7 @@ import pytest
 from instances import verify
 from instances.formats import load_puzzle
 from lns import estimate as estimates
-from lns.construct import forecast
+from lns.construct import markov_model
 from lns.estimate import Measurement, Tally, estimate
 from lns.params import from_dict
 
@@ -121,8 +121,10 @@ def test_the_forecast_without_slips_is_the_expected_number_of_perfect_boards():
     slipping = np.array([0.0, 1.0, 2.0, 4.0, 0.5])
     nodes = 3 + 6 + 3 * (1 + 10)  # by hand: three depths before the cut at 3, and ten for each tail
     none = np.zeros(0, dtype=np.int64)
-    finish = forecast.finishing(exact[3:], slipping[3:], 0)
-    assert forecast.boards_per_node(exact[:3], slipping[:3], none, finish, 10.0) == pytest.approx(exact.prod() / nodes)
+    finish = markov_model.finishing(exact[3:], slipping[3:], 0)
+    assert markov_model.boards_per_node(exact[:3], slipping[:3], none, finish, 10.0) == pytest.approx(
+        exact.prod() / nodes
+    )
 
     def boards(depth: int, spent: int) -> float:
         if depth == 5:
@@ -138,6 +140,6 @@ def test_the_forecast_without_slips_is_the_expected_number_of_perfect_boards():
         return exact[depth] * (1 + made(depth + 1, spent)) + more
 
     unlock = np.array([1], dtype=np.int64)
-    finish = forecast.finishing(exact[3:], slipping[3:], 2)
-    got = forecast.boards_per_node(exact[:3], slipping[:3], unlock, finish, 10.0)
+    finish = markov_model.finishing(exact[3:], slipping[3:], 2)
+    got = markov_model.boards_per_node(exact[:3], slipping[:3], unlock, finish, 10.0)
     assert got == pytest.approx(boards(0, 0) / made(0, 0))

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 from instances.board import Board
-from instances.errors import InputError
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.crew import Crew, WorkerLost
 from lns.engine import Find, State, Statistics
 from lns.engines import make_engine
 from lns.islands import LOST_ROUNDS, Archipelago, Island, Report, Task, run_round
 from lns.params import Params
 from lns.warmup import warm_up
+from lns.worker_pool import Crew, WorkerLost
+from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, Inline, small_puzzle
 
 ENGINES = ("auto", "tabu", "lns", "beam")

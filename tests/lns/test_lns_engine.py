@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from instances import Board, verify
-from instances.errors import InputError
 from instances.formats import load_puzzle
-from instances.turn import turned_puzzle
+from instances.symmetry import turned_puzzle
 from lns.assignment import fill
 from lns.engines import make_engine
 from lns.neighbourhoods.engine import accepts
+from lns.orientation import best_turns
 from lns.params import from_dict
-from lns.turned import best_turns
+from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 QUICK = {"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "patience": 600_000, "elites": 3, "memory": 1e6}}

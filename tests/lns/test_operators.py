@@ -9,22 +9,22 @@ import pytest
 
 from exact.region.result import RegionResult, Status
 from instances import Board, verify
-from instances.errors import InputError
 from instances.formats import load_puzzle
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as COUNTED
-from lns.neighbourhoods import freed
-from lns.neighbourhoods.choose import Choice
+from lns.neighbourhoods import destroy
+from lns.neighbourhoods.destroy import MOST_CELLS, band, block, cluster, comb, donors, path
 from lns.neighbourhoods.elites import Elites
-from lns.neighbourhoods.freed import MOST_CELLS, band, block, cluster, comb, donors, path
+from lns.neighbourhoods.local import TABU_CELLS
 from lns.neighbourhoods.move import damage, score_of
+from lns.neighbourhoods.operator_weights import Choice
 from lns.neighbourhoods.operators import operators
-from lns.neighbourhoods.small import TABU_CELLS
 from lns.neighbourhoods.windows import MOST_OF_CLUSTER, _clusters
 from lns.params import Beam, Construct, from_dict
 from lns.rng import random_state
 from lns.tabu.search import random_board
+from lns_support.errors import InputError
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
 
@@ -185,10 +185,10 @@ def test_a_better_board_met_on_the_way_to_another_as_good_is_taken(monkeypatch):
     board, cells = Board(placed, 8, 8), [18, 19, 45]
     score = score_of(puzzle, board)
     better = RegionResult(Status.TARGET_REACHED, solution, puzzle.max_score, 0, puzzle.max_score, 7, 0.0, ())
-    monkeypatch.setattr(freed, "resolve", lambda *_, **__: better)
-    assert freed._another(puzzle, board, cells, score, 100) == (solution, puzzle.max_score, 7)
-    monkeypatch.setattr(freed, "resolve", lambda _, given, *__, **___: replace(better, board=given, score=score))
-    assert freed._another(puzzle, board, cells, score, 100) == (board, score, 7), "with empty cells it is no board"
+    monkeypatch.setattr(destroy, "resolve", lambda *_, **__: better)
+    assert destroy._another(puzzle, board, cells, score, 100) == (solution, puzzle.max_score, 7)
+    monkeypatch.setattr(destroy, "resolve", lambda _, given, *__, **___: replace(better, board=given, score=score))
+    assert destroy._another(puzzle, board, cells, score, 100) == (board, score, 7), "with empty cells it is no board"
 
 
 @pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])

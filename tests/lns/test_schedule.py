@@ -10,8 +10,8 @@ import pytest
 
 from instances.formats import load_puzzle
 from instances.generate import like_e2, uniform
+from lns.construct.packed_candidate import SLIP
 from lns.construct.schedule import colour_classes, favoured_colours
-from lns.construct.word import SLIP
 
 
 def test_favoured_colours_are_those_of_the_fewest_pieces():

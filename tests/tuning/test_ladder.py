@@ -14,8 +14,8 @@ import pytest
 from instances import InputError
 from instances.formats import load_puzzle
 from lns.cli.main import main
+from lns.distinct_boards import Families
 from lns.engine import Statistics
-from lns.families import Families
 from lns.params import from_dict
 from tuning import bench, ladder
 

@@ -16,7 +16,7 @@ from lns.names import SAMPLERS
 from lns.params import from_dict
 from lns.runs.files import seal
 from tests.tuning.made_up import WISH, searched
-from tuning.evolution import propose
+from tuning.cmaes import propose
 from tuning.plan import SETTINGS, Wish
 from tuning.sampler import STARTUP, Seeded
 from tuning.space import Variable, values_of
@@ -150,14 +150,14 @@ def test_cmaes_draws_everything_unless_a_condition_may_fail(made_up, tmp_path):
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):
     real = importlib.util.find_spec
-    monkeypatch.setattr("exact.extras.find_spec", lambda name: None if name == "cmaes" else real(name))
+    monkeypatch.setattr("lns_support.optional_deps.find_spec", lambda name: None if name == "cmaes" else real(name))
     with pytest.raises(InputError, match=r"--sampler cmaes needs cmaes, which is not installed.*\[cma\]"):
         open_study(tmp_path / "s", replace(WISH, sampler="cmaes"))
     assert not (tmp_path / "s").exists()
     open_study(tmp_path / "t", WISH)
     monkeypatch.undo()
     path = open_study(tmp_path / "u", replace(WISH, sampler="cmaes")).path
-    monkeypatch.setattr("exact.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("lns_support.optional_deps.find_spec", lambda name: None)
     with pytest.raises(InputError, match="needs cmaes"):
         open_study(path, Wish())
     assert open_study(path, Wish(), reading=True).plan.sampler == "cmaes", "a report needs none"

@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_what_decides_a_run_changes_the_digest_and_nothing_else_does(tmp_path):
-    names = ("instances/puzzle.py", "instances/draw/page.py", "exact/jit.py", "exact/cover/kernel.py", "lns/costs.py",
+    names = ("instances/puzzle.py", "instances/draw/page.py", "lns_support/jit.py", "exact/cover/kernel.py",
+             "lns/node_equivalents.py",
              "lns/cli/tune.py", "lns/runs/page.py", "tuning/objective.py", "tuning/report.py")  # fmt: skip
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -23,10 +23,10 @@ from optuna.trial import TrialState
 from instances import InputError
 from instances.formats import load_puzzle
 from lns.cli.main import main
-from lns.crew import WorkerLost
 from lns.engine import Statistics
 from lns.params import Params, from_dict
 from lns.runs.lock import Holder
+from lns.worker_pool import WorkerLost
 from tests.tuning.made_up import WISH, Flat, MadeUp, searched, validated
 from tuning import report, validate
 from tuning import session as sessions

@@ -5,10 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from instances.errors import InputError
-from instances.formats.files import read_text
 from lns import params as parameters
 from lns.params import Params
+from lns_support.errors import InputError
+from lns_support.files import read_text
 
 COMMAND = "# command: "
 

@@ -1,0 +1,172 @@
+"""Tables 1, 2 and 3 of seed 000 from a list of runs, next to the paper's own figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, Plan, Run
+
+# (label, from, to): seconds of the best method
+CLASSES = (
+    ("< 1 s", 0.0, 1.0),
+    ("1 s to 10 s", 1.0, 10.0),
+    ("10 s to 3 min", 10.0, 180.0),
+    ("3 min to 1 h", 180.0, 3600.0),
+)
+# The paper's figures are arithmetic means of ratios over the instances that its backtracker finished: lines 1-4, 5-19
+# and 20-31 of its table 1 give them back; their geometric means are the second entries.
+_TABLE_2 = {
+    "nodes": (("4.3", "1760", "2720", "-"), ("2.9", "377", "407", "321")),
+    "time": (("-", "13.4", "23.8", "-"), ("-", "2.9", "3.5", "2.7")),
+}
+_TABLE_3 = {
+    "MinExpectedOffer": {"time": ("25%", "18%", "15%", "7%"), "nodes": ("25%", "24%", "24%", "18%")},
+    REFERENCE: {"time": ("29%", "19%", "45%", "29%"), "nodes": ("28%", "33%", "52%", "39%")},
+    "MinExpectedRatio": {"time": ("14%", "18%", "39%", "23%"), "nodes": ("24%", "27%", "47%", "34%")},
+    "MaxExpectedFiltering": {},
+}
+_ABLATIONS = {
+    "without backjumping": ("+51%", "+30%"),
+    "without preemption": ("+24%", "no gain shown"),
+    "with shaving": ("-78%", "-66%"),
+    "with bounds of 4.2": ("about -2%", ""),
+    "with single colours": ("", ""),
+    "without motifs 3, 4": ("", ""),
+}
+_NAMES = {REFERENCE: "MinExpectedGap"}
+
+Table = dict[str, dict[str, Run]]  # instance -> method -> run
+
+
+def tables(runs: Iterable[Run], plan: Plan) -> str:
+    """All tables as Markdown. An instance counts where some method finished it."""
+    table: Table = {}
+    for run in runs:
+        table.setdefault(run.instance, {})[run.method] = run
+    drawn = len(table)
+    table = {name: row for name, row in table.items() if any(run.finished for run in row.values())}
+    order = sorted(table, key=lambda name: best_time(table[name]))
+    kept = [table[name] for name in order]
+    parts = [
+        f"{drawn} instances, {len(kept)} finished by some method; {plan.budget:g} s of processor time for a method "
+        f"({plan.budget * plan.patience:g} s for the row scan where ColorPairs finishes); seed {plan.seed}.",
+        "**Table 1. Results** (seconds / million nodes; `>` = budget spent)",
+        _table_1(kept),
+        "**Table 2. What ColorPairs saves against the row scan** (number of instances; ≥: the row scan did not finish "
+        "some; means beside the paper's are over instances that both finish)",
+        _table_2(kept),
+        "**Parts** (change against ColorPairs, geometric means over instances that both finish)",
+        _parts(kept),
+        "**Table 3. What the heuristics save against MinOffer** (time / nodes)",
+        _table_3(kept),
+    ]
+    return "\n\n".join(parts)
+
+
+def best_time(row: dict[str, Run]) -> float:
+    """Seconds of the fastest method that finished."""
+    return min((run.seconds for run in row.values() if run.finished), default=math.inf)
+
+
+def ratio(pairs: Sequence[tuple[Run, Run]], what: str) -> float | None:
+    """Geometric mean of first over second, of nodes or seconds; None without pairs."""
+    if not pairs:
+        return None
+    logs = [math.log(max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5)) for a, b in pairs]
+    return math.exp(sum(logs) / len(logs))
+
+
+def arithmetic(pairs: Sequence[tuple[Run, Run]], what: str) -> float | None:
+    """Arithmetic mean of first over second, the paper's; None without pairs."""
+    if not pairs:
+        return None
+    return float(sum(max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs) / len(pairs))
+
+
+def _both(rows: Sequence[dict[str, Run]], a: str, b: str) -> list[tuple[Run, Run]]:
+    return [(row[a], row[b]) for row in rows if a in row and b in row and row[a].finished and row[b].finished]
+
+
+def _in_class(rows: Sequence[dict[str, Run]], low: float, high: float) -> list[dict[str, Run]]:
+    return [row for row in rows if low <= best_time(row) < high]
+
+
+def _table_1(rows: Sequence[dict[str, Run]]) -> str:
+    methods = (ROW_SCAN, REFERENCE, "without backjumping", "without preemption", "with shaving")
+    lines = []
+    for row in rows:
+        cells = []
+        for method in methods:
+            run = row.get(method)
+            cells.append(
+                "" if run is None else f"{'' if run.finished else '>'}{run.seconds:.2f} / {run.nodes / 1e6:.3f}"
+            )
+        first = next(run for run in row.values() if run.finished)
+        lines.append([first.instance, str(first.solutions), *cells])
+    return _markdown(["instance", "solutions", *methods], lines)
+
+
+def _table_2(rows: Sequence[dict[str, Run]]) -> str:
+    lines = []
+    for what, field in (("nodes", "nodes"), ("time", "seconds")):
+        means: list[list[str]] = [[], [], []]
+        for _, low, high in CLASSES:
+            inside = [row for row in _in_class(rows, low, high) if ROW_SCAN in row and row[REFERENCE].finished]
+            both = _both(inside, ROW_SCAN, REFERENCE)
+            known = ratio([(row[ROW_SCAN], row[REFERENCE]) for row in inside], field)
+            least = "" if len(both) == len(inside) else "≥ "
+            means[0].append("-" if known is None else f"{least}{known:.3g} ({len(inside)})")
+            for place, value in ((1, arithmetic(both, field)), (2, ratio(both, field))):
+                means[place].append("-" if value is None else f"{value:.3g} ({len(both)})")
+        paper = _TABLE_2[what]
+        lines.append([f"{what} divided by, geometric mean over all", *means[0]])
+        lines.append([f"{what}, arithmetic mean (paper)", *map(_beside, means[1], paper[0])])
+        lines.append([f"{what}, geometric mean (paper)", *map(_beside, means[2], paper[1])])
+    return _markdown(["when the best takes", *(label for label, _, _ in CLASSES)], lines)
+
+
+def _beside(own: str, paper: str) -> str:
+    return f"{own} (paper {paper})"
+
+
+def _parts(rows: Sequence[dict[str, Run]]) -> str:
+    lines = []
+    for method, (paper_nodes, paper_time) in _ABLATIONS.items():
+        pairs = _both(rows, method, REFERENCE)
+        lines.append(
+            [
+                method,
+                _change(ratio(pairs, "nodes")),
+                paper_nodes,
+                _change(ratio(pairs, "seconds")),
+                paper_time,
+                str(len(pairs)),
+            ]
+        )
+    return _markdown(["", "nodes", "paper", "time", "paper", "instances"], lines)
+
+
+def _table_3(rows: Sequence[dict[str, Run]]) -> str:
+    lines = []
+    for method, paper in _TABLE_3.items():
+        for what, field in (("time", "seconds"), ("nodes", "nodes")):
+            cells = []
+            for index, (_, low, high) in enumerate(CLASSES):
+                value = ratio(_both(_in_class(rows, low, high), method, "MinOffer"), field)
+                told = "-" if value is None else f"{1 - value:.0%}"
+                cells.append(told + (f" (paper {paper[what][index]})" if paper else ""))
+            lines.append([f"{_NAMES.get(method, method)}, {what} saved", *cells])
+    return _markdown(["when the best takes", *(label for label, _, _ in CLASSES)], lines)
+
+
+def _change(value: float | None) -> str:
+    return "-" if value is None else f"{value - 1:+.0%}"
+
+
+def _markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    rows = [header, ["---"] * len(header), *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+assert all(method in METHODS for method in (*_ABLATIONS, *_TABLE_3))

@@ -1,0 +1,114 @@
+"""Orders of deciding, measured: `python -m exact.region.compare_orders BOARDS.csv --puzzle INSTANCE`.
+
+Shapes: HxW, the rectangle with the most mismatches; ``touched``, the cells that touch a mismatch; ``around``, these
+and their neighbours (`lns improve --around-mismatches`); ``scatteredN``, N cells, half of which touch a mismatch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from exact.region.published import read_boards
+from exact.region.resolve import resolve
+from exact.region.result import Status
+from exact.region.warmup import warm_up
+from exact.region.windows import around_mismatches, window
+from instances.board import Board
+from instances.formats import load_puzzle
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns_support.errors import InputError
+
+_WAYS: dict[str, dict[str, bool | str]] = {
+    "static": {"order": "static"},
+    "static, curves alone": {"order": "static", "prices": False},
+    "urgent": {"order": "urgent"},
+    "urgent, no backjumping": {"order": "urgent", "backjumping": False},
+}
+_SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,touched,around"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table: per shape and order how many were proven, nodes (median) and CPU seconds (median, all)."""
+    parser = argparse.ArgumentParser(prog="python -m exact.region.compare_orders", description=__doc__)
+    parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
+    parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
+    parser.add_argument("--shapes", metavar="S,S", default=_SHAPES, help=f"default {_SHAPES}")
+    parser.add_argument("--every", metavar="K", type=int, default=6, help="each K-th board (default 6)")
+    parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search")
+    args = parser.parse_args(argv)
+    if args.every < 1:
+        parser.error(f"--every is {args.every}; expected 1 or more")
+    if not args.seconds > 0:
+        parser.error(f"--seconds is {args.seconds:g}; expected more than 0")
+    try:
+        puzzle = load_puzzle(args.puzzle)
+        boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
+        warm_up("auto")
+        print(f"| shape | windows | {' | '.join(_WAYS)} |")
+        print("|---" * (2 + len(_WAYS)) + "|")
+        for shape in args.shapes.split(","):
+            print(
+                f"| {shape} | {len(boards)} | {' | '.join(_compare(puzzle, boards, shape, args.seconds))} |", flush=True
+            )
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> Iterator[str]:
+    """What each order makes of the shape on all boards."""
+    regions = [cells_of(puzzle, board, shape, number) for number, board in enumerate(boards)]
+    best: dict[int, int] = {}
+    for options in _WAYS.values():
+        proven, nodes, seconds = 0, [], []
+        for number, (board, cells) in enumerate(zip(boards, regions, strict=True)):
+            cpu = time.process_time()
+            result = resolve(puzzle, board, cells, seconds=limit, **options)  # type: ignore[arg-type]
+            if result.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            seconds.append(time.process_time() - cpu)
+            nodes.append(result.nodes)
+            proven += result.proven
+            if result.proven and best.setdefault(number, result.score) != result.score:
+                raise AssertionError(f"{shape} of board {number}: {best[number]} and {result.score} were proven")
+        yield f"{proven}, {np.median(nodes):.2g}, {np.median(seconds):.2g}, {sum(seconds):.2g}"
+
+
+def cells_of(puzzle: Puzzle, board: Board, shape: str, number: int) -> list[int]:
+    """The cells of a shape on a board; ``number`` is the seed of those that lie by chance."""
+    pairs = verify(puzzle, board).mismatches
+    touched = sorted({cell for pair in pairs for cell in pair})
+    if shape == "touched":
+        return touched
+    if shape == "around":
+        return around_mismatches(puzzle, board)
+    if match := re.fullmatch(r"scattered([0-9]+)", shape):
+        rng, count = np.random.default_rng(number), int(match[1])
+        some = rng.permutation(touched)[: count // 2].tolist()
+        rest = [cell for cell in range(puzzle.cells) if cell not in touched]
+        return [*some, *rng.permutation(rest)[: count - len(some)].tolist()]
+    if match := re.fullmatch(r"([0-9]+)x([0-9]+)", shape):
+        height, width = int(match[1]), int(match[2])
+        windows = [
+            window(puzzle, height, width, row, column)
+            for row in range(puzzle.height - height + 1)
+            for column in range(puzzle.width - width + 1)
+        ]
+        if windows:
+            return max(windows, key=lambda cells: sum(not set(cells).isdisjoint(pair) for pair in pairs))
+    raise InputError(f"'{shape}' is no shape here; expected HxW on the board, touched, around or scatteredN")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

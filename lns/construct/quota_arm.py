@@ -1,0 +1,141 @@
+"""One course: what the shuffles of one quota have taught, and what boards are to be expected of its prefixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lns.construct.constructor import Constructor
+from lns.construct.kernel import ENDS
+from lns.construct.packed_candidate import SLIPS
+from lns.construct.schedule import Quota
+from lns.construct.schedule_search import Fit
+
+Floats = npt.NDArray[np.float64]
+
+SHY = 0.9  # share of a population's exact children that a search has, in the eighth of the board behind the quota: what
+# lives on in a population fits there by luck
+FEW = 10  # ends that tell a chance
+LEAST = 1e-300  # to divide by
+PRIOR = 100_000.0  # nodes that the population's word is worth
+LOOSER = 0.25  # boards a node of a tree with one slip more, in those of the tree that was searched whole
+ALL, NEW = range(2)
+_EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
+
+
+@dataclass(eq=False)
+class Course:
+    """What is known of one quota. ``colour_set``: number of the set of favoured colours. ``percent``: the height.
+    ``view``: number of the side from which the board is seen.
+
+    ``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
+    have them, slipping children, nodes that had a slip left. ``spent``: float64 (2, SLIPS) prefixes by slips spent,
+    ALL and those that came of NEW stems. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to
+    allow one mismatch more. ``met``, ``new``: sampled stems, and those of them that were new; each shuffle counts
+    twice as much as the one before.
+    """
+
+    view: int
+    colour_set: int
+    percent: float
+    fit: Fit
+    census: Floats
+    spent: Floats
+    work: float = 0.0
+    shuffles: int = 0
+    slack: int = 0
+    met: float = 0.0
+    new: float = 0.0
+
+    @staticmethod
+    def begin(view: int, colour_set: int, percent: float, fit: Fit) -> Course:
+        cells = len(fit.exact)
+        return Course(view, colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)))
+
+    @property
+    def asked(self) -> float:
+        """Favoured half-edges that it asks for where its quota ends."""
+        quota = self.fit.quota
+        return max(quota.profile[-1:], default=0.0) * quota.height  # a profile never falls
+
+    @property
+    def outlook(self) -> float:
+        """What another shuffle is expected to be worth, in what those so far were worth."""
+        return _share(self.new, self.met) * LOOSER**self.slack
+
+    def learn(self, built: Constructor, new: int, met: int) -> None:
+        """Add the shuffle that ``built`` has just searched; of ``met`` sampled stems ``new`` were new."""
+        schedule, cells = built.schedule, len(built.schedule.order)
+        self.shuffles += 1
+        self.spent[ALL] += built.spent
+        fresh = new_prefixes(built, new, met)
+        # a looser tree holds all of those before it
+        self.spent[NEW] = np.maximum(self.spent[NEW], fresh) if built.exhausted else self.spent[NEW] + fresh
+        # a tree that is soon searched whole is no reason to search it again and again
+        self.work += max(built.work_of_shuffle, built.params.patience_nodes)
+        if built.exhausted:
+            self.slack += 1
+            self.met = self.new = 0.0  # a looser tree is another one
+        elif met:
+            self.met, self.new = self.met / 2 + met, self.new / 2 + new
+        if built.barren:
+            return  # a subtree that dies early says little of those that live
+        counted = built.prefix.census.reshape(cells, 2, SLIPS).astype(np.float64)
+        exact, slipping = counted[:, 0], counted[:, 1]
+        parents = np.zeros((cells, SLIPS))  # nodes that stood before each depth, by slips spent
+        parents[0, 0] = 1.0
+        parents[1:] = (exact + slipping)[:-1]
+        parents[schedule.cut :] = 0.0  # their children are the tail's, which are not counted
+        room = np.arange(SLIPS) < schedule.allowed[:, None]
+        self.census += [exact.sum(1), parents.sum(1), slipping.sum(1), np.where(room, parents, 0.0).sum(1)]
+
+    @property
+    def barren(self) -> bool:
+        """Whether no prefix came of it yet."""
+        return not self.census.any()
+
+    def known(self) -> Fit:
+        """The fit with everything that was met since."""
+        exact, quota, cells = self.fit.exact.copy(), self.fit.quota, len(self.fit.exact)
+        if quota != Quota():
+            exact[quota.end(cells) : quota.end(cells) + cells // 8] *= SHY
+        exact = (self.census[_EXACT] + PRIOR * exact) / (self.census[_PARENTS] + PRIOR)
+        slipping = (self.census[_SLIPPING] + PRIOR * self.fit.slipping) / (self.census[_ROOM] + PRIOR)
+        return Fit(exact, slipping, quota)
+
+
+def _share(new: float, met: float) -> float:
+    """Of stems that are new; one that was not sampled is taken for new."""
+    return (new + 1) / (met + 1)
+
+
+def new_prefixes(built: Constructor, new: int, met: int) -> Floats:
+    """Prefixes of a shuffle by slips spent that came of new stems, (SLIPS,), if they came as those of old ones did."""
+    return built.spent.astype(np.float64) * _share(new, met)
+
+
+def expected_boards(spent: Floats, chance: Floats, most: int) -> Floats:
+    """Boards of at most 0 to ``most`` mismatches to be expected of prefixes by slips ``spent``, (most + 1,).
+
+    ``chance``: see `chances`.
+    """
+    ends: Floats = chance[np.minimum(np.arange(most + 1), ENDS - 1)]
+    return np.convolve(spent, ends)[: most + 1]
+
+
+def chances(ends: Floats, finish: Floats) -> Floats:
+    """Chance that an exact tail ends with at most k mismatches, (ENDS,), by sampled ``ends``.
+
+    Where fewer than FEW ended so well they fall as ``finish`` does, the forecast of the same (`forecast.finishing`):
+    its level is far too high, as it takes cells for independent, but it falls as those chances do that can be measured.
+    """
+    met = np.cumsum(ends)
+    chance: Floats = met / max(1.0, met[-1])
+    chance[ENDS] = 1.0
+    falls = finish[:ENDS] / np.maximum(np.append(finish[1:ENDS], finish[ENDS - 1]), LEAST)
+    for k in range(ENDS - 1, -1, -1):
+        if met[k] < FEW:
+            chance[k] = chance[k + 1] * falls[k]
+    return chance[:ENDS]

@@ -1,0 +1,117 @@
+"""The very large neighbourhood: keep about the first half of the construction order, search the rest again by a beam.
+
+The board is turned first so that as much of its damage as possible lies in the half that is searched again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from instances.board import Board
+from instances.puzzle import IntArray, Puzzle
+from instances.symmetry import turned_board, turned_puzzle
+from lns.construct.beam import Beam
+from lns.construct.beam_kernel import Paths, finish
+from lns.construct.order import padded
+from lns.construct.schedule import favoured_colours
+from lns.construct.schedule_search import beam_cut_of, order_of
+from lns.construct.tail import plan_tail
+from lns.neighbourhoods.move import Move, damage, score_of
+from lns.node_equivalents import CHILD, REGION_NODE, TAIL_NODE, tails
+from lns.params import Beam as BeamParams
+from lns.params import Construct
+
+KEPT = (0.4, 0.6)  # share of the board that stays
+NARROWEST, WIDEST = 16, 16_384  # prefixes of the beam
+CHILD_NODES = CHILD / REGION_NODE  # what a child of the beam takes, in nodes of a re-solve
+LEAST_CELLS = 9  # smaller boards are left to the other operators
+
+
+@dataclass(frozen=True)
+class Suffix:
+    """The operator, by the order, colours and beam of a run's parameters."""
+
+    construct: Construct
+    beam: BeamParams
+
+    def __call__(self, puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
+        """A beam from a prefix of the board, as wide as ``nodes`` allow; its tails are searched for one not worse."""
+        score = score_of(puzzle, board)
+        if puzzle.cells < LEAST_CELLS:
+            return Move(board, score, 0)
+        share = float(chance.uniform(*KEPT))
+        turns = self._turns(puzzle, board, share)
+        turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
+        order = _order(turned, self.construct)
+        cut = beam_cut_of(puzzle, self.beam)
+        kept = min(round(share * puzzle.cells), cut)
+        paths, made = self._grow(turned, order, laid.placements[order[:kept]], cut, nodes, chance)
+        left = max(nodes - made, nodes // 4)
+        found, spent = _finish(turned, order, paths, score, left, self.construct.tail_nodes)
+        if found is None:
+            return Move(board, score, made + spent)
+        after = turned_board(found, -turns)
+        return Move(after, score_of(puzzle, after), made + spent)
+
+    def _grow(
+        self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, chance: np.random.Generator
+    ) -> tuple[Paths, int]:
+        """Prefixes of ``cut`` cells that begin with ``kept``, (n, cut), and the nodes that they took."""
+        layer = CHILD_NODES * self.beam.fan_out * max(1, cut - len(kept))
+        width = min(max(int(nodes / layer), NARROWEST), WIDEST)
+        random = chance.integers(2**64, size=4, dtype=np.uint64)
+        rim, inner = self.construct.quota_rim, self.construct.quota_inner
+        favoured = _favoured(puzzle, rim, inner) if self.construct.quota else ()
+        beam = Beam(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
+        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
+        children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
+        reached = beam.alive if beam.depth == cut else 0
+        return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), int(CHILD_NODES * children)
+
+    def _turns(self, puzzle: Puzzle, board: Board, share: float) -> int:
+        """The number of quarter turns after which a prefix of this share has the fewest mismatches in it."""
+
+        def mismatches(turns: int) -> int:
+            turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
+            prefix = np.zeros(puzzle.cells, dtype=bool)
+            prefix[_order(turned, self.construct)[: round(share * puzzle.cells)]] = True
+            return int(prefix[damage(turned, laid)].all(axis=1).sum())
+
+        return min(range(4), key=mismatches)
+
+
+def _finish(
+    puzzle: Puzzle, order: IntArray, paths: Paths, score: int, nodes: int, tail_nodes: int
+) -> tuple[Board | None, int]:
+    """The best full board of at least ``score`` that the paths lead to within ``nodes``, if any; (board, nodes).
+
+    Nodes are those of a re-solve.
+    """
+    cut, found, spent, done = paths.shape[1], None, 0.0, 0
+    plan, work = plan_tail(puzzle, order, cut)
+    position = padded(order, puzzle.width)
+    mismatches = puzzle.max_score - score
+    while done < len(paths) and spent < nodes and mismatches >= 0:
+        room = int((nodes - spent) * REGION_NODE / TAIL_NODE) + 1
+        more, searched, made, left = finish(
+            paths, done, position, puzzle.width + 1, plan, work, mismatches, room, tail_nodes
+        )
+        done, spent = done + more, spent + tails(searched, made) / REGION_NODE
+        if left >= 0:
+            placed = np.empty(puzzle.cells, dtype=np.int32)
+            placed[order[:cut]], placed[order[cut:]] = paths[done - 1], work.found
+            found, mismatches = Board(placed, puzzle.width, puzzle.height), left - 1
+    return found, int(spent)
+
+
+@lru_cache(maxsize=8)
+def _order(puzzle: Puzzle, construct: Construct) -> IntArray:
+    return order_of(puzzle, construct)
+
+
+@lru_cache(maxsize=8)
+def _favoured(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
+    return favoured_colours(puzzle, rim, inner)

@@ -1,0 +1,149 @@
+"""A run as seen from outside: read only, while it goes on or long after, on any machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from instances.puzzle import Puzzle
+from lns.runs import checkpoint as checkpoints
+from lns.runs.directory import Best, read_best, read_run
+from lns.runs.files import CHECKPOINT, PREVIOUS, STATUS, moment, read_sealed
+from lns.runs.history import Account, from_json
+from lns.runs.lock import alive, read_holder
+from lns.runs.settings import Settings
+from lns_support.errors import InputError
+from lns_support.json_values import Fields, bounded
+from lns_support.text import printable
+
+BEAT_LATE_S = 30.0  # a run on another machine that has not written status.json for so long counts as dead
+MAX_PIDS = 4096
+
+
+@dataclass(frozen=True)
+class Beat:
+    """What status.json says beside the account. ``rate``: ``unit`` a second of all workers, lately.
+
+    ``threshold``: boards from here on go into the log. ``efforts``: work by operator. ``troubles``: files that the disk
+    refuses at present.
+    """
+
+    at: str = ""
+    rate: float = 0.0
+    unit: str = "nodes"
+    pids: tuple[int, ...] = ()
+    threshold: int = 0
+    statistics: dict[str, int] = field(default_factory=dict)
+    efforts: dict[str, int] = field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How a run stands. ``state``: 'running', 'ended' (in order) or 'died'.
+
+    ``workers``: processes alive, None where that cannot be known (another machine or container). ``notes``: what could
+    not be read.
+    """
+
+    path: Path
+    settings: Settings
+    puzzle: Puzzle
+    state: str
+    best: Best | None
+    account: Account
+    beat: Beat
+    workers: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The directory's name, fit for a terminal."""
+        return printable(self.path.resolve().name, 60)
+
+    @property
+    def score(self) -> int:
+        return -1 if self.best is None else self.best.score
+
+    @property
+    def best_at(self) -> str:
+        """When the best was found, "" if unknown."""
+        return self.account.improvements[-1].at if self.account.improvements else ""
+
+    @property
+    def why(self) -> str:
+        """Why the last session ended, "" if it goes on or was killed."""
+        return self.account.sessions[-1].ended if self.account.sessions else ""
+
+    def boards_per_hour(self, score: int) -> float:
+        """Boards of at least ``score`` in the log by hour of search."""
+        return self.account.at_least(score) / max(self.account.elapsed_s, 1.0) * 3600
+
+
+def look(path: Path) -> Overview:
+    """How the run in ``path`` stands. Raises InputError when it is no run directory or its settings are damaged."""
+    settings, puzzle = read_run(path)
+    notes: list[str] = []
+    best = None
+    try:
+        best = read_best(path, puzzle)
+    except InputError as error:
+        notes.append(str(error))
+    account, beat = _account(path, settings, puzzle, notes)
+    state = _state(path, beat)
+    workers: int | None = 0
+    if state == "running":
+        holder = read_holder(path)
+        workers = sum(map(alive, beat.pids)) if holder is not None and holder.is_here else None
+    return Overview(path, settings, puzzle, state, best, account, beat, workers, tuple(notes))
+
+
+def _state(path: Path, beat: Beat) -> str:
+    holder = read_holder(path)
+    if holder is None:
+        return "ended"
+    if not holder.is_elsewhere:
+        return "running" if holder.is_alive else "died"
+    last = moment(beat.at)
+    late = last is None or abs((datetime.now(UTC) - last).total_seconds()) > BEAT_LATE_S
+    return "died" if late else "running"
+
+
+def _account(path: Path, settings: Settings, puzzle: Puzzle, notes: list[str]) -> tuple[Account, Beat]:
+    """From status.json; from the last checkpoint when that cannot be used."""
+    try:
+        fields = read_sealed(path / STATUS)
+        if fields.text("run", 64) != settings.run:
+            raise InputError("of another run")
+        account = from_json(checkpoints.inner(fields, "account"), puzzle)
+        return account, _beat(fields, puzzle)
+    except InputError as error:
+        notes.append(str(error.at(path / STATUS)))
+    for name in (CHECKPOINT, PREVIOUS):
+        try:
+            return checkpoints.peek(path / name, settings.run, puzzle), Beat()
+        except InputError as error:
+            notes.append(str(error))
+    return Account(0.0), Beat()
+
+
+def _beat(fields: Fields, puzzle: Puzzle) -> Beat:
+    pids = fields.array("pids")[:MAX_PIDS]
+    return Beat(
+        at=fields.text("at", 40),
+        rate=fields.number("rate", 0, 1e18),
+        unit=printable(fields.text("unit", 20)),
+        pids=tuple(bounded(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
+        threshold=fields.integer("threshold", 0, puzzle.max_score + 1),
+        statistics=_counts(fields, "statistics"),
+        efforts=_counts(fields, "efforts"),
+        troubles=tuple(printable(Fields({"file": one}).text("file", 40)) for one in fields.array("troubles")[:10]),
+    )
+
+
+def _counts(fields: Fields, name: str) -> dict[str, int]:
+    values = fields.get(name)
+    if not isinstance(values, dict) or len(values) > 100:
+        raise InputError(f"'{name}': expected an object of at most 100 counts")
+    return {printable(key, 40): bounded(value, 0, 2**63 - 1, f"'{name}'") for key, value in values.items()}

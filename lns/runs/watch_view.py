@@ -1,0 +1,150 @@
+"""What `lns watch` shows: a frame of text that fits a terminal."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from instances.draw import terminal
+from instances.draw.terminal import Colour
+from lns.runs.board_log import Entry
+from lns.runs.breakdown import parts
+from lns.runs.files import clock
+from lns.runs.history import Improvement
+from lns.runs.run_summary import Overview
+from lns_support.text import printable
+
+_NARROW = 31  # columns that the words need beside a board
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def frame(one: Overview, elites: Sequence[Entry], width: int, height: int, colour: Colour, signs: bool) -> list[str]:
+    """At most ``height`` lines of at most ``width`` columns. ``signs``: the terminal can show block characters."""
+    told = [printable(line, width * height) for line in headline(one)]
+    head = [part for line in told for part in textwrap.wrap(line, width)][: height // 3]
+    room = height - len(head) - 1
+    board = _board(one, width, room, colour)
+    beside = max((_length(line) for line in board), default=0)
+    if width - beside - 2 >= _NARROW or not board:
+        words = _words(one, elites, width - beside - 2 * bool(board), room, signs)
+        lines = [
+            f"{_padded(left, beside)}  {right}".rstrip() if board else right for left, right in _paired(board, words)
+        ]
+    else:
+        words = _words(one, elites, width, room, signs)
+        lines = [*words, "", *board]
+    return [*head, "", *lines][:height]
+
+
+def headline(one: Overview) -> list[str]:
+    """How the run stands, in words."""
+    account, puzzle = one.account, one.puzzle
+    state = one.state if one.state == "running" or not one.why else f"{one.state} ({one.why})"
+    first = [f"{one.name}: {one.score if one.best else 'no board'} of {puzzle.max_score}", state]
+    if one.state == "running":
+        first += [
+            f"{one.beat.rate / 1e6:.1f} M {one.beat.unit}/s",
+            "workers elsewhere" if one.workers is None else f"{one.workers} workers",
+        ]
+    second = [f"{clock(account.elapsed_s)} used", f"{clock(account.left_s)} left"]
+    if one.best_at:
+        second.append(f"best since {one.best_at}")
+    second += [f"cannot write {name}" for name in one.beat.troubles]
+    return [", ".join(first), ", ".join([*second, *one.notes])]
+
+
+def _words(one: Overview, elites: Sequence[Entry], width: int, height: int, signs: bool) -> list[str]:
+    tall = 4 if height >= 20 else 2
+    sections = [
+        ["score over time", *_chart(one.account.improvements, one.account.elapsed_s, min(width, 100), tall, signs)],
+        ["boards in the log", *_histogram(one, width, 5, signs)],
+        ["operators    boards  bests  work", *_operators(one)],
+        ["elites: score, at, cells off the best", *_elites(elites)],
+    ]
+    lines: list[str] = []
+    for section in sections:
+        if len(section) > 1:
+            lines += [*([""] if lines else []), *(_cut(line, width) for line in section)]
+    return lines
+
+
+def _chart(improvements: Sequence[Improvement], elapsed_s: float, width: int, tall: int, signs: bool) -> list[str]:
+    """A column a moment, over ``tall`` lines; the lowest score shown stands on the left below."""
+    if not improvements:
+        return []
+    scores = [entry.score for entry in improvements]
+    columns = max(8, width - 5)
+    end = max(elapsed_s, improvements[-1].elapsed_s, 1e-3)
+    seen = [
+        max((entry.score for entry in improvements if entry.elapsed_s <= end * (x + 1) / columns), default=None)
+        for x in range(columns)
+    ]
+    high = scores[-1]
+    low = max(scores[0], high - 8) - 1
+    lines = []
+    for row in reversed(range(tall)):
+        line = ""
+        for score in seen:
+            share = 0.0 if score is None else max(0.0, (score - low) / (high - low)) * tall - row
+            eighths = min(8, max(0, round(share * 8)))
+            line += _EIGHTHS[eighths] if signs else ("#" if eighths >= 4 else " ")
+        lines.append(f"{high if row == tall - 1 else low + 1 if row == 0 else '':>4} {line}")
+    return [*lines, f"     0{clock(end):>{max(1, columns - 1)}}"]
+
+
+def _histogram(one: Overview, width: int, most: int, signs: bool) -> list[str]:
+    counts = sorted(one.account.counts.items(), reverse=True)[:most]
+    top = max((count for _, count in counts), default=1)
+    room = max(4, min(40, width - 16))
+    return [
+        f"{score:>4} {(('█' if signs else '#') * max(1, round(room * count / top)))} {count:,}"
+        for score, count in counts
+    ]
+
+
+def _operators(one: Overview) -> list[str]:
+    """Those that worked most."""
+    return [
+        f"{printable(part.name)[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
+        for part in parts(one.account, one.beat.efforts)[:6]
+    ]
+
+
+def _elites(elites: Sequence[Entry]) -> list[str]:
+    return [
+        f"{entry.score:>4}  {clock(entry.elapsed_s):>9}  {entry.board.apart(elites[0].board):>5}" for entry in elites
+    ]
+
+
+def _board(one: Overview, width: int, height: int, colour: Colour) -> list[str]:
+    """The best board in the largest size that leaves room for the words; [] where none fits."""
+    if one.best is None:
+        return []
+    across = one.puzzle.width
+    sizes = [side * across - 1 for side in range(9, 2, -1)] + [across]
+    beside = [columns for columns in sizes if columns <= width - _NARROW - 2]
+    for columns in beside or [columns for columns in sizes if columns <= width]:
+        lines = terminal.render(one.puzzle, one.best.board, colour=colour, width=columns).splitlines()
+        if len(lines) <= height and max(map(_length, lines)) <= width:
+            return lines
+    return []
+
+
+def _paired(left: Sequence[str], right: Sequence[str]) -> list[tuple[str, str]]:
+    lines = max(len(left), len(right))
+    return [(left[i] if i < len(left) else "", right[i] if i < len(right) else "") for i in range(lines)]
+
+
+def _length(line: str) -> int:
+    return len(_ESCAPE.sub("", line))
+
+
+def _padded(line: str, width: int) -> str:
+    return line + " " * (width - _length(line))
+
+
+def _cut(line: str, width: int) -> str:
+    line = printable(line, width)
+    return line if len(line) <= width else line[: max(0, width - 1)] + "…"

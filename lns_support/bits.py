@@ -1,0 +1,39 @@
+"""Sets as bit vectors of 64-bit words. Plain arithmetic that LLVM turns into single instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lns_support.jit import inline_flat_kernel
+
+
+@inline_flat_kernel
+def bit(index: int) -> np.uint64:
+    """The word's bit of element ``index`` (its word is ``index >> 6``)."""
+    return np.uint64(1) << np.uint64(index & 63)
+
+
+@inline_flat_kernel
+def ones(word: np.uint64) -> int:
+    """How many bits are set."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))  # LLVM knows this sum as popcount
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int(np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56)))
+
+
+@inline_flat_kernel
+def lowest(word: np.uint64) -> int:
+    """Index of the lowest set bit of a word that is not 0."""
+    return ones((word & (~word + np.uint64(1))) - np.uint64(1))
+
+
+@inline_flat_kernel
+def highest(word: np.uint64) -> int:
+    """Index of the highest set bit of a word that is not 0."""
+    position = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if word >> np.uint64(step):
+            word = word >> np.uint64(step)
+            position += step
+    return position

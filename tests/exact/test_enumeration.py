@@ -1,0 +1,78 @@
+"""All boards, one by one, from every complete solver: those of brute force, each once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from exact.driver import STEP_SECONDS, Pace
+from exact.outcome import Status
+from exact.solvers import solve
+from instances.board import Board
+from instances.generate import uniform
+from instances.puzzle import Puzzle
+from lns_support.errors import InputError
+from tests.exact.brute import all_boards
+from tests.exact.puzzles import small_puzzle
+
+
+def looks(puzzle: Puzzle, boards: list[Board]) -> list[tuple[tuple[int, ...], ...]]:
+    """The boards as colours by cell, sorted."""
+    return sorted(tuple(map(tuple, puzzle.oriented[board.placements].tolist())) for board in boards)
+
+
+@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "dlx:binary", "xcc:counted", "blocks"])
+def test_boards_of_brute_force(solver: str) -> None:
+    several = 0
+    for seed in range(80):
+        puzzle = small_puzzle(seed, largest=12)
+        if solver == "blocks" and (puzzle.width % 2 or puzzle.height % 2):
+            continue
+        found: list[Board] = []
+        outcome = solve(puzzle, solver=solver, each=found.append)
+        assert looks(puzzle, found) == sorted(all_boards(puzzle)), seed
+        assert outcome.solutions == len(found)
+        assert (outcome.status is Status.SOLVED) == bool(found)
+        several += len(found) > 1
+    assert several >= 3
+
+
+@pytest.mark.parametrize("solver", ["cp", "xcc", "sat:half-2"])
+def test_boards_of_libraries(solver: str) -> None:
+    for module in ("pysat", "ortools", "xcover"):
+        pytest.importorskip(module)
+    puzzle = uniform(4, 4, 3, seed=5).puzzle
+    found: list[Board] = []
+    outcome = solve(puzzle, solver=solver, each=found.append)
+    assert looks(puzzle, found) == sorted(all_boards(puzzle))
+    assert outcome.solutions == len(found) == 8
+
+
+def test_a_budget_keeps_what_was_found() -> None:
+    puzzle = uniform(5, 5, 3, seed=1).puzzle
+    found: list[Board] = []
+    whole = solve(puzzle, solver="rowscan", count_all=True)
+    cut = solve(puzzle, solver="rowscan", each=found.append, nodes=whole.nodes // 2)
+    assert cut.status is Status.BUDGET_SPENT
+    assert cut.nodes == whole.nodes // 2
+    assert 0 < cut.solutions == len(set(looks(puzzle, found))) < whole.solutions
+
+
+def test_local_search_lists_nothing() -> None:
+    with pytest.raises(InputError, match="cannot count"):
+        solve(uniform(3, 3, 3).puzzle, solver="sls:rsaps", each=print)
+
+
+def test_steps_begin_small_and_follow_what_nodes_take() -> None:
+    pace = Pace()
+    steps = [pace.step]
+    assert steps[0] <= 500, (
+        "where each node takes a millisecond, half a second passes before the first look at the clock"
+    )
+    for _ in range(8):
+        pace.learn(pace.step, pace.step / 1e6, None)
+        steps.append(pace.step)
+    assert steps[-1] == STEP_SECONDS * 1e6 and all(after <= 4 * before for before, after in pairwise(steps))
+    pace.learn(pace.step, pace.step / 1e6, 0.001)
+    assert pace.step == 1000

@@ -1,0 +1,284 @@
+"""The dynamic order with conflict-directed backjumping: against the plain search, the static order, and itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from exact.region.compare_orders import cells_of, main
+from exact.region.dynamic import is_compact
+from exact.region.dynamic_explain import deepest
+from exact.region.dynamic_moves import Urgency
+from exact.region.dynamic_search import LINES
+from exact.region.kernel import FOUND, NONE, OPEN
+from exact.region.resolve import Status, _Resolve, resolve
+from exact.region.state import OUTSIDE
+from exact.region.sweep import begin_sweep
+from exact.region.windows import everywhere, rows, window
+from instances.board import Board
+from instances.formats import load_board, viewer_url, write
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns_support.errors import InputError
+from tests.fuzz_region import best_score, check, random_window
+from tests.instances.small_puzzles import planted
+from tests.shared_data import published_boards, shared
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_windows_against_a_plain_search_with_and_without_backjumping(block: int) -> None:
+    """Twins, symmetric pieces, clues, donors, empty cells, rectangles: see `test_region`."""
+    for seed in range(100 * block, 100 * block + 100):
+        small = random_window(seed)
+        expected = best_score(small)
+        check(small, expected, order="urgent")
+        check(small, expected, order="urgent", backjumping=False)
+        check(small, expected, order="urgent", balance=False)
+        check(small, expected, order="urgent", balance=False, curves=False)
+        check(small, expected, order="auto")
+
+
+def jumbled(seed: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
+    """A 6 x 7 board whose inner pieces, but for the clues, lie anyhow."""
+    puzzle, board = planted(seed, 6, 7, colours, clues=clues)
+    placements = board.placements.copy()
+    fixed = {clue.cell for clue in puzzle.clues}
+    inner = [cell for cell in range(42) if not any(puzzle.grey_sides(cell)) and cell not in fixed]
+    rng = np.random.default_rng(seed)
+    placements[inner] = rng.permutation(placements[inner]) // 4 * 4 + rng.integers(0, 4, len(inner))
+    return puzzle, Board(placements, 6, 7)
+
+
+def test_regions_too_large_for_the_plain_search_end_as_with_the_static_order() -> None:
+    for seed in range(60):
+        puzzle, board = jumbled(seed, 2 + seed % 5, clues=seed % 3)
+        rng = np.random.default_rng(seed)
+        cells = rng.permutation(42)[: int(rng.integers(10, 15))].tolist() if seed % 2 else window(puzzle, 3, 4, 2, 1)
+        expected = resolve(puzzle, board, cells)
+        assert expected.proven
+        ways: list[dict[str, Any]] = [{}, {"backjumping": False}, {"curves": False}]
+        for options in ways:
+            answer = resolve(puzzle, board, cells, order="urgent", **options)
+            assert answer.proven and answer.score == expected.score == verify(puzzle, answer.board).score
+
+
+def test_jumps_leave_out_nodes_and_no_refill() -> None:
+    """On one schedule with and without jumps see the same tree, and the static order obeys the same caps."""
+    saved = 0
+    for seed in [*range(60), 240, 453, 492, 538, 672]:  # in the last ones slips in the explanations showed
+        puzzle, board = jumbled(seed, 2 + seed % 3)
+        cells = np.random.default_rng(seed).permutation(42)[:20].tolist() if seed % 8 else rows(puzzle, 2, 5)
+        for r in range(12):
+            made = {}
+            for way in ("static", "steps", "jumps"):
+                search = _Resolve(puzzle, board, cells, 1, 1, True)
+                if way != "static":
+                    search.decide_by_urgency(way == "jumps")
+                begin_sweep(search.work)
+                made[way] = search.sweep(search.schedules[seed % 3], r, 50_000)
+            if OPEN in [status for status, _ in made.values()]:
+                break
+            assert made["jumps"][0] == made["steps"][0] == made["static"][0], (seed, r, made)
+            assert made["jumps"][1] <= made["steps"][1], (seed, r, made)
+            saved += made["steps"][1] - made["jumps"][1]
+            if made["jumps"][0] == FOUND:
+                break
+    assert saved > 5000
+
+
+def test_budgets_are_deterministic_and_bounds_hold() -> None:
+    puzzle, board = jumbled(3, 6)
+    cells = rows(puzzle, 1, 6)
+    first, second = (resolve(puzzle, board, cells, nodes=30_000, order="urgent") for _ in range(2))
+    assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
+    assert first.score_before < first.score <= first.bound <= puzzle.max_score
+    nothing = resolve(puzzle, board, cells, nodes=1, order="urgent")
+    assert nothing.status == Status.BUDGET_SPENT and nothing.nodes <= 1 and nothing.board == board
+    assert resolve(puzzle, board, cells, seconds=0.001, order="urgent").seconds < 1
+    assert resolve(puzzle, board, cells, order="urgent", target=first.score).score >= first.score
+
+
+def test_ctrl_c_gives_what_is_known() -> None:
+    puzzle, board = jumbled(3, 6)
+    seen: list[int] = []
+
+    def stop(score: int, bound: int, nodes: int, seconds: float) -> None:
+        seen.append(score)
+        if score > verify(puzzle, board).score:
+            raise KeyboardInterrupt
+
+    result = resolve(puzzle, board, rows(puzzle, 1, 6), order="urgent", report=stop)
+    assert result.status == Status.INTERRUPTED and result.score == seen[-1] > result.score_before
+    assert verify(puzzle, result.board).score == result.score <= result.bound
+
+
+def test_an_order_that_is_none_is_refused_and_auto_looks_at_the_shape() -> None:
+    puzzle, board = planted(2, 9, 9, 5)
+    with pytest.raises(InputError, match="'dynamic' is not known; expected one of auto, static, urgent"):
+        resolve(puzzle, board, [3], order="dynamic")
+    compact = {(h, w): is_compact(puzzle, np.array(window(puzzle, h, w, 1, 1))) for h in range(1, 7) for w in (4, 6)}
+    assert [shape for shape, yes in compact.items() if yes] == [(3, 4), (4, 4), (5, 4), (5, 6), (6, 6)]
+    assert not is_compact(puzzle, np.arange(0, 81, 4)), "cells that lie apart"
+
+
+def test_everywhere_takes_an_order() -> None:
+    puzzle, board = planted(4, 6, 5, 4)
+    placements = board.placements.copy()
+    placements[[7, 8]] = placements[[8, 7]]
+    results = list(everywhere(puzzle, Board(placements, 6, 5), 2, 3, order="urgent"))
+    assert results[-1].result.score == puzzle.max_score and all(one.result.proven for one in results)
+
+
+def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle, board = jumbled(5, 5)
+    write(tmp_path / "p.json", None, puzzle, None)
+    edges = viewer_url(puzzle, board).split("board_edges=")[1].split("&")[0]
+    (tmp_path / "boards.csv").write_text(f"score,board_edges\n1,{edges}\n")
+    arguments = [str(tmp_path / "boards.csv"), "--puzzle", str(tmp_path / "p.json")]
+    assert main([*arguments, "--shapes", "2x4,scattered6", "--every", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "| 2x4 | 1 | 1, " in text and text.splitlines()[-1].count(" | 1, ") == 4
+    assert len(cells_of(puzzle, board, "scattered6", 0)) == 6
+    assert main([*arguments, "--shapes", "8x2"]) == 2
+    assert "'8x2' is no shape here" in capsys.readouterr().err
+    for wrong in (["--every", "0"], ["--seconds", "0"]):
+        with pytest.raises(SystemExit, match="2"):
+            main([*arguments, *wrong])
+        assert f"{wrong[0]} is 0; expected" in capsys.readouterr().err
+    window = resolve(puzzle, board, [0, 1], seconds=1.0)
+    interrupted = mock.Mock(return_value=replace(window, status=Status.INTERRUPTED))
+    with mock.patch("exact.region.compare_orders.resolve", interrupted):
+        assert main([*arguments, "--shapes", "2x4", "--every", "1"]) == 130
+    assert interrupted.call_count == 1
+
+
+def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:
+    """The oracle of explanations: whether some refill within the caps has these oriented pieces on these cells."""
+    plan, lines = search.plan, search.urgent.urgency if search.urgent else None
+    assert lines is not None
+    cap = lines.cap[: int(search.work.state[LINES])].tolist()
+    quads = plan.quads.tolist()
+    free = [
+        [piece * 4 + turn for turn in range(4)]
+        for piece in np.flatnonzero((search.used == 0) & (plan.of_clue == 0)).tolist()
+        if piece not in {oriented >> 2 for oriented in decided.values()}
+    ]
+    lying: dict[int, int] = {}
+    charged = [0] * len(cap)
+
+    def lay(cell: int, oriented: int) -> list[int]:
+        """The lines that it is charged to; beyond its neighbours only those that lie."""
+        lying[cell] = oriented
+        out = []
+        for side in range(4):
+            beyond = int(plan.around[cell, side])
+            if beyond == OUTSIDE:
+                step = (-search.puzzle.width, 1, search.puzzle.width, -1)[side]
+                other = int(search.outside[int(plan.cells[cell]) + step])
+            else:
+                other = lying.get(beyond, -1)
+            if other >= 0 and quads[oriented][side] != quads[other][side ^ 2]:
+                out.append(int(lines.line[plan.joint_at[cell, side]]))
+        return out
+
+    def fits() -> bool:
+        return all(sum(charged[: k + 1]) <= most for k, most in enumerate(cap))
+
+    def fill(cells: list[int], left: list[list[int]]) -> bool:
+        if not fits():
+            return False
+        if not cells:
+            return True
+        cell = cells[0]
+        options = [[decided[cell]]] if cell in decided else left
+        for i, turns in enumerate(options):
+            rest = left if cell in decided else left[:i] + left[i + 1 :]
+            for oriented in turns:
+                if plan.pattern_of[oriented] != plan.pattern_at[cell]:
+                    continue
+                owed = lay(cell, oriented)
+                for line in owed:
+                    charged[line] += 1
+                found = fill(cells[1:], rest)
+                del lying[cell]
+                for line in owed:
+                    charged[line] -= 1
+                if found:
+                    return True
+        return False
+
+    return fill(sorted(range(len(plan.cells)), key=lambda cell: cell not in decided), free)
+
+
+def check_explanations(seed: int) -> int:
+    """Search a small region, and hold every explanation against the oracle; kernels must run without jit."""
+    puzzle, board = jumbled(seed, 2 + seed % 5, clues=seed % 3)
+    cells = np.random.default_rng(seed).permutation(42)[:6].tolist() if seed % 4 else window(puzzle, 2, 3, 2, 1)
+    search = _Resolve(puzzle, board, cells, 0, 1, seed % 2 > 0)
+    search.decide_by_urgency(True)
+    checked = 0
+
+    def check_one(urgency: Urgency, depth: int) -> int:
+        nonlocal checked
+        blamed = int(urgency.conflict[depth, 0])
+        reason = [earlier for earlier in range(depth) if blamed >> earlier & 1]
+        decided = {int(search.plan.order[earlier]): int(search.work.found[earlier]) for earlier in reason}
+        assert blamed < 1 << int(depth) and not agreeing_refill(search, decided), (seed, depth, decided)
+        checked += 1
+        return int(deepest(urgency, depth))
+
+    with mock.patch("exact.region.dynamic_search.deepest", check_one):
+        status, r = NONE, -1
+        while status == NONE and r < search.joints:
+            r += 1
+            begin_sweep(search.work)
+            status, _ = search.sweep(search.schedules[seed % len(search.schedules)], r, 300)
+    return checked
+
+
+def test_every_explanation_holds() -> None:
+    script = "from tests.exact.test_region_dynamic import *; assert sum(map(check_explanations, range(100))) > 1000"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+def test_the_kernels_without_jit_and_with_bounds_checking(variable: str) -> None:
+    script = (
+        "from tests.fuzz_region import *\n"
+        "for seed in range(0, 60, 3):\n"
+        "    window = random_window(seed)\n"
+        "    if len(window.cells) <= 6: check(window, best_score(window), order='urgent')\n"
+    )
+    environment = os.environ | {variable: "1"}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_squares_of_published_boards_need_an_eighth_of_the_nodes() -> None:
+    from instances.formats import load_puzzle
+
+    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
+    made = {"static": 0, "auto": 0}
+    for number in (2, 32, 46):
+        url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={published_boards()[number][2]}"
+        board = load_board(url, puzzle)[1]
+        results = {
+            way: resolve(puzzle, board, cells_of(puzzle, board, "4x4", 0), order=way, prices=False) for way in made
+        }
+        assert results["static"].proven and results["auto"].proven
+        assert results["static"].score == results["auto"].score
+        for way, result in results.items():
+            made[way] += result.nodes
+    assert made["auto"] * 8 < made["static"]

@@ -1,0 +1,300 @@
+"""The main engine: any instance gets a legal full board, quickly a good one; its state is all of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from instances import InputError, verify
+from instances.formats import load_puzzle
+from instances.puzzle import Clue, Puzzle
+from instances.symmetry import UPRIGHT, View
+from lns.construct.quota_bandit import Courses
+from lns.engines import construction_only, make_engine
+from lns.main_engine import ALL_DONE, Search
+from lns.names import ENGINES
+from lns.params import Params, from_dict
+from tests.instances.small_puzzles import planted
+from tests.shared_data import shared
+
+QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
+
+
+SHAPES = [(1, 1), (1, 2), (1, 7), (6, 1), (2, 2), (3, 2), (3, 3), (2, 9), (4, 4), (5, 4)]
+
+
+@pytest.mark.parametrize("width,height", SHAPES)
+@pytest.mark.parametrize("clues", [0, 1])
+def test_small_boards_are_solved(width, height, clues):
+    puzzle, _ = planted(width * 10 + height, width, height, 3, clues)
+    search = Search(puzzle, QUICK, 1, 0)
+    for _ in range(200):
+        search.step(puzzle.max_score)
+        if search.best_score == puzzle.max_score:
+            break
+    assert search.best is not None
+    judged = verify(puzzle, search.best)
+    assert judged.valid and judged.full and judged.score == search.best_score == puzzle.max_score
+
+
+@pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-16x16-clue5", "uniform-10x10"])
+def test_there_is_a_full_legal_board_after_one_step(name):
+    puzzle = load_puzzle(name)
+    search = Search(puzzle, QUICK, 1, 0)
+    search.step(puzzle.max_score)
+    assert search.best is not None
+    judged = verify(puzzle, search.best)
+    assert judged.valid and judged.full and judged.score == search.best_score
+
+
+def test_the_real_puzzle_reaches_460_quickly():
+    """The heart: 460 of 480 on Eternity II with the starter clue, within half a billion nodes."""
+    puzzle = load_puzzle(str(shared("instances", "eternity2_clue1.txt")))
+    search = Search(puzzle, Params(), 3, 0)
+    while search.best_score < 460 and search.statistics.nodes < 500_000_000:
+        search.step(460)
+    assert search.best is not None
+    assert verify(puzzle, search.best).score >= 460
+    assert verify(puzzle, search.best).valid
+
+
+@pytest.mark.parametrize("split", [0, 1, 7])
+def test_the_engine_resumes_bit_for_bit(split):
+    puzzle = load_puzzle("like-e2-10x10")
+    whole, first, second = (make_engine("auto", puzzle, QUICK, seed, 0) for seed in (1, 1, 2))
+    for _ in range(12):
+        whole.step(180)
+    for _ in range(split):
+        first.step(180)
+    second.restore(first.state())
+    for _ in range(12 - split):
+        second.step(180)
+    assert second.best_score == whole.best_score > 130
+    assert second.best == whole.best
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, second.state()[name]), name
+
+
+def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
+    puzzle = load_puzzle("like-e2-10x10")
+    whole = make_engine("auto", puzzle, QUICK, 1, 2, 3)
+    for _ in range(4):
+        whole.step(180)
+    state = whole.state()
+    for islands in (3, 5, 64):
+        again = make_engine("auto", puzzle, QUICK, 1, 2, islands)
+        again.restore(state)
+        assert again.lot == (2, 3) == again.constructor.lot and again.constructor.plan.dealt == 16
+    parts = []
+    for island in (2, 5):  # of twice as many islands two have what was its part
+        again = make_engine("auto", puzzle, QUICK, 1, island, 6)
+        if island == 2:
+            again.restore(state)
+        parts.append(again.lot)
+    assert parts == [(2, 6), (5, 6)]
+    for wrong in ([3, 3], [0, 0], [-1, 3]):
+        with pytest.raises(InputError):
+            again.restore({**state, "lot": np.array(wrong)})
+
+
+def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkeypatch):
+    monkeypatch.setattr("lns.construct.quota_bandit.OUTDONE", 2.0)  # each of them is, as soon as that can be told
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(
+        QUICK,
+        construct=replace(QUICK.construct, reshuffle_nodes=4_000_000, patience_nodes=1_000_000),
+        engine=replace(QUICK.engine, step_nodes=200_000),
+    )
+    left_soon = []
+    learn = Courses.learn
+
+    def noted(courses, built):
+        if not built.barren and not built.over:
+            left_soon.append(built.nodes_of_shuffle)
+        learn(courses, built)
+
+    monkeypatch.setattr(Courses, "learn", noted)
+    whole, part = Search(puzzle, params, 1, 0), Search(puzzle, params, 1, 0)
+    for number in range(250):
+        for search in (whole, part):
+            search.step(puzzle.max_score)
+        if number % 10 == 0:
+            state, part = part.state(), Search(puzzle, params, 2 + number, 0)
+            part.restore(state)
+    assert left_soon and all(500_000 <= nodes < 4_000_000 for nodes in left_soon)
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, part.state()[name]), name
+
+
+def test_what_was_met_before_is_remembered_over_an_interruption():
+    """Other sides and colours are begun, as all that is met is made to be old: both searches go on alike."""
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(
+        QUICK,
+        construct=replace(QUICK.construct, reshuffle_nodes=2_000_000, patience_nodes=1_000_000),
+        engine=replace(QUICK.engine, step_nodes=1_000_000),
+    )
+    views = (UPRIGHT, View(0, True))
+    whole, part = Search(puzzle, params, 1, 0, views=views), Search(puzzle, params, 1, 0, views=views)
+    for number in range(30):
+        for search in (whole, part):
+            search.step(puzzle.max_score)
+            for course in search.courses.courses:
+                course.met, course.new = 99, 9
+        state, part = part.state(), Search(puzzle, params, 2 + number, 0, views=views)
+        part.restore(state)
+    assert {course.view for course in whole.courses.courses} == {0, 1}
+    assert len({course.colour_set for course in whole.courses.courses}) > 1
+    assert len(whole.courses.stems.keys) and whole.best == part.best
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, part.state()[name]), name
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_colour_numbers_may_be_large(engine):
+    puzzle, _ = planted(4, 4, 5, 4)
+    far = Puzzle(np.where(puzzle.pieces > 0, puzzle.pieces * 9 + 1000, 0), 4, 5, name="far")
+    search = make_engine(engine, far, QUICK, 1, 0)
+    for _ in range(500):
+        search.step(far.max_score)
+        if search.best_score == far.max_score:
+            break
+    assert search.best is not None and verify(far, search.best).score == far.max_score
+
+
+def test_what_regions_add_is_foretold_too():
+    puzzle = load_puzzle("like-e2-10x10")
+    search = Search(puzzle, QUICK, 1, 0)
+    while search.foretold is None:
+        search.step(puzzle.max_score)
+    assert search.best is not None and search.lifted == 0
+    before, board, score = search.foretold, search.best, search.best_score
+    search._adopt(board, score + 1, "windows")
+    search._adopt(board, score + 2, "windows")
+    assert search.foretold == before + 2
+    search.best_score = score  # the board's own again: a saved score is counted again
+    again = Search(puzzle, QUICK, 2, 0)
+    again.restore(search.state())
+    assert again.lifted == 2 and again.foretold == search.foretold
+    for wrong in (score + 1, -(2**31)):
+        state = search.state()
+        state["counters"][0] = wrong
+        with pytest.raises(InputError, match="saved score contradicts"):
+            again.restore(state)
+    search._adopt(board, score + 3, "construct")
+    assert search.foretold == before
+
+
+def test_a_board_that_is_all_tail_resumes_too():
+    puzzle, solution = planted(3, 3, 3, 9)
+    corner, middle = (divmod(int(solution.placements[cell]), 4) for cell in (0, 4))
+    clues = [Clue(0, *corner), Clue(4, middle[0], (middle[1] + 1) % 4)]  # one of them turned: no solution any more
+    puzzle = puzzle.with_clues(clues)
+    one, other = (make_engine("auto", puzzle, QUICK, 1, 0) for _ in range(2))
+    for _ in range(5):
+        one.step(puzzle.max_score)
+    assert one.best_score < puzzle.max_score
+    other.restore(one.state())
+    assert other.best == one.best
+
+
+def test_beams_go_on_where_no_construction_gets_through():
+    """Pieces that have next to nothing in common: more mismatches than any schedule can spend."""
+    chance = np.random.default_rng(1)
+    quads = chance.integers(3, 400, (81, 4)).astype(np.int32)
+    for cell in range(81):
+        row, column = divmod(cell, 9)
+        grey = np.array([row == 0, column == 8, row == 8, column == 0])
+        quads[cell, np.roll(grey, 1) | np.roll(grey, -1)] = 1
+        quads[cell, grey] = 0
+    puzzle = Puzzle(quads, 9, 9)
+    params = replace(
+        QUICK,
+        construct=replace(QUICK.construct, quota=0.0, patience_nodes=20_000),
+        beam=replace(QUICK.beam, width=64),
+    )
+    one, other = (Search(puzzle, params, seed, 0) for seed in (1, 2))
+    one.step(puzzle.max_score)
+    opening = one.beam_nodes
+    while not one.courses.barren:
+        assert one.beam_nodes == opening
+        one.step(puzzle.max_score)
+    assert one.courses.courses[-1].percent == 0 and one.constructor is not None
+    for _ in range(8):
+        one.step(puzzle.max_score)
+    assert 2 * opening < one.beam_nodes <= one.constructor.nodes + 2 * opening
+    assert one.best is not None and verify(puzzle, one.best).score == one.best_score
+    other.restore(one.state())
+    for search in (one, other):
+        for _ in range(2):
+            search.step(puzzle.max_score)
+    assert one.best == other.best and one.beam_nodes == other.beam_nodes
+    assert np.array_equal(one.random, other.random)
+    alone = Search(puzzle, construction_only(params), 1, 0)
+    for _ in range(4):
+        alone.step(puzzle.max_score)
+    assert alone.beam_nodes == 0
+
+
+def test_two_islands_search_differently():
+    puzzle = load_puzzle("like-e2-10x10")
+    islands = [Search(puzzle, QUICK, 1, island) for island in (0, 1)]
+    for island in islands:
+        for _ in range(3):
+            island.step(180)
+    assert not np.array_equal(*(island.state()["construct.cursor"] for island in islands))
+
+
+def test_a_better_board_from_elsewhere_raises_the_bar():
+    puzzle, solution = planted(3, 5, 5, 4)
+    search = Search(puzzle, QUICK, 1, 0)
+    search.meet(solution, puzzle.max_score)
+    search.step(puzzle.max_score)
+    assert search.best == solution and search.drain() == []
+
+
+def test_only_the_first_island_reworks_a_board_to_start_from_and_none_that_of_another():
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(QUICK, windows=replace(QUICK.windows, nodes=2_000))
+    elsewhere = Search(puzzle, params, 9, 0)
+    while elsewhere.best_score < 150:
+        elsewhere.step(puzzle.max_score)
+    assert elsewhere.best is not None
+
+    def regions(island: int, steps_before: int) -> int:
+        search = Search(puzzle, params, 1, island)
+        for _ in range(steps_before):
+            search.step(puzzle.max_score)
+        search.best_score = min(search.best_score, 100)  # whatever its own beam made
+        search.meet(elsewhere.best, elsewhere.best_score)
+        for _ in range(5):
+            search.step(puzzle.max_score)
+        assert (search.statistics.nodes == 0) == (search.region == 5)
+        return search.region
+
+    assert regions(island=0, steps_before=0) == 5
+    assert all(regions(island, before) == ALL_DONE for island, before in ((1, 0), (0, 1), (1, 1)))
+
+
+def test_regions_get_their_share_and_no_more():
+    """A run that has long not improved goes on constructing; a board to start from is worked on whatever it takes."""
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(QUICK, windows=replace(QUICK.windows, patience=5, nodes=2_000, share=0.01))
+    search = Search(puzzle, params, 1, 0)
+    for _ in range(300):
+        search.step(puzzle.max_score)
+        made = search.statistics
+        assert made.window_nodes <= 0.01 * made.nodes + 2_500, "one region over it, at most"
+    assert made.window_nodes > 2_500 and made.nodes > 50 * made.window_nodes
+
+    begun = Search(puzzle, replace(params, windows=replace(params.windows, share=0.0)), 2, 0)
+    assert search.best is not None
+    begun.meet(search.best, search.best_score)
+    for _ in range(10):  # some regions are proven by their bound alone
+        begun.step(puzzle.max_score)
+    assert begun.statistics.nodes == 0 < begun.statistics.window_nodes

@@ -1,0 +1,209 @@
+"""Boards are filled from their best side; to the outside nothing is turned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from instances import InputError, verify
+from instances.formats import load_board, load_puzzle, shipped_instances
+from instances.puzzle import Clue
+from instances.symmetry import View, seen_puzzle, turned_puzzle
+from lns.construct.constructor import Constructor
+from lns.construct.order import comb
+from lns.construct.schedule import Schedule
+from lns.engines import construction_only, make_engine
+from lns.main_engine import Search
+from lns.orientation import Turned, best_turns, lot_of, views_of
+from lns.params import Construct, Params, from_dict
+from lns.rng import random_state
+from tests.instances.small_puzzles import planted
+from tests.lns.candidate_lists import standing
+
+QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
+
+
+def with_clue(puzzle, solution, cell):
+    oriented = int(solution.placements[cell])
+    return puzzle.with_clues([Clue(cell, oriented >> 2, oriented & 3)])
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "turns"), [(5, 5, 0), (4, 6, 0), (6, 4, 1), (9, 1, 1), (1, 9, 0), (1, 1, 0)]
+)
+def test_rows_are_short(width, height, turns):
+    assert best_turns(planted(1, width, height, 4)[0]) == turns
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "row", "column", "turns"),
+    [
+        (5, 5, 0, 1, 0),  # met soon as it is
+        (5, 5, 4, 3, 2),
+        (5, 5, 1, 4, 3),  # a column of the right side becomes the upper row
+        (5, 5, 3, 0, 1),
+        (4, 6, 5, 0, 2),  # rows stay short
+        (6, 4, 0, 5, 3),
+    ],
+)
+def test_clues_are_met_soon(width, height, row, column, turns):
+    puzzle = with_clue(*planted(1, width, height, 4), row * width + column)
+    assert best_turns(puzzle) == turns
+    found = [turned_puzzle(puzzle, t) for t in range(4)]
+    mine = found[turns]
+    assert mine.width == min(width, height)
+    assert all(mine.clues[0].cell <= other.clues[0].cell for other in found if other.width == mine.width)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "row", "column", "turns"),
+    [
+        (16, 16, 8, 7, [1, 2, 0, 3, 1]),  # the starter clue of Eternity II: all four are nearly as good
+        (16, 16, 1, 7, [0, 0, 0]),  # met late by all other turns
+        (16, 16, 6, 4, [1, 0, 1]),  # met in the fifth row, or in the seventh
+        (6, 10, 5, 2, [2, 0, 2]),  # rows stay short
+    ],
+)
+def test_islands_turn_the_board_their_own_way(width, height, row, column, turns):
+    puzzle = with_clue(*planted(1, width, height, 6), row * width + column)
+    assert [best_turns(puzzle, island) for island in range(len(turns))] == turns
+
+
+def test_islands_turn_a_board_without_clues_alike():
+    """A quarter turn of it leads to the same boards."""
+    assert {best_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
+
+
+def test_a_board_is_seen_from_all_good_sides_and_in_the_mirror():
+    plain, solution = planted(1, 16, 16, 6)
+    assert views_of(plain) == views_of(plain, 3) == (View(0, False), View(0, True))
+    starter = with_clue(plain, solution, 8 * 16 + 7)
+    for island, turns in enumerate([1, 2, 0, 3, 1]):
+        views = views_of(starter, island)
+        assert views[0] == View(0, False) and len(set(views)) == 8
+        assert [view.mirrored for view in views] == [False] * 4 + [True] * 4
+        sides = {seen_puzzle(turned_puzzle(starter, turns), view).clues[0].cell for view in views}
+        assert sides == {8 * 16 + 7, 8 * 16 + 8, 7 * 16 + 7, 7 * 16 + 8}, "the same sides for all islands"
+    late = with_clue(plain, solution, 1 * 16 + 7)  # met late from the other sides
+    assert views_of(late) == (View(0, False), View(0, True))
+    tall = with_clue(*planted(1, 6, 10, 6), 5 * 6 + 2)
+    assert all(seen_puzzle(turned_puzzle(tall, best_turns(tall)), view).width == 6 for view in views_of(tall))
+
+
+def test_prefixes_are_dealt_out_among_islands():
+    assert [lot_of(island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
+    assert lot_of(0, 1) == (0, 1)
+    assert lot_of(4, 2) == (4, 5), "an island of an earlier session with more workers"
+    plain, solution = planted(1, 16, 16, 6)
+    engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
+    assert isinstance(engine, Turned) and engine.engine.lot == (4, 6) and len(engine.engine.courses.views) == 8
+    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).lot == (1, 2)
+
+
+@pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
+@pytest.mark.parametrize(("width", "height", "clues"), [(7, 3, 0), (4, 4, 1), (5, 3, 3)])
+def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
+    """Also what an engine makes of a board from elsewhere."""
+    puzzle, solution = planted(width + clues, width, height, 4, clues)
+    made = make_engine(engine, puzzle, QUICK, 1, 0)
+    assert isinstance(made, Turned) == (best_turns(puzzle) > 0)
+    for _ in range(20):
+        made.step(puzzle.max_score)
+    best = verify(puzzle, made.best)
+    assert best.valid and best.full and best.score == made.best_score
+    finds = made.drain()
+    assert max(find.score for find in finds) == made.best_score
+    assert all(verify(puzzle, find.board).valid and verify(puzzle, find.board).score == find.score for find in finds)
+    other = make_engine(engine, puzzle, QUICK, 1, 0)
+    other.meet(solution, puzzle.max_score)
+    other.step(puzzle.max_score)
+    assert other.best == solution and other.best_score == puzzle.max_score
+
+
+def test_pinned_lower_rows_come_first():
+    """Met at the end instead, they would hardly ever fit what was filled before."""
+    puzzle = load_puzzle("like-e2-10x10")
+    _, solution = load_board(str(shipped_instances()["like-e2-10x10"].with_suffix(".solution.txt")), puzzle)
+    laid = solution.placements.tolist()
+    puzzle = puzzle.with_clues([Clue(cell, laid[cell] >> 2, laid[cell] & 3) for cell in range(60, 100)])
+    engine = make_engine("auto", puzzle, Params(), 1, 0)
+    while engine.best_score < puzzle.max_score and engine.statistics.work < 50_000_000:
+        engine.step(puzzle.max_score)
+    assert engine.best_score == puzzle.max_score
+
+
+def test_a_turned_engine_resumes_bit_for_bit():
+    puzzle = load_puzzle("like-e2-12x20")
+    puzzle = turned_puzzle(puzzle, 1)
+    assert best_turns(puzzle) == 1
+    whole, first, second = (make_engine("auto", puzzle, QUICK, seed, 0) for seed in (1, 1, 2))
+    for _ in range(10):
+        whole.step(puzzle.max_score)
+    for _ in range(4):
+        first.step(puzzle.max_score)
+    second.restore(first.state())
+    for _ in range(6):
+        second.step(puzzle.max_score)
+    assert second.best == whole.best and whole.best_score > 380
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, second.state()[name]), name
+
+
+def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
+    """With a clue there are eight sides; all that is met is made to be old, so that they are gone through."""
+    puzzle = with_clue(*planted(1, 10, 10, 6), 5 * 10 + 5)
+    quick = from_dict(
+        {
+            "construct": {"population": 100, "reshuffle_nodes": 200_000, "patience_nodes": 100_000},
+            "engine": {"step_nodes": 200_000},
+        }
+    )
+
+    def step(engine: Turned) -> None:
+        engine.step(puzzle.max_score)
+        for course in engine.engine.courses.courses:
+            course.met, course.new = 99, 9
+
+    whole, part = (make_engine("construct", puzzle, quick, 1, 1, 2) for _ in range(2))
+    for number in range(40):
+        step(whole)
+        step(part)
+        if number % 4 == 0:
+            state, part = part.state(), make_engine("construct", puzzle, quick, 2, 1, 2)
+            part.restore(state)
+    views = {course.view for course in whole.engine.courses.courses}
+    assert len(whole.engine.courses.views) == 8 and len(views) > 4, views
+    for name, value in whole.state().items():
+        if name != "construct.cursor":
+            assert np.array_equal(value, part.state()[name]), name
+    assert whole.best == part.best and verify(puzzle, whole.best).valid
+    assert all(verify(puzzle, find.board).valid for find in whole.drain())
+    with pytest.raises(InputError, match="sides"):
+        Search(whole.engine.puzzle, construction_only(quick), 1, 1).restore(whole.state())
+
+
+def test_islands_with_other_turns_see_the_same_from_the_same_side():
+    """So that the prefixes that are dealt out among them are the same ones."""
+    puzzle = with_clue(*planted(2, 10, 10, 5), 5 * 10 + 5)
+    none, params = np.zeros(100, dtype=np.int32), Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    made = []
+    for turns in range(4):
+        schedule = Schedule(comb(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True))
+        built = Constructor(turned_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
+        built.run(50_000, puzzle.max_score)
+        made.append((built.seen, built.plan.dealt, standing(built)))
+    assert made[0][0] == seen_puzzle(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36
+    assert made[1:] == made[:1] * 3
+
+
+def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike():
+    """What is turned is only the point of view: the boards of both are the same, turned."""
+    wide = turned_puzzle(load_puzzle("like-e2-12x20"), 1)
+    tall = turned_puzzle(wide, best_turns(wide))
+    one, other = (make_engine("auto", puzzle, QUICK, 1, 0) for puzzle in (wide, tall))
+    for engine in (one, other):
+        for _ in range(3):
+            engine.step(wide.max_score)
+    assert one.best_score == other.best_score
+    assert isinstance(one, Turned) and one.engine.best == other.best

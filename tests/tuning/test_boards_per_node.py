@@ -1,0 +1,76 @@
+"""Boards a node: counted the same every time, and none that is not there."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from instances import Board, verify
+from instances.formats import load_puzzle, write
+from instances.generate import uniform
+from tests.lns.run_parts import QUICK
+from tuning.boards_per_node import count, main, together
+
+
+def test_counts_are_the_same_every_time_and_fall_with_the_score():
+    puzzle = load_puzzle("like-e2-8x8")
+    found = [count(puzzle, QUICK, 1, 104, 6_000_000) for _ in range(2)]
+    assert found[0].families == found[1].families and found[0].nodes == found[1].nodes >= 6_000_000
+    families = found[0].families
+    # of more boards a few less may be found different, as each is compared with those kept
+    assert all(more >= 0.95 * fewer for more, fewer in pairwise(families)) and families[0] > families[-1]
+    assert len(found[0].families) == 6 and sum(share for *_, share in found[0].courses) == pytest.approx(1)
+
+
+def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
+    assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["boards", "of", "107+", "108+", "109+", "110+", "111+", "112+"]
+    assert [line.split()[:2] for line in lines[1:4]] == [["seed", "1"], ["seed", "2"], ["seed", "3"]]
+    assert [int(one) for one in lines[4].split()[1:7]] == [
+        sum(int(line.split()[2 + i]) for line in lines[1:4]) for i in range(6)
+    ]
+
+
+def test_what_two_islands_make_counts_once(capsys):
+    puzzle = load_puzzle("like-e2-8x8")
+    one, other = (count(puzzle, QUICK, seed, 104, 3_000_000) for seed in (1, 2))
+    alone = list(one.families)
+    assert together(puzzle, 104, [one]) == together(puzzle, 104, [one, one]) == alone
+    both = together(puzzle, 104, [one, other])
+    assert all(max(a, b) <= c <= a + b for a, b, c in zip(one.families, other.families, both, strict=True))
+    assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "2", "--islands", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[1:5]] == ["1", "1.1", "2", "2.1"]
+    sums = [sum(int(line.split()[2 + i]) for line in lines[1:5]) for i in range(6)]
+    total = [int(one) for one in lines[5].split()[1:7]]
+    assert all(0.9 * most <= one <= most for one, most in zip(total, sums, strict=True)) and total[0] > 0
+
+
+def test_islands_of_a_seed_have_parts_of_their_own_and_turn_clues_their_own_way():
+    starter = load_puzzle("like-e2-16x16-clue1")
+    found = [count(starter, QUICK, 1, 440, 1_000_000, island, 2) for island in range(2)]
+    for one in found:
+        assert all(verify(starter, Board(placements, 16, 16)).score == score for placements, score in one.boards)
+
+
+@pytest.mark.parametrize(
+    "arguments,sentence",
+    [
+        (["like-e2-8x8", "--best", "112"], "--best 112; expected a score of 4 to 111"),
+        (["like-e2-8x8", "--best", "100", "--seeds", "0"], "--seeds 0; expected 1 or more"),
+        (["like-e2-8x8", "--best", "100", "--nodes", "nan"], "--nodes"),
+        (["nowhere.txt", "--best", "100"], "nowhere.txt"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(capsys, arguments, sentence):
+    assert main(arguments) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_what_a_worker_refuses_is_a_sentence(capsys, tmp_path):
+    write(tmp_path / "many.json", None, uniform(24, 24, 900, 1).puzzle, None)
+    assert main([str(tmp_path / "many.json"), "--best", "100", "--nodes", "1e6", "--seeds", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "the optimizer takes at most 500" in told and told.count("\n") == 1

@@ -1,0 +1,110 @@
+"""The files that survive being killed: torn last lines go, anything else that is wrong is refused."""
+
+from __future__ import annotations
+
+import optuna
+import pytest
+
+from instances import InputError
+from tuning.objective import Trace
+from tuning.run_store import Journal, Ledger
+
+try:
+    import resource
+except ImportError:
+    resource = None
+
+KEY = ("params", "puzzle", 7)
+TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5, 0.25, ((50.125, 150), (51.5, 700)))
+
+
+def test_runs_are_kept_and_seen_by_others(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    first, second = Ledger(path), Ledger(path)
+    first.add(KEY, TRACE)
+    assert second.get(KEY) is None
+    second.refresh()
+    assert second.get(KEY) == Ledger(path).get(KEY) == TRACE
+
+
+def test_the_longer_run_of_two_counts(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    longer = Trace((*TRACE.rises, (53, 1500)), 2000, False, 1.0)
+    for traces in ([TRACE, longer], [TRACE]):
+        for trace in traces:
+            Ledger(path).add(KEY, trace)
+    assert Ledger(path).get(KEY) == longer
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_a_torn_last_line_is_dropped_and_said(tmp_path, caplog):
+    path = tmp_path / "runs.jsonl"
+    ledger = Ledger(path)
+    ledger.add(KEY, TRACE)
+    whole = path.read_bytes()
+    for cut in (1, len(whole) // 2):
+        path.write_bytes(whole + whole[:-cut])
+        caplog.clear()
+        again = Ledger(path)
+        assert "torn last line was dropped" in caplog.text
+        assert again.get(KEY) == TRACE
+        assert path.read_bytes() == whole
+    path.write_bytes(whole + b"half a li")  # while another process lives on
+    ledger.add(("other", "puzzle", 7), TRACE)
+    assert len(Ledger(path)._runs) == 2
+
+
+@pytest.mark.skipif(resource is None, reason="needs limits of a process")
+def test_a_full_disk_is_not_taken_for_a_kept_run(tmp_path):
+    """A disk that fills up takes a part of a line first."""
+    path = tmp_path / "runs.jsonl"
+    ledger = Ledger(path)
+    ledger.add(KEY, TRACE)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
+    try:
+        with pytest.raises(OSError):
+            ledger.add(("other", "puzzle", 7), TRACE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    ledger.add(("other", "puzzle", 7), TRACE)
+    assert Ledger(path).get(("other", "puzzle", 7)) == Ledger(path).get(KEY) == TRACE
+
+
+def test_any_other_damage_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    ledger = Ledger(path)
+    for seed in range(3):
+        ledger.add(("params", "puzzle", seed), TRACE)
+    path.write_bytes(path.read_bytes().replace(b'"seed": 1', b'"seed": 9'))
+    with pytest.raises(InputError, match=r"runs\.jsonl:2: damaged"):
+        Ledger(path)
+
+
+def _study(path):
+    storage = optuna.storages.JournalStorage(Journal(path))
+    return optuna.create_study(storage=storage, study_name="x", direction="maximize", load_if_exists=True)
+
+
+def test_the_journal_drops_a_torn_line_at_the_start_and_between_processes(tmp_path, caplog):
+    path = tmp_path / "journal.log"
+    study = _study(path)
+    study.tell(study.ask(), 1.0)
+    with path.open("ab") as file:
+        file.write(b'{"op_code":6,"worker')
+    study.tell(study.ask(), 2.0)  # a living sister writes behind it
+    assert "torn last line was dropped" in caplog.text
+    with path.open("ab") as file:
+        file.write(b'{"op_code":6,"worker')
+    assert [trial.value for trial in _study(path).trials] == [1.0, 2.0]
+
+
+def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "journal.log"
+    study = _study(path)
+    study.tell(study.ask(), 1.0)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for wrong in (b"garbage\n", b"[1]\n", b"\0\0\0\n", b'{"no": "code"}\n'):
+        path.write_bytes(b"".join([*lines[:1], wrong, *lines[1:]]))
+        with pytest.raises(InputError, match=r"journal\.log:2: damaged"):
+            Journal(path)

@@ -1,0 +1,140 @@
+"""What the prices in ``lns.node_equivalents`` are on this machine: parts timed one by one, in nodes of the
+constructor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.region.resolve import resolve
+from instances.puzzle import Puzzle
+from lns import node_equivalents
+from lns.construct import kernel, schedule, schedule_search, stratified_population
+from lns.construct.beam_engine import BeamEngine
+from lns.construct.constructor import Constructor
+from lns.construct.endgame import REACHED, enter, lift
+from lns.construct.endgame_plan import EndPlan, EndWork
+from lns.construct.kernel import Plan, Prefix
+from lns.construct.tail import TailPlan, TailWork, solve_tail
+from lns.main_engine import Search
+from lns.neighbourhoods import windows
+from lns.params import Params, Windows
+from lns.rng import random_state
+from lns_support.jit import flat_kernel
+
+TIGHT, LOOSE = 0, 4  # mismatches that a tail is allowed: it is hardly begun, or searched
+
+
+def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterator[tuple[str, float, float]]:
+    """(what, its price, what it takes here), both in nodes. ``nodes``: of construction; ``again``: times each tail."""
+    params = replace(Params(), windows=Windows(nodes=0))
+    search = Search(puzzle, params, 1, 0)
+    while search.constructor is None or search.constructor.barren:
+        search.step(puzzle.max_score)
+    built = search.constructor
+    _finish(built, 1, TIGHT, 1)  # compiles
+    alone, tight, loose = (_finish(built, nodes, *how) for how in ((TIGHT, 0), (TIGHT, again), (LOOSE, again)))
+    node = alone[0] / alone[1]
+    tails, placements = again * max(1, tight[2]), max(1, loose[3] - tight[3])
+    yield "an exact tail's set-up", node_equivalents.TAIL_SET_UP, (tight[0] - alone[0]) / tails / node
+    yield "a placement of one", node_equivalents.TAIL_NODE, (loose[0] - tight[0]) / placements / node
+
+    begin_endgames(built, 1, 1)  # compiles
+    seconds, begun = begin_endgames(built, again, again)
+    yield "an endgame's beginning", node_equivalents.ENTRY, seconds / begun / node
+
+    beam = BeamEngine(puzzle, params, random_state(1))
+    seconds = _seconds(beam.complete)
+    yield "a child of a beam", node_equivalents.CHILD, seconds / beam.nodes / node
+
+    assert search.best is not None
+    largest = sorted(windows.regions(puzzle, search.best), key=len, reverse=True)
+    resolve(puzzle, search.best, largest[0], nodes=1)  # compiles
+    began, placed = time.process_time(), 0
+    for cells in largest:
+        placed += resolve(puzzle, search.best, cells, nodes=Params().windows.nodes).nodes
+        if placed > nodes // 2:
+            break
+    seconds = time.process_time() - began
+    yield "a placement of a region", node_equivalents.REGION_NODE, seconds / max(1, placed) / node
+
+    quota = search.courses.quota(100)
+    order, depths = schedule_search.order_of(puzzle, params.construct), schedule.quota_end(puzzle.cells)
+    seconds = _seconds(lambda: stratified_population.count(puzzle, order, quota.favoured, depths))
+    yield "what a quota asks for", node_equivalents.census(puzzle.cells), seconds / node
+    seconds = _seconds(lambda: schedule_search.measure(puzzle, params.construct, quota, random_state(2)))
+    yield "measuring a course", node_equivalents.measuring(params.construct.population, puzzle.cells), seconds / node
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    began = time.process_time()
+    run()
+    return time.process_time() - began
+
+
+def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[float, int, int, int]:
+    """(seconds, nodes, prefixes, placements of tails); ``built`` stands where it stood before."""
+    state, before = built.state(), built.nodes
+    began = time.process_time()
+    prefixes, placements = _finish_prefixes(
+        built.plan, built.prefix, built.end, built.end_work, built.tail, built.tail_work, before + nodes, room, again
+    )
+    seconds, made = time.process_time() - began, built.nodes - before
+    built.restore(state)
+    return seconds, made, prefixes, placements
+
+
+def begin_endgames(built: Constructor, stems: int, rounds: int) -> tuple[float, int]:
+    """(seconds, beginnings) of endgames behind the next so many stems, as often as ``rounds`` say; as above."""
+    state, prefix, plan = built.state(), built.prefix, built.plan
+    if prefix.scalars[0] > plan.begin:
+        lift(built.end, prefix.scalars[0], prefix.chosen, prefix.used)
+        prefix.scalars[0] = plan.begin
+    met: list[tuple[npt.NDArray[np.generic], ...]] = []
+    while len(met) < stems and kernel.search_lists(plan, prefix, 2**62) == REACHED:
+        met.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
+    used, right, down = (np.array(one) for one in zip(*met, strict=True))
+    began = time.process_time()
+    _enter_each(built.end, built.end_work, used, right, down, rounds)
+    seconds = time.process_time() - began
+    built.restore(state)
+    return seconds, len(met) * rounds
+
+
+@flat_kernel
+def _enter_each(
+    end: EndPlan,
+    work: EndWork,
+    used: npt.NDArray[np.uint8],
+    right: npt.NDArray[np.int64],
+    down: npt.NDArray[np.int64],
+    rounds: int,
+) -> None:
+    for _ in range(rounds):
+        for i in range(len(used)):
+            enter(end, work, used[i], right[i], down[i], 0)
+
+
+@flat_kernel
+def _finish_prefixes(
+    plan: Plan,
+    prefix: Prefix,
+    end: EndPlan,
+    end_work: EndWork,
+    tail: TailPlan,
+    work: TailWork,
+    node_limit: int,
+    room: int,
+    again: int,
+) -> tuple[int, int]:
+    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``again`` times."""
+    prefixes = placements = 0
+    while kernel.next_prefix(plan, prefix, end, end_work, node_limit) == REACHED:
+        prefixes += 1
+        for _ in range(again):
+            placements += solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, 1_000_000)[1]
+    return prefixes, placements
