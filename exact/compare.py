@@ -15,7 +15,7 @@ from lns_support.errors import InputError
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """``status``: that of the outcome, 'refused' (with the sentence in ``note``) or 'failed'; -1 where nothing is
     known.
 
@@ -62,7 +62,7 @@ class Question:
 
 def compare(
     instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], question: Question, output: Path | None = None
-) -> Iterator[Row]:
+) -> Iterator[ComparisonRow]:
     """One row for each instance and solver, as they come; those in the file ``output`` whose question is the same one
     are not run again, the others stay beside the new ones.
 
@@ -80,33 +80,37 @@ def compare(
             yield row
 
 
-def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> Row:
+def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
     """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
     outcomes: list[Outcome] = []
     grace = None if question.seconds is None else question.seconds + 60.0  # starting, compiling, and its own children
     try:
         ended = run(_solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory)
     except InputError as error:
-        return Row(instance, solver, "refused", note=str(error))
+        return ComparisonRow(instance, solver, "refused", note=str(error))
     except ChildProcessError as error:
-        return Row(instance, solver, "failed", note=str(error))
+        return ComparisonRow(instance, solver, "failed", note=str(error))
     if ended.how is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     if not outcomes:
-        return Row(instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.how)
+        return ComparisonRow(
+            instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.how
+        )
     return row_of(instance, solver, outcomes[0], ended.peak_bytes / 1e6)
 
 
-def row_of(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) -> Row:
+def row_of(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) -> ComparisonRow:
     """The row of an outcome. ``megabytes``: peak of the process that called the solver, where that is known."""
     peak, size = max(megabytes, found.details.get("peak_megabytes", -1.0)), size_of(found.details)
-    return Row(instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size)
+    return ComparisonRow(instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size)
 
 
-def read_rows(path: Path | None) -> dict[tuple[str, str, str], Row]:
+def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
     """The rows of a CSV made before, by instance, solver and question. Raises InputError as `records.read`."""
     return (
-        {} if path is None else {(row.instance, row.solver, row.question): row for row in csv_records.read(path, Row)}
+        {}
+        if path is None
+        else {(row.instance, row.solver, row.question): row for row in csv_records.read(path, ComparisonRow)}
     )
 
 
@@ -143,7 +147,7 @@ def size_of(details: dict[str, float]) -> str:
     return ""
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[ComparisonRow]) -> str:
     """The rows as aligned text; '-' where a solver does not tell."""
     head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
     body = [

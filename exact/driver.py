@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 
 STEP_SECONDS = 0.08
 FIRST_STEP = 500  # nodes: where each takes long, the first look at the clock is early too
@@ -116,7 +116,7 @@ def drive(
     report: Report | None = None,
     processor: bool = False,
     first_step: int = FIRST_STEP,
-) -> tuple[Status, float]:
+) -> tuple[SolveStatus, float]:
     """Run ``search`` to its end or to the end of a budget; (status, seconds spent).
 
     ``nodes`` and ``seconds`` are budgets for this call, None = no limit. With ``processor`` seconds are of processor
@@ -130,7 +130,7 @@ def drive(
     limit = None if nodes is None else search.nodes + nodes
     pace = Pace(first_step)
     spent = 0.0
-    status = Status.BUDGET_SPENT
+    status = SolveStatus.BUDGET_SPENT
     try:
         while True:
             before, started = search.nodes, clock()
@@ -138,7 +138,7 @@ def drive(
             now = clock()
             spent = now - began
             if search.exhausted or (search.solutions and not count_all):
-                status = Status.SOLVED if search.solutions else Status.INFEASIBLE
+                status = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE
                 break
             if report is not None:
                 report(Progress(search.nodes, search.solutions, spent, search.explored))
@@ -146,6 +146,6 @@ def drive(
                 break
             pace.learn(search.nodes - before, now - started, None if seconds is None else seconds - spent)
     except KeyboardInterrupt:
-        status = Status.INTERRUPTED
+        status = SolveStatus.INTERRUPTED
         spent = clock() - began
     return status, spent

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from exact.driver import Search, drive
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.request import Request
 from instances.board import Board
 
@@ -55,7 +55,7 @@ class Listing:
                 return
 
 
-def searched(search: KeepsFirst, request: Request) -> tuple[Status, int, float, Board | None]:
+def enumerate_boards(search: KeepsFirst, request: Request) -> tuple[SolveStatus, int, float, Board | None]:
     """Run ``search`` as ``request`` says: (status, solutions, seconds, first board)."""
     driven = search if request.each is None else Listing(search, request.each)
     status, seconds = drive(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from instances.puzzle import GREY, canonical, rotate
-from lns_support.optional_deps import need
+from lns_support.optional_deps import require
 
 if TYPE_CHECKING:
     import networkx
@@ -28,7 +28,7 @@ def renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool =
     one, two = [tuple(map(int, quad)) for quad in first], [tuple(map(int, quad)) for quad in second]
     if invariants(one, keep_grey=keep_grey) != invariants(two, keep_grey=keep_grey):
         return None
-    need("graph", "isomorphism of sets of pieces")
+    require("graph", "isomorphism of sets of pieces")
     from networkx.algorithms.isomorphism import DiGraphMatcher, categorical_node_match
 
     left, right = graph_of(one, keep_grey=keep_grey), graph_of(two, keep_grey=keep_grey)

@@ -9,11 +9,11 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 
-UNTOLD = -1
+NODES_UNKNOWN = -1
 """Nodes of a library that does not tell them."""
 
 
-class Status(StrEnum):
+class SolveStatus(StrEnum):
     """How a search ended. Only SOLVED and INFEASIBLE are statements about the puzzle."""
 
     SOLVED = "solved"  # a solution was found, and, when counting, all of them were
@@ -29,7 +29,7 @@ class Answer:
     ``spent``: how much of the budget of nodes is gone, where that may limit something else (conflicts).
     """
 
-    status: Status
+    status: SolveStatus
     solutions: int
     nodes: int
     seconds: float
@@ -42,13 +42,14 @@ class Answer:
 class Outcome:
     """``solutions`` counted under ``convention``; ``seconds`` without compilation.
 
-    ``nodes``: in the method's own unit, or `UNTOLD`: placements; decisions of a SAT solver; branches of CP-SAT; steps
+    ``nodes``: in the method's own unit, or `NODES_UNKNOWN`: placements; decisions of a SAT solver; branches of
+    CP-SAT; steps
     of a local search.
 
     ``board``: the first solution found, verified, or None. ``details``: figures of the method (depths, prunings…).
     """
 
-    status: Status
+    status: SolveStatus
     solutions: int
     nodes: int
     seconds: float

@@ -1,7 +1,7 @@
 """Equal pieces merged: a board is known by its colours, so identical pieces swapped are the same solution.
 
 A *kind* is a set of pieces that are equal up to rotation; each clue piece is a kind of its own, because its cell is
-given. Solvers place kinds with a multiplicity, and `Kinds.board` names concrete pieces again.
+given. Solvers place kinds with a multiplicity, and `PieceClasses.board` names concrete pieces again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from instances.puzzle import IntArray, Puzzle, rotate
 
 
 @dataclass(frozen=True)
-class Kinds:
+class PieceClasses:
     """``quads``: int32 (kinds, 4), colours up, right, down, left of the first member in file order.
 
     ``members[kind]``: (piece, turn) with ``rotate(pieces[piece], turn) == quads[kind]``.
@@ -57,7 +57,7 @@ def different_rotations(quad: Sequence[int]) -> list[int]:
     return [rotation for rotation in range(4) if seen.index(seen[rotation]) == rotation]
 
 
-def merge_equal(puzzle: Puzzle) -> Kinds:
+def merge_equal(puzzle: Puzzle) -> PieceClasses:
     """The kinds of ``puzzle`` in the file order of their first members."""
     pieces = puzzle.pieces.tolist()
     clue_of_piece = {clue.piece: clue for clue in puzzle.clues}
@@ -79,4 +79,4 @@ def merge_equal(puzzle: Puzzle) -> Kinds:
         else:
             for turn in (3, 2, 1, 0):  # a symmetric quad keeps its smallest turn
                 known[rotate(quad, -turn)] = kind, turn
-    return Kinds(puzzle, np.array(quads, dtype=np.int32), tuple(map(tuple, members)), clue_kind)
+    return PieceClasses(puzzle, np.array(quads, dtype=np.int32), tuple(map(tuple, members)), clue_kind)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SolverEntry:
     """``home``: 'module:function', loaded when first called, with ``arguments`` before (puzzle, request).
 
     ``kernel``: the module that it compiles, if any; ``extra``: see `lns_support.optional_deps`; ``counts``: whether
@@ -35,27 +35,27 @@ class Entry:
         return function(*self.arguments, puzzle, request)
 
 
-def _sat(name: str, line: str, source: str) -> Entry:
-    return Entry(line, source, "exact.sat.solver:run_sat", (name,), "sat")
+def _sat(name: str, line: str, source: str) -> SolverEntry:
+    return SolverEntry(line, source, "exact.sat.solver:run_sat", (name,), "sat")
 
 
-def _sls(name: str, line: str) -> Entry:
+def _sls(name: str, line: str) -> SolverEntry:
     kernel = "exact.sls.rules"
-    return Entry(line, "seed 004, 1.2.2.1", "exact.sls.solver:run_sls", (name,), counts=False, kernel=kernel)
+    return SolverEntry(line, "seed 004, 1.2.2.1", "exact.sls.solver:run_sls", (name,), counts=False, kernel=kernel)
 
 
-def _cover(line: str, source: str, items: str) -> Entry:
-    return Entry(line, source, "exact.cover.search:run_cover", (items,), kernel="exact.cover.kernel")
+def _cover(line: str, source: str, items: str) -> SolverEntry:
+    return SolverEntry(line, source, "exact.cover.search:run_cover", (items,), kernel="exact.cover.kernel")
 
 
-SOLVERS: dict[str, Entry] = {
-    "colorpairs": Entry(
+SOLVERS: dict[str, SolverEntry] = {
+    "colorpairs": SolverEntry(
         "pairs of colours, preemption, backjumping",
         "seed 000",
         "exact.tree_searches:run_colorpairs",
         kernel="exact.colorpairs.kernel",
     ),
-    "rowscan": Entry(
+    "rowscan": SolverEntry(
         "plain depth first, row by row, tables of what fits",
         "seeds 000, 003",
         "exact.tree_searches:run_rowscan",
@@ -63,7 +63,7 @@ SOLVERS: dict[str, Entry] = {
     ),
     "dlx": _cover("exact cover, k items a joint, nodes as the seed counts them", "seed 003, 2.2", "unary"),
     "dlx:binary": _cover("the same with about log2 k items a joint", "seed 003, 2.2", "binary"),
-    "xcc": Entry(
+    "xcc": SolverEntry(
         "exact cover with colours, by xcover (counts no nodes)",
         "Knuth, TAOCP 7.2.2.1",
         "exact.cover.search:run_xcover",
@@ -71,13 +71,13 @@ SOLVERS: dict[str, Entry] = {
         "cover",
     ),
     "xcc:counted": _cover("exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1", "colours"),
-    "blocks": Entry(
+    "blocks": SolverEntry(
         "all 2x2 blocks, then row by row; even sides only",
         "seed 003, 2.3",
         "exact.blocks.search:run_blocks",
         kernel="exact.blocks.kernel",
     ),
-    "cp": Entry(
+    "cp": SolverEntry(
         "AllDifferent and tables, by OR-tools CP-SAT", "seed 000, 2.2 and 6", "exact.cp.model:run_cp", (), "cp"
     ),
     "sat:full-4": _sat("full-4", "piece and rotation, joints in extension", "seed 002, 2.1.1"),
@@ -85,7 +85,7 @@ SOLVERS: dict[str, Entry] = {
     "sat:half-3": _sat("half-3", "piece, rotation and colours of joints", "seed 002, 2.1.3"),
     "sat:half-2": _sat("half-2", "oriented pieces and colours of joints", "seed 002, 2.1.4"),
     "sat:triangles": _sat("triangles", "placements, orientations, coloured triangles", "seed 004, 2.2"),
-    "sat:triangles-restricted": Entry(
+    "sat:triangles-restricted": SolverEntry(
         "the same, decisions on pieces and orientations only",
         "seed 004, 3.2",
         "exact.sat.solver:run_restricted",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.outcome import UNTOLD, Answer, Status, require_solution
+from exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
 from exact.piece_multiplicity import by_colours
 from exact.request import Request
 from instances.board import Board
@@ -21,11 +21,12 @@ TELL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
-class Told:
+class SolverMessage:
     """What is known so far; the last one has ``exhausted`` set when there is nothing more to find.
 
     ``placements``: oriented piece by cell of the first board found; ``boards``: those found since the last message,
-    where all are asked for. ``nodes`` may be `UNTOLD`. ``details["own_seconds"]`` and ``["processor_seconds"]``: time
+    where all are asked for. ``nodes`` may be `NODES_UNKNOWN`. ``details["own_seconds"]`` and
+    ``["processor_seconds"]``: time
     for the model and the search, without starting Python and importing the library.
     """
 
@@ -37,7 +38,7 @@ class Told:
     boards: list[list[int]] = field(default_factory=list)
 
 
-class Teller:
+class SolverReporter:
     """A child's side: verifies and counts the boards of a library, and tells the parent now and then.
 
     ``who`` is the library's name; ``details`` may grow until the end.
@@ -74,19 +75,19 @@ class Teller:
             "processor_seconds": time.process_time() - self._processor_began,
         }
         solutions = by_colours(self.found, self._puzzle) if self._twins_apart else self.found
-        told = Told(solutions, nodes, self._first, exhausted, self.details | spent, self._fresh)
+        told = SolverMessage(solutions, nodes, self._first, exhausted, self.details | spent, self._fresh)
         self._emit(told)
         self._fresh = []
 
 
-def answer_of_child(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: Any) -> Answer:
+def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: Any) -> Answer:
     """Run ``task(emit, puzzle, *arguments)`` in a child within the limits of ``request``; what it told, as an answer.
 
     Raises ChildProcessError when the child crashes.
     """
-    told = [Told(0, UNTOLD, None, False, {})]
+    told = [SolverMessage(0, NODES_UNKNOWN, None, False, {})]
 
-    def receive(message: Told) -> None:
+    def receive(message: SolverMessage) -> None:
         told[:] = [message]
         for placements in message.boards:
             if request.each is not None:
@@ -97,15 +98,15 @@ def answer_of_child(task: Callable[..., None], puzzle: Puzzle, request: Request,
     return _answer(puzzle, told[0], ended, request)
 
 
-def _answer(puzzle: Puzzle, last: Told, ended: Ended, request: Request) -> Answer:
+def _answer(puzzle: Puzzle, last: SolverMessage, ended: Ended, request: Request) -> Answer:
     """The child's last words as an `Answer`; only a finished child may say 'infeasible'."""
     done = ended.how is Ending.FINISHED and last.exhausted
     if ended.how is Ending.INTERRUPTED:
-        status = Status.INTERRUPTED
+        status = SolveStatus.INTERRUPTED
     elif done or (last.solutions and not request.count_all):
-        status = Status.SOLVED if last.solutions else Status.INFEASIBLE
+        status = SolveStatus.SOLVED if last.solutions else SolveStatus.INFEASIBLE
     else:
-        status = Status.BUDGET_SPENT
+        status = SolveStatus.BUDGET_SPENT
     board = None if last.placements is None else _board(puzzle, last.placements)
     details = dict(last.details)
     if ended.peak_bytes:

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from exact.colorpairs.options import Options
 from exact.driver import Progress, Report
-from exact.outcome import UNTOLD, Answer, Outcome, Status, require_solution
+from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
 from exact.piece_multiplicity import copies
 from exact.registry import SOLVERS
 from exact.request import Request
@@ -54,7 +54,7 @@ def solve(
         raise InputError(f"unknown solver '{solver}': {hint}")
     count_all = count_all or each is not None
     variants, convention = corner_fixed(puzzle) if fix_corner else ([puzzle], "all rotations counted")
-    total = Answer(Status.INFEASIBLE, 0, 0, 0.0, None)
+    total = Answer(SolveStatus.INFEASIBLE, 0, 0, 0.0, None)
     for variant in variants:
         rest = Request(
             count_all,
@@ -69,7 +69,7 @@ def solve(
             processor,
         )
         total = _sum(total, SOLVERS[solver](variant, rest))
-        if total.status in (Status.BUDGET_SPENT, Status.INTERRUPTED) or (total.solutions and not count_all):
+        if total.status in (SolveStatus.BUDGET_SPENT, SolveStatus.INTERRUPTED) or (total.solutions and not count_all):
             break
     if total.board is not None:
         require_solution(puzzle, total.board, solver)
@@ -128,8 +128,8 @@ _COUNTED = {
 def _sum(before: Answer, after: Answer) -> Answer:
     solutions = before.solutions + after.solutions
     status = after.status
-    if status is Status.INFEASIBLE and solutions:
-        status = Status.SOLVED
+    if status is SolveStatus.INFEASIBLE and solutions:
+        status = SolveStatus.SOLVED
     details = dict(before.details)
     for name, value in after.details.items():
         known = details.get(name, 0.0)
@@ -138,7 +138,7 @@ def _sum(before: Answer, after: Answer) -> Answer:
         after,
         status=status,
         solutions=solutions,
-        nodes=UNTOLD if UNTOLD in (before.nodes, after.nodes) else before.nodes + after.nodes,
+        nodes=NODES_UNKNOWN if NODES_UNKNOWN in (before.nodes, after.nodes) else before.nodes + after.nodes,
         seconds=before.seconds + after.seconds,
         board=before.board if before.board is not None else after.board,
         details=details,

@@ -17,7 +17,7 @@ def cells_apart(cells: int) -> int:
     return max(1, min(DIFFERENT, cells // 4))
 
 
-class Families:
+class DistinctBoards:
     """One board of each family, numbered as they came; a new one is compared with all of them."""
 
     def __init__(self) -> None:

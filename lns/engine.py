@@ -34,7 +34,7 @@ def counters(saved: npt.ArrayLike) -> list[int]:
     return [int(value) for value in values]
 
 
-class Find(NamedTuple):
+class FoundBoard(NamedTuple):
     """A full legal board that an engine made. ``origin``: the part that made it."""
 
     board: Board
@@ -42,12 +42,12 @@ class Find(NamedTuple):
     origin: str
 
 
-def judged(puzzle: Puzzle, board: Board, origin: str) -> Find:
+def verified_board(puzzle: Puzzle, board: Board, origin: str) -> FoundBoard:
     """The find that ``board`` is, by the independent verifier; AssertionError if it is not full and legal."""
     found = verify(puzzle, board)
     if not found.complete:
         raise AssertionError(f"{origin} returned an illegal board: {'; '.join(found.problems) or 'not full'}")
-    return Find(board, found.score, origin)
+    return FoundBoard(board, found.score, origin)
 
 
 def legal_score(puzzle: Puzzle, board: Board) -> int:
@@ -71,7 +71,7 @@ class Statistics:
     window_nodes: int = 0  # placements of the region re-solves
     beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
     beam_prefixes: int = 0  # prefixes of beams that reached the exact tail
-    courses: int = 0  # quotas whose pieces were measured by populations
+    arms: int = 0  # quotas whose pieces were measured by populations
     colour_sets: int = 0  # sets of favoured colours, whose quotas were computed, counted from each side
     boards: int = 0  # full boards found
     moves: int = 0  # tabu moves evaluated
@@ -162,7 +162,7 @@ class Engine(Protocol):
     def exhausted(self) -> bool: ...
 
     @property
-    def foretold(self) -> float | None:
+    def expected_best_score(self) -> float | None:
         """The best score to be expected of all that was searched so far, lucky or not; None where nothing tells it."""
 
     @property
@@ -174,10 +174,10 @@ class Engine(Protocol):
         ``target``: the tabu walk stops there; the others look for one edge more than their best.
         """
 
-    def meet(self, board: Board, score: int) -> None:
+    def inject_incumbent(self, board: Board, score: int) -> None:
         """Take note of a better board from elsewhere."""
 
-    def drain(self) -> list[Find]:
+    def pop_boards(self) -> list[FoundBoard]:
         """The boards found since the last call, in the order they were found; those met elsewhere are not finds."""
 
     def state(self) -> State: ...

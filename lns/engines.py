@@ -7,10 +7,10 @@ from dataclasses import replace
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import Engine
-from lns.main_engine import Search
+from lns.main_engine import MainEngine
 from lns.names import ENGINES
 from lns.neighbourhoods.engine import LnsEngine
-from lns.orientation import Turned, best_turns, lot_of, views_of
+from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu.engine import TabuEngine
@@ -24,14 +24,14 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
     ``puzzle``. Raises InputError for another name.
     """
     puzzle = puzzle.renumbered()
-    lot, views = lot_of(island, islands), views_of(puzzle, island)
+    lot, views = prefix_partition(island, islands), island_views(puzzle, island)
 
     def made(puzzle: Puzzle) -> Engine:
         match name:
             case "auto":
-                return Search(puzzle, params, seed, island, lot, views)
+                return MainEngine(puzzle, params, seed, island, lot, views)
             case "construct":
-                return Search(puzzle, construction_only(params), seed, island, lot, views)
+                return MainEngine(puzzle, construction_only(params), seed, island, lot, views)
             case "beam":
                 return BeamEngine(puzzle, params, random_state(seed, island))
             case "tabu":
@@ -40,8 +40,8 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
                 return LnsEngine(puzzle, params, seed, island)
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
 
-    turns = best_turns(puzzle, island)
-    return Turned(puzzle, turns, made) if turns else made(puzzle)
+    turns = best_quarter_turns(puzzle, island)
+    return OrientedEngine(puzzle, turns, made) if turns else made(puzzle)
 
 
 def construction_only(params: Params) -> Params:

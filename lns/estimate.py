@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import turned_puzzle
 from lns.construct.schedule_search import Aim, Fit, best_schedule
-from lns.distinct_boards import Families
+from lns.distinct_boards import DistinctBoards
 from lns.engines import construction_only
-from lns.main_engine import Search
-from lns.orientation import best_turns, views_of
+from lns.main_engine import MainEngine
+from lns.orientation import best_quarter_turns, island_views
 from lns.params import Params
 from lns_support.errors import InputError
 
@@ -34,21 +34,22 @@ HOPELESS_DAYS = 1e6
 
 @dataclass
 class Tally:
-    """Boards of at least one score: ``finds`` in all, and their ``families``, in the ``seconds`` that they counted."""
+    """Boards of at least one score: ``finds`` in all, and their ``distinct_boards``, in the ``seconds`` that they
+    counted."""
 
     seconds: float = 0.0
     finds: int = 0
-    families: Families = field(default_factory=Families)
+    distinct_boards: DistinctBoards = field(default_factory=DistinctBoards)
 
     def add(self, placements: IntArray) -> None:
         """Count a board; as a family of its own, if it differs from all earlier ones in enough cells."""
         self.finds += 1
-        if self.families.find(placements) is None:
-            self.families.add(placements)
+        if self.distinct_boards.find(placements) is None:
+            self.distinct_boards.add(placements)
 
     @property
     def count(self) -> int:
-        return self.families.count
+        return self.distinct_boards.count
 
     @property
     def per_hour(self) -> float:
@@ -58,7 +59,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Row:
+class EstimateRow:
     """One score. Rates are boards of at least ``score``, one a family, per core-hour.
 
     ``forecast``: the Markov model's word, families counted whole, for the best ``unlock`` depths; ``expected``:
@@ -88,7 +89,7 @@ class Estimate:
     Expected rates above it are extrapolated. ``interrupted``: by Ctrl-C, before the time was over.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[EstimateRow, ...]
     seconds: float
     nodes: int
     trusted: int
@@ -99,15 +100,15 @@ class Measurement:
     """The main engine's construction, neither beams nor windows, watched: every board that it constructs is counted."""
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
-        views = views_of(puzzle)
-        self.puzzle = puzzle = turned_puzzle(puzzle.renumbered(), best_turns(puzzle))
+        views = island_views(puzzle)
+        self.puzzle = puzzle = turned_puzzle(puzzle.renumbered(), best_quarter_turns(puzzle))
         self.params = construction_only(params)
-        self.search = Search(puzzle, self.params, seed, 0, views=views)
+        self.search = MainEngine(puzzle, self.params, seed, 0, views=views)
         self.target, self.seconds = 1, 0.0
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
         while self.search.constructor is None:  # measures the pieces, and compiles, before the clock starts
             self.search.step(puzzle.max_score)
-        self.search.drain()
+        self.search.pop_boards()
         self._nodes_before = self.search.statistics.work
 
     def run(self, seconds: float, progress: Callable[[str], None]) -> None:
@@ -115,7 +116,7 @@ class Measurement:
         most = self.puzzle.max_score
         while self.seconds < seconds:
             self.search.params = replace(
-                self.params, engine=replace(self.params.engine, boards_from=min(self.target, most))
+                self.params, engine=replace(self.params.engine, search_floor=min(self.target, most))
             )
             before = time.process_time()
             self.search.step(most)
@@ -123,7 +124,7 @@ class Measurement:
             self.seconds += took
             for score in range(self.target, most + 1):
                 self.tallies[score].seconds += took
-            for find in self.search.drain():
+            for find in self.search.pop_boards():
                 if find.origin == "construct":
                     for score in range(self.target, find.score + 1):
                         self.tallies[score].add(find.board.placements)
@@ -138,10 +139,10 @@ class Measurement:
         """Placements in ``seconds``."""
         return self.search.statistics.work - self._nodes_before
 
-    def best_course(self, score: int) -> Fit:
-        """What the search has learned of the course that promises most boards of ``score``, among those searched."""
-        courses = self.search.courses.courses
-        fits = [course.known() for course in courses if course.shuffles] or [course.known() for course in courses]
+    def best_arm(self, score: int) -> Fit:
+        """What the search has learned of the arm that promises most boards of ``score``, among those searched."""
+        arms = self.search.arms.arms
+        fits = [arm.known() for arm in arms if arm.shuffles] or [arm.known() for arm in arms]
         return max(fits, key=lambda fit: self.best_aim(fit, score).rate)
 
     def best_aim(self, fit: Fit, score: int) -> Aim:
@@ -173,9 +174,9 @@ def estimate(
         raise InputError(f"no board of {puzzle.name} was constructed in {seconds:g} s; expected a longer --time")
     enough = min(TRUSTED, max(measured.tallies[score].count for score in seen))
     trusted = max(score for score in seen if measured.tallies[score].count >= enough)
-    fit = measured.best_course(trusted)
+    fit = measured.best_arm(trusted)
     promised = measured.best_aim(fit, trusted).rate
-    rows: list[Row] = []
+    rows: list[EstimateRow] = []
     for score in range(max(seen[0], trusted - SHOWN_BELOW), puzzle.max_score + 1):
         rows.append(_row(score, trusted, promised, fit, measured))
         if rows[-1].core_days > HOPELESS_DAYS:
@@ -183,7 +184,7 @@ def estimate(
     return Estimate(tuple(rows), measured.seconds, measured.nodes, trusted, interrupted)
 
 
-def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurement) -> Row:
+def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurement) -> EstimateRow:
     """``promised``: boards of at least ``trusted`` a node by the forecast from ``fit``."""
     tally, aim = measured.tallies[score], measured.best_aim(fit, score)
     nearest = min(score, trusted)
@@ -197,10 +198,10 @@ def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurem
         high = low
         if below is not None and below.finds:  # the price of the last edges, in boards or in families
             boards = below.finds / below.seconds / (known.finds / known.seconds)
-            families = below.per_hour / known.per_hour
-            high = max(low, rate / max(1.0, boards, families) ** ((score - nearest) / edges))
+            distinct_boards = below.per_hour / known.per_hour
+            high = max(low, rate / max(1.0, boards, distinct_boards) ** ((score - nearest) / edges))
         expected = math.sqrt(low * high)
-    return Row(
+    return EstimateRow(
         score,
         tuple(aim.unlock.tolist()),
         aim.rate * measured.nodes / measured.seconds * 3600,

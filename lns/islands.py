@@ -18,9 +18,9 @@ import numpy as np
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.engine import Engine, Find, State, Statistics
+from lns.engine import Engine, FoundBoard, State, Statistics
 from lns.params import Params
-from lns.worker_pool import Crew, WorkerLost, is_worker, stop_requested
+from lns.worker_pool import WorkerLost, WorkerPool, is_worker, stop_requested
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -50,7 +50,7 @@ class Task:
     """One round of one island. ``incumbent``: the best board of all islands, which this one may take over.
 
     ``number``: of ``islands``, so many. ``steps``: at most so many in this round, None = as many as ``seconds`` hold.
-    ``finds_from``: boards below this score are not reported, unless they are new bests.
+    ``min_score``: boards below this score are not reported, unless they are new bests.
     """
 
     puzzle: Puzzle
@@ -65,7 +65,7 @@ class Task:
     target: int
     seconds: float
     steps: int | None = None
-    finds_from: int = 0
+    min_score: int = 0
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Report:
     island: Island
     best: Board | None
     origin: str
-    finds: tuple[Find, ...]
+    finds: tuple[FoundBoard, ...]
     worker: int
     seconds: float
 
@@ -92,14 +92,14 @@ def run_round(task: Task) -> Report:
     end = time.monotonic() + task.seconds
     engine = _engine(task)
     if task.incumbent is not None:
-        engine.meet(task.incumbent, task.incumbent_score)
+        engine.inject_incumbent(task.incumbent, task.incumbent_score)
     steps, best = 0, max(task.incumbent_score, engine.best_score)
     while not engine.exhausted and engine.best_score < task.target and steps != task.steps:
         engine.step(task.target)
         steps += 1
         if engine.best_score > best or time.monotonic() >= end or stop_requested():
             break
-    finds = _worth_telling(engine.drain(), task)
+    finds = _worth_telling(engine.pop_boards(), task)
     before = task.island.steps if task.island is not None else 0
     island = Island(
         task.number, engine.state(), engine.best_score, engine.statistics, before + steps, bool(engine.exhausted)
@@ -110,12 +110,12 @@ def run_round(task: Task) -> Report:
     return Report(island, engine.best, engine.origin, finds, os.getpid(), seconds)
 
 
-def _worth_telling(finds: list[Find], task: Task) -> tuple[Find, ...]:
-    """The boards of ``task.finds_from`` or more, and every one that was a new best."""
+def _worth_telling(finds: list[FoundBoard], task: Task) -> tuple[FoundBoard, ...]:
+    """The boards of ``task.min_score`` or more, and every one that was a new best."""
     best = max(task.incumbent_score, -1 if task.island is None else task.island.best_score)
-    wanted: list[Find] = []
+    wanted: list[FoundBoard] = []
     for find in finds:
-        if find.score > best or find.score >= task.finds_from:
+        if find.score > best or find.score >= task.min_score:
             wanted.append(find)
         best = max(best, find.score)
     return tuple(wanted)
@@ -167,12 +167,12 @@ class Archipelago:
         self.best, self.best_score, self.origin = start, start_score, "start"
         self.islands: dict[int, Island] = dict(islands or {})
         self.pids: dict[int, int] = {}  # island -> the worker that reported last
-        self.finds_from = 0
-        self._finds: list[tuple[int, Find]] = []
+        self.min_score = 0
+        self._finds: list[tuple[int, FoundBoard]] = []
         self._lost: Counter[int] = Counter()
         self._idle: set[int] = set(range(workers))
         self._executor = executor
-        self._crew: Crew | None = None
+        self._pool: WorkerPool | None = None
         self._stop = False
         self._began: float | None = None
         self._elapsed = 0.0
@@ -180,13 +180,13 @@ class Archipelago:
     def stop(self) -> None:
         """End after the steps that are under way."""
         self._stop = True
-        if self._crew is not None:
-            self._crew.ask_to_stop()
+        if self._pool is not None:
+            self._pool.ask_to_stop()
 
     def kill(self) -> None:
         """End the workers at once, whatever they do."""
-        if self._crew is not None:
-            self._crew.kill()
+        if self._pool is not None:
+            self._pool.kill()
 
     @property
     def elapsed(self) -> float:
@@ -209,7 +209,7 @@ class Archipelago:
         """Sums over the islands, earlier sessions included."""
         return sum((island.statistics for island in self.islands.values()), Statistics())
 
-    def drain(self) -> list[tuple[int, Find]]:
+    def pop_boards(self) -> list[tuple[int, FoundBoard]]:
         """(island, board) of what was found since the last call."""
         finds, self._finds = self._finds, []
         return finds
@@ -228,8 +228,8 @@ class Archipelago:
         some islands are exhausted and the others given up, 'workers lost'.
         Raises InputError when no worker can be kept alive, and whatever the engine raises in a worker.
         """
-        crew = None if self._executor is not None else Crew(self.workers)
-        self._crew, executor = crew, self._executor or crew
+        pool = None if self._executor is not None else WorkerPool(self.workers)
+        self._pool, executor = pool, self._executor or pool
         assert executor is not None
         last_step = {number: self._steps_of(number) + steps for number in range(self.workers)} if steps else {}
         waiting: dict[Future[Report], int] = {}
@@ -247,21 +247,21 @@ class Archipelago:
                     break
                 self._collect(waiting, TICK_S)
                 on_report(self)
-            if crew is not None:
-                crew.ask_to_stop()
-            grace = time.monotonic() + (GRACE_S if crew is not None else 2 * ROUND_S)
+            if pool is not None:
+                pool.ask_to_stop()
+            grace = time.monotonic() + (GRACE_S if pool is not None else 2 * ROUND_S)
             while waiting and time.monotonic() < grace:  # rounds under way end at their next step
                 self._collect(waiting, TICK_S)
-            if crew is not None and waiting:
-                crew.kill()
+            if pool is not None and waiting:
+                pool.kill()
             on_report(self)
             if self.best_score >= target:  # by a round that was under way
                 return "target reached"
             return "nothing left to search" if self.exhausted else why
         finally:
             self._elapsed, self._began = self.elapsed, None
-            if crew is not None:
-                crew.shutdown()
+            if pool is not None:
+                pool.shutdown()
 
     def _over(self, seconds: float, target: int) -> str:
         """Why the search ends now; "" when it goes on."""
@@ -282,13 +282,13 @@ class Archipelago:
                 self._lost[number] = 0
                 self._idle.add(number)
             elif isinstance(error, (WorkerLost, BrokenExecutor)):
-                self._mourn(number, error)
+                self._handle_lost_worker(number, error)
             else:
                 failed = error
         if failed is not None:  # what the others found is taken first
             raise failed
 
-    def _mourn(self, number: int, error: Exception) -> None:
+    def _handle_lost_worker(self, number: int, error: Exception) -> None:
         self._lost[number] += 1
         if self._lost[number] < LOST_ROUNDS:
             log.warning("%s; a new one takes island %d over from its last round", error, number)
@@ -322,7 +322,7 @@ class Archipelago:
             target,
             min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),
             steps if last else 1,  # a first board at once, whatever is measured after it
-            self.finds_from,
+            self.min_score,
         )
 
     def _take(self, report: Report) -> None:

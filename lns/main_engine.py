@@ -1,6 +1,6 @@
 """The main engine: construct, finish exactly, keep the best, ask for one edge more; rework the damage of the best.
 
-Beams begin, and go on where no construction gets through: some boards of 30x30 need more slips than it can spend.
+Beams begin, and go on where no construction gets through: some boards of 30x30 need more breaks than it can spend.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from instances.symmetry import UPRIGHT, View
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
-from lns.construct.quota_bandit import Courses
-from lns.engine import Find, State, Statistics, counters, judged, legal_score
+from lns.construct.quota_bandit import QuotaBandit
+from lns.engine import FoundBoard, State, Statistics, counters, legal_score, verified_board
 from lns.neighbourhoods import windows
 from lns.params import Params
 from lns.rng import RandomState, random_state
@@ -26,10 +26,10 @@ from lns_support.errors import InputError
 ALL_DONE = 2**31  # more than any board has regions
 
 
-class Search:
+class MainEngine:
     """One island of the main engine. Boards are judged by `instances.verify` before they count.
 
-    ``lot``: (i, n): its part of the prefixes that n islands share out (`Constructor`); ``views``: see `Courses`.
+    ``lot``: (i, n): its part of the prefixes that n islands share out (`Constructor`); ``views``: see `QuotaBandit`.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Search:
     ) -> None:
         self.puzzle, self.params, self.island, self.lot = puzzle, params, island, lot
         self.random: RandomState = random_state(seed, island)
-        self.courses = Courses(puzzle, params.construct, self.random, views)
+        self.arms = QuotaBandit(puzzle, params.construct, self.random, views)
         self.constructor: Constructor | None = None
         self.best: Board | None = None
         self.best_score = -1
@@ -55,24 +55,24 @@ class Search:
         self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
         self.died = 0  # beams in a row that did not get to the cut
         self._regions: list[tuple[int, ...]] | None = None
-        self._finds: list[Find] = []
+        self._finds: list[FoundBoard] = []
 
     @property
     def exhausted(self) -> bool:
         return False
 
     @property
-    def foretold(self) -> float | None:
+    def expected_best_score(self) -> float | None:
         """By the prefixes of the construction, and by what regions have added to the best board."""
-        constructed = self.courses.foretold(self.constructor) if self.constructor else None
+        constructed = self.arms.expected_best_score(self.constructor) if self.constructor else None
         return None if constructed is None else min(constructed + self.lifted, self.puzzle.max_score)
 
     @property
     def statistics(self) -> Statistics:
         made = Statistics(
             window_nodes=self.window_nodes,
-            courses=len(self.courses.courses),
-            colour_sets=len({(course.view, course.colour_set) for course in self.courses.courses if course.percent}),
+            arms=len(self.arms.arms),
+            colour_sets=len({(arm.view, arm.colour_set) for arm in self.arms.arms if arm.percent}),
             boards=self.boards,
             beam_nodes=self.beam_nodes,
             beam_prefixes=self.beam_prefixes,
@@ -93,12 +93,12 @@ class Search:
         if self.quiet > self.params.windows.patience and self._may_rework() and self._rework(self.best):
             return
         built = self.constructor or self._begin()
-        if built.over or self.courses.outdone(built, self._mismatches):
+        if built.over or self.arms.outdone(built, self._mismatches):
             self._begin_again(built)
-        if self.params.engine.beams and self.courses.barren and self.beam_nodes <= built.nodes:
+        if self.params.engine.beams and self.arms.barren and self.beam_nodes <= built.nodes:
             self._beams(1)
             return
-        wanted = min(self.best_score + 1, self.params.engine.boards_from or self.puzzle.max_score + 1)
+        wanted = min(self.best_score + 1, self.params.engine.search_floor or self.puzzle.max_score + 1)
         found = built.run(self.params.engine.step_nodes, wanted)
         if found is not None:
             self._offer(found, "construct")
@@ -114,13 +114,13 @@ class Search:
         """So many beams, each from the empty board to its last tail, for boards better than the best."""
         beam = BeamEngine(self.puzzle, self.params, self.random, self.died)
         if self.best is not None:
-            beam.meet(self.best, self.best_score)
+            beam.inject_incumbent(self.best, self.best_score)
         for _ in range(number):
             beam.complete()
         self.beam_nodes += beam.nodes
         self.beam_prefixes += beam.prefixes
         self.died = beam.died
-        for find in beam.drain():
+        for find in beam.pop_boards():
             self._offer(find.board, find.origin)
 
     def _may_rework(self) -> bool:
@@ -149,18 +149,18 @@ class Search:
 
     def _begin(self) -> Constructor:
         """Measure the instance, and choose what to search first."""
-        schedule = self.courses.choose(self._mismatches)
+        schedule = self.arms.choose(self._mismatches)
         self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random, self.lot)
         return self.constructor
 
     def _begin_again(self, built: Constructor) -> None:
         """Learn from the shuffle that is over, and choose what to search next."""
-        self.courses.learn(built)
-        schedule = self.courses.choose(self._mismatches)
-        built.begin(schedule, self.courses.work)
+        self.arms.learn(built)
+        schedule = self.arms.choose(self._mismatches)
+        built.begin(schedule, self.arms.work)
 
     def _offer(self, board: Board, origin: str) -> None:
-        find = judged(self.puzzle, board, origin)
+        find = verified_board(self.puzzle, board, origin)
         self.boards += 1
         self._finds.append(find)
         if find.score > self.best_score:
@@ -172,11 +172,11 @@ class Search:
         self.quiet = self.region = 0
         self._regions = None
 
-    def drain(self) -> list[Find]:
+    def pop_boards(self) -> list[FoundBoard]:
         finds, self._finds = self._finds, []
         return finds
 
-    def meet(self, board: Board, score: int) -> None:
+    def inject_incumbent(self, board: Board, score: int) -> None:
         """Take over a better board. One to start from is reworked at once, by the first island.
 
         The damage of another is the business of the island that found it: regions are the same everywhere.
@@ -200,7 +200,7 @@ class Search:
             "random": self.random.copy(),
             "lot": np.array(self.lot),
         }
-        state.update({f"courses.{name}": value for name, value in self.courses.state().items()})
+        state.update({f"arms.{name}": value for name, value in self.arms.state().items()})
         built = {} if self.constructor is None else self.constructor.state()
         for name, dtype in Constructor.STATE.items():
             state[f"construct.{name}"] = built.get(name, np.zeros(0, dtype=dtype))
@@ -225,13 +225,13 @@ class Search:
         if self.best_score != (-1 if self.best is None else legal_score(puzzle, self.best)):
             raise InputError("the saved score contradicts the saved board")
         self._regions = None
-        known, built = (_part(state, part) for part in ("courses.", "construct."))
+        known, built = (_part(state, part) for part in ("arms.", "construct."))
         if len(known["fits"]) == 0:
             return
         if any(len(value) == 0 for value in built.values()):
             raise InputError("the saved construction is not whole")
-        self.courses.restore(known)
-        self.constructor = Constructor(puzzle, self.params.construct, self.courses.schedule(), self.random, self.lot)
+        self.arms.restore(known)
+        self.constructor = Constructor(puzzle, self.params.construct, self.arms.schedule(), self.random, self.lot)
         self.constructor.restore(built)
 
 

@@ -24,5 +24,5 @@ def census(cells: int) -> float:
 
 
 def measuring(population: int, cells: int) -> float:
-    """How pieces fit, for one course, by populations of so many prefixes."""
+    """How pieces fit, for one arm, by populations of so many prefixes."""
     return 0.12 * population * cells * (cells + 420)

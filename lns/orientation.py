@@ -7,12 +7,12 @@ from collections.abc import Callable
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.symmetry import View, turned_board, turned_puzzle
-from lns.engine import Engine, Find, State, Statistics, judged
+from lns.engine import Engine, FoundBoard, State, Statistics, verified_board
 
 LATER = 2  # rows that a clue may be met later, on average, from a side that is good all the same
 
 
-def best_turns(puzzle: Puzzle, island: int = 0) -> int:
+def best_quarter_turns(puzzle: Puzzle, island: int = 0) -> int:
     """Clockwise quarter turns after which filling row by row from the top makes the best boards.
 
     With clues no two turns lead to the same boards, so each ``island`` begins with the next of the good ones.
@@ -21,15 +21,16 @@ def best_turns(puzzle: Puzzle, island: int = 0) -> int:
     return good[island % len(good)]
 
 
-def views_of(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
-    """From where the board may be seen that ``island`` turned by its `best_turns`: as it is, then from the other sides.
+def island_views(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
+    """From where the board may be seen that ``island`` turned by its `best_quarter_turns`: as it is, then from the
+    other sides.
 
     Filled from each of them it gets other boards, as the trees of the best prefixes are soon searched
     (`lns.construct.novelty`): with clues from each good side, and in the mirror, where the same upper rows are laid,
     but
-    the last ones, with all slips, are filled from the other end; that is no difference in a single column.
+    the last ones, with all breaks, are filled from the other end; that is no difference in a single column.
     """
-    good, turns = _good_turns(puzzle), best_turns(puzzle, island)
+    good, turns = _good_turns(puzzle), best_quarter_turns(puzzle, island)
     first = good.index(turns)
     order = [(turn - turns) % 4 for turn in good[first:] + good[:first]]
     mirrors = (False, True) if min(puzzle.width, puzzle.height) > 1 else (False,)
@@ -54,12 +55,12 @@ def _good_turns(puzzle: Puzzle) -> list[int]:
     return good if puzzle.clues else good[:1]
 
 
-def lot_of(island: int, islands: int) -> tuple[int, int]:
+def prefix_partition(island: int, islands: int) -> tuple[int, int]:
     """(place of the ``island`` among those that share all prefixes out, how many these are): see `Search.restore`."""
     return island, max(islands, island + 1)
 
 
-class Turned:
+class OrientedEngine:
     """``make`` makes the engine for the turned puzzle; outside it is one for ``puzzle``. Its state is the engine's."""
 
     def __init__(self, puzzle: Puzzle, turns: int, make: Callable[[Puzzle], Engine]) -> None:
@@ -83,8 +84,8 @@ class Turned:
         return self.engine.exhausted
 
     @property
-    def foretold(self) -> float | None:
-        return self.engine.foretold
+    def expected_best_score(self) -> float | None:
+        return self.engine.expected_best_score
 
     @property
     def statistics(self) -> Statistics:
@@ -93,12 +94,15 @@ class Turned:
     def step(self, target: int) -> None:
         self.engine.step(target)
 
-    def meet(self, board: Board, score: int) -> None:
-        self.engine.meet(turned_board(board, self.turns), score)
+    def inject_incumbent(self, board: Board, score: int) -> None:
+        self.engine.inject_incumbent(turned_board(board, self.turns), score)
 
-    def drain(self) -> list[Find]:
+    def pop_boards(self) -> list[FoundBoard]:
         """The finds, judged once more as they lie on the board of ``puzzle``."""
-        return [judged(self.puzzle, turned_board(find.board, -self.turns), find.origin) for find in self.engine.drain()]
+        return [
+            verified_board(self.puzzle, turned_board(find.board, -self.turns), find.origin)
+            for find in self.engine.pop_boards()
+        ]
 
     def state(self) -> State:
         return self.engine.state()

@@ -64,8 +64,8 @@ _DEPTH_FIRST = ("auto", "construct")  # beams take order and favoured colours on
 
 
 @dataclass(frozen=True)
-class Construct(Component):
-    """Depth-first construction with slips, colour quotas and the comb order, then the exact tail."""
+class ConstructParams(Component):
+    """Depth-first construction with breaks, colour quotas and the comb order, then the exact tail."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct", "beam", "lns")
 
@@ -86,26 +86,26 @@ class Construct(Component):
         tune=(0.85, 1.15),
         engines=_DEPTH_FIRST,
     )
-    quota_rim: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota")
-    quota_inner: int = option(
+    border_colours: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota")
+    inner_colours: int = option(
         2, "favoured inner colours; more, in proportion, on boards larger than 16x16", 0, 8, tune=(1, 4), when="quota"
     )
     population: int = option(
         1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000), engines=_DEPTH_FIRST
     )
     horizon: float = option(1e7, "nodes in which the first score aimed at is expected once", 1e6, 1e16, log=True)
-    aim_below: int = option(
-        1, "edges below the next score that the slip schedule is derived for", 0, 20, tune=(0, 6), engines=_DEPTH_FIRST
+    schedule_slack: int = option(
+        1, "edges below the next score that the break schedule is derived for", 0, 20, tune=(0, 6), engines=_DEPTH_FIRST
     )
-    slip_shift: int = option(
+    break_shift: int = option(
         0,
-        "cells by which slips unlock earlier (later: negative) than derived",
+        "cells by which breaks unlock earlier (later: negative) than derived",
         -40,
         40,
         tune=(-4, 4),
         engines=_DEPTH_FIRST,
     )
-    reshuffle_nodes: int = option(
+    restart_nodes: int = option(
         300_000_000,
         "nodes after which candidates are shuffled again; more in a long run",
         1000,
@@ -114,7 +114,7 @@ class Construct(Component):
         tune=(10**7, 10**10),
         engines=_DEPTH_FIRST,
     )
-    patience_nodes: int = option(
+    restart_nodes_without_prefix: int = option(
         20_000_000,
         "the same, where no prefix has reached the tail yet",
         1000,
@@ -126,19 +126,19 @@ class Construct(Component):
 
 
 @dataclass(frozen=True)
-class Beam(Component):
+class BeamParams(Component):
     """Many prefixes at once, in the order and with the favoured colours of the construction; then the exact tail."""
 
     engines: ClassVar[tuple[str, ...]] = ("beam", "lns")
 
     width: int = option(4096, "prefixes that live on at each cell", 1, 2**20, log=True, tune=(256, 2**17))
     fan_out: int = option(8, "children that one prefix may have", 1, 64, log=True, tune=(2, 32))
-    slip: int = option(16, "what a slip costs, in favoured half-edges", 4, 256, log=True, tune=True)
+    break_cost: int = option(16, "what a break costs, in favoured half-edges", 4, 256, log=True, tune=True)
     tail: int = option(13, "cells at the end that the exact search fills", 1, 16, tune=(8, 16))
 
 
 @dataclass(frozen=True)
-class Tabu(Component):
+class TabuParams(Component):
     """Tabu search on full boards."""
 
     engines: ClassVar[tuple[str, ...]] = ("tabu",)
@@ -155,7 +155,7 @@ class Tabu(Component):
 
 
 @dataclass(frozen=True)
-class Windows(Component):
+class WindowsParams(Component):
     """Regions around the damage of the best board, freed and re-solved exactly."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
@@ -170,7 +170,7 @@ class Windows(Component):
 
 
 @dataclass(frozen=True)
-class Neighbourhoods(Component):
+class NeighbourhoodsParams(Component):
     """Large-neighbourhood search on one board at a time: operators that free cells and re-solve them, and elites."""
 
     engines: ClassVar[tuple[str, ...]] = ("lns",)
@@ -198,14 +198,14 @@ class Neighbourhoods(Component):
 
 
 @dataclass(frozen=True)
-class Engine(Component):
+class EngineParams(Component):
     """The loop that ties the parts together."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
     beams: int = option(1, "beams before the construction begins; 0: none", 0, 10, tune=(0, 3))
-    boards_from: int = option(
+    search_floor: int = option(
         0, "look for boards of this score even when better ones are known; 0: only better", 0, 10**6
     )
 
@@ -214,16 +214,16 @@ class Engine(Component):
 class Params:
     """All components. ``Params()`` are the defaults."""
 
-    construct: Construct = field(default_factory=Construct)
-    beam: Beam = field(default_factory=Beam)
-    windows: Windows = field(default_factory=Windows)
-    neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
-    tabu: Tabu = field(default_factory=Tabu)
-    engine: Engine = field(default_factory=Engine)
+    construct: ConstructParams = field(default_factory=ConstructParams)
+    beam: BeamParams = field(default_factory=BeamParams)
+    windows: WindowsParams = field(default_factory=WindowsParams)
+    neighbourhoods: NeighbourhoodsParams = field(default_factory=NeighbourhoodsParams)
+    tabu: TabuParams = field(default_factory=TabuParams)
+    engine: EngineParams = field(default_factory=EngineParams)
 
 
 def _section(component: type) -> str:
-    return component.__name__.lower()
+    return component.__name__.removesuffix("Params").lower()
 
 
 def from_dict(values: dict[str, Any]) -> Params:

@@ -51,7 +51,7 @@ def stop_requested() -> bool:
 
 
 def is_worker() -> bool:
-    """Whether this process is a worker of a `Crew`."""
+    """Whether this process is a worker of a `WorkerPool`."""
     return _stop_flag is not None
 
 
@@ -59,7 +59,7 @@ class RemoteTraceback(Exception):
     """What a worker said of the exception that its task raised: the cause of that exception in the parent."""
 
 
-class Crew(Executor):
+class WorkerPool(Executor):
     """``workers`` spawned processes, one task at a time each; started when first needed, replaced when they die."""
 
     def __init__(self, workers: int) -> None:

@@ -6,7 +6,7 @@ import errno
 from typing import IO
 
 
-def grasp(file: IO[bytes]) -> bool | None:
+def try_lock(file: IO[bytes]) -> bool | None:
     """Lock the file itself; False when somebody else has, None where the system cannot."""
     try:
         import fcntl
@@ -19,8 +19,8 @@ def grasp(file: IO[bytes]) -> bool | None:
     return True
 
 
-def let_go(file: IO[bytes]) -> None:
-    """Unlock a file that `grasp` has locked, for forked children too, and close it."""
+def unlock(file: IO[bytes]) -> None:
+    """Unlock a file that `try_lock` has locked, for forked children too, and close it."""
     import fcntl
 
     with file:

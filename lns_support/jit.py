@@ -26,7 +26,7 @@ import numba
 from numba.core import config
 from numba.core.caching import FunctionCache
 
-from lns_support.file_lock import grasp, let_go
+from lns_support.file_lock import try_lock, unlock
 
 numba_config: Any = config  # its options are made at run time
 _njit: Any = numba.njit  # its stubs do not know _nrt
@@ -131,7 +131,7 @@ class _Cache(FunctionCache):
         except OSError:
             return False
         waited, end = False, time.monotonic() + _PATIENCE_S
-        while (mine := grasp(file)) is False and time.monotonic() < end:
+        while (mine := try_lock(file)) is False and time.monotonic() < end:
             waited = True
             time.sleep(_LOOK_S)
         _Cache.patient = mine is not False
@@ -143,7 +143,7 @@ class _Cache(FunctionCache):
 
     def _give_turn(self) -> None:
         if self._turn is not None:
-            let_go(self._turn)
+            unlock(self._turn)
             self._turn = None
 
 

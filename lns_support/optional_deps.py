@@ -17,13 +17,13 @@ EXTRAS = {
 }
 
 
-def installed(what: str) -> bool:
+def is_installed(what: str) -> bool:
     return find_spec(EXTRAS[what][0]) is not None
 
 
-def need(what: str, who: str) -> None:
+def require(what: str, who: str) -> None:
     """Raises InputError with the line to type when the package that ``who`` needs is missing."""
-    if not installed(what):
+    if not is_installed(what):
         _, package, extra = EXTRAS[what]
         raise InputError(
             f"{who} needs {package}, which is not installed; expected: make install, or in a checkout "

@@ -12,7 +12,7 @@ from dataclasses import fields
 import numpy as np
 
 from exact.colorpairs.options import Heuristic, Options
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.solvers import solve
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
@@ -33,7 +33,7 @@ def main(seconds: float, seed: int = 0) -> int:
         drawn = int(random.integers(1 << 30))
         puzzle = small_puzzle(drawn) if checked % 3 else _larger_puzzle(drawn)
         scanned = solve(puzzle, solver="rowscan", count_all=True, nodes=2_000_000)
-        if scanned.status not in (Status.SOLVED, Status.INFEASIBLE):
+        if scanned.status not in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE):
             continue
         if scanned.nodes < 20_000:
             assert count_solutions(puzzle) == scanned.solutions, f"row scan against brute force, puzzle {drawn}"

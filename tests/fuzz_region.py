@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.region.resolve import RegionResult, Status, resolve
+from exact.region.resolve import RegionResult, RegionStatus, resolve
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
@@ -182,10 +182,11 @@ def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
     answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, **options)
     judged = verify(window.puzzle, answer.board)
     assert answer.proven, answer
-    assert answer.status in (Status.OPTIMAL, Status.IMPROVED_OPTIMAL), answer
+    assert answer.status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL), answer
     assert answer.score == judged.score == answer.bound == expected, (answer, judged, expected)
     assert (
-        answer.improved == (answer.status == Status.IMPROVED_OPTIMAL) or not verify(window.puzzle, window.board).valid
+        answer.improved == (answer.status == RegionStatus.IMPROVED_OPTIMAL)
+        or not verify(window.puzzle, window.board).valid
     )
     region = {*window.cells, *window.donors}
     shown, before = (board.colours(window.puzzle) for board in (answer.board, window.board))
@@ -213,9 +214,9 @@ def main(seconds: float = 60.0, seed: int = 0) -> int:
             check(window, expected, curves=False)
             check(window, expected, prices=True)
             check(window, expected, prices=True, balance=False, look=False)
-            check(window, expected, order="urgent")
-            check(window, expected, order="urgent", backjumping=False)
-            check(window, expected, order="urgent", balance=False, curves=False)
+            check(window, expected, order="dynamic")
+            check(window, expected, order="dynamic", backjumping=False)
+            check(window, expected, order="dynamic", balance=False, curves=False)
             check(window, expected, order="auto")
         except BaseException:
             print(f"seed {seed + checked}", file=sys.stderr)

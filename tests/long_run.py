@@ -9,7 +9,7 @@ import numpy as np
 
 from instances.formats import load_puzzle
 from instances.verify import verify
-from lns.engine import Find
+from lns.engine import FoundBoard
 from lns.engines import make_engine
 from lns.islands import Island
 from lns.params import Params
@@ -18,7 +18,7 @@ from lns.runs.board_log import Entry
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
 from lns.runs.files import STATUS, now, seal
-from lns.runs.history import Account, Session
+from lns.runs.history import RunHistory, SessionRecord
 from lns.tabu.search import random_board
 
 WEEK_S = 7 * 86400.0
@@ -29,29 +29,29 @@ def write_long_run(path: Path, boards: int) -> Path:
     """A run of ``boards`` logged boards of a 16x16, ended in order."""
     puzzle, params = load_puzzle("like-e2-16x16"), Params()
     with RunDirectory.create(
-        path, puzzle, params, instance="like-e2-16x16", seed=1, engine="auto", log_from=0
+        path, puzzle, params, instance="like-e2-16x16", seed=1, engine="auto", min_score=0
     ) as directory:
         chance = np.random.default_rng(1)
         finds = [(board := random_board(puzzle, chance), verify(puzzle, board).score) for _ in range(DIFFERENT)]
-        account = Account(WEEK_S, WEEK_S)
-        account.begin(Session(now(), "host", "machine", "test", 2, WEEK_S, "time over"))
+        history = RunHistory(WEEK_S, WEEK_S)
+        history.begin(SessionRecord(now(), "host", "machine", "test", 2, WEEK_S, "time over"))
         with (path / "boards.jsonl").open("w") as log:
             for number in range(boards):
                 board, score = finds[number % DIFFERENT]
-                find = Find(board, score, "construct")
-                account.elapsed_s = WEEK_S * (number + 1) / boards
-                if score > account.best_score:
-                    account.improve(find, now())
-                    directory.save_best(board, account.elapsed_s)
-                account.log(find)
-                log.write(Entry(score, account.elapsed_s, now(), 0, "construct", board).line() + "\n")
+                find = FoundBoard(board, score, "construct")
+                history.elapsed_s = WEEK_S * (number + 1) / boards
+                if score > history.best_score:
+                    history.improve(find, now())
+                    directory.save_best(board, history.elapsed_s)
+                history.log(find)
+                log.write(Entry(score, history.elapsed_s, now(), 0, "construct", board).line() + "\n")
             size = log.tell()
         engine = make_engine("auto", puzzle, params, 1, 0)
         islands = {0: Island(0, engine.state(), -1, engine.statistics, 0)}
-        checkpoints.save(path, directory.settings.run, puzzle, Checkpoint(account, islands, size))
+        checkpoints.save(path, directory.settings.run, puzzle, Checkpoint(history, islands, size))
         status = {
-            "schema": 1, "run": directory.settings.run, "at": now(), "account": account.to_json(), "statistics": {},
-            "efforts": {}, "unit": "nodes", "rate": 0.0, "pids": [], "threshold": 0, "troubles": [],
+            "schema": 1, "run": directory.settings.run, "at": now(), "history": history.to_json(), "statistics": {},
+            "efforts": {}, "unit": "nodes", "rate": 0.0, "pids": [], "threshold": 0, "write_errors": [],
         }  # fmt: skip
         (path / STATUS).write_text(seal(status))
     return path

@@ -22,7 +22,7 @@ from lns.islands import ROUND_S, Island, Task, run_round
 from lns.params import Params
 from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.history import Account
+from lns.runs.history import RunHistory
 from lns.runs.run_summary import look
 from tests.torture import ROOT, at_work
 
@@ -49,7 +49,7 @@ def checkpoint_cost(engine: str) -> None:
         for number in range(ISLANDS)
     }
     with tempfile.TemporaryDirectory(dir=ROOT / "runs" if (ROOT / "runs").is_dir() else None) as folder:
-        state = Checkpoint(Account(60.0), islands, 0)
+        state = Checkpoint(RunHistory(60.0), islands, 0)
         wall, processor = timed(lambda: checkpoints.save(Path(folder), "0" * 32, puzzle, state))
         size = (Path(folder) / "checkpoint.npz").stat().st_size
     share = processor / 1e3 / (INTERVAL_S * ISLANDS)

@@ -66,7 +66,7 @@ def kill_once(path: Path, calls: int, pause: float, number: int) -> bool:
         path = path.rename(path.with_name(f"{path.name}-unmade-{number}")).with_name(path.name)
     common = ["--time", "1h", "--workers", "2", "--quiet"]
     if fresh:
-        arguments = ["solve", "like-e2-10x10", "--run-dir", str(path), "--checkpoint", "0.1", "--log-from", "0"]
+        arguments = ["solve", "like-e2-10x10", "--run-dir", str(path), "--checkpoint", "0.1", "--min-score", "0"]
         arguments += ["--engine", random.Random(number).choice(["auto", "tabu"]), "--seed", str(number)]
     else:
         arguments = ["resume", str(path)]
@@ -98,7 +98,7 @@ def on_disk(path: Path) -> tuple[int, set[bytes]]:
     best = read_best(path, puzzle)
     score = -1 if best is None else best.score
     try:
-        announced = from_json(inner(read_sealed(path / STATUS), "account"), puzzle).best_score
+        announced = from_json(inner(read_sealed(path / STATUS), "history"), puzzle).best_score
     except InputError:  # not written yet
         announced = -1
     assert score >= announced, f"status.json announced {announced}, best.json holds {score}"

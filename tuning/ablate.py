@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from lns.params import Params, from_dict, to_dict
-from tuning.ladder import Run, boards_per_hour, median_score
+from tuning.ladder import BenchmarkRun, boards_per_hour, median_score
 
 WHOLE = "whole"
 OFF: dict[str, dict[str, dict[str, float]]] = {
@@ -15,8 +15,8 @@ OFF: dict[str, dict[str, dict[str, float]]] = {
     "no tail": {"construct": {"tail": 1}},  # the construction itself places all cells but the last
     "long tail": {"construct": {"tail": 14}},
     "row by row": {"construct": {"band": 0.0}},
-    "slips for the next score": {"construct": {"aim_below": 0}},
-    "one shuffle": {"construct": {"reshuffle_nodes": 10**12, "patience_nodes": 10**12}},
+    "breaks for the next score": {"construct": {"schedule_slack": 0}},
+    "one shuffle": {"construct": {"restart_nodes": 10**12, "restart_nodes_without_prefix": 10**12}},
 }
 """Name -> the parameters, by section, that turn a part off or make it plain."""
 
@@ -34,20 +34,20 @@ def variants(params: Params) -> dict[str, Params]:
     return found
 
 
-def table(runs: dict[str, list[Run]], workers: int, boards_from: int) -> list[str]:
+def table(runs: dict[str, list[BenchmarkRun]], workers: int, search_floor: int) -> list[str]:
     """Lines for people, a variant each: scores, time to the whole engine's median, boards per core-hour.
 
-    Boards only where they were counted (``boards_from`` not 0). A time is that of the runs which got there.
+    Boards only where they were counted (``search_floor`` not 0). A time is that of the runs which got there.
     """
     goal = median_score(runs[WHOLE])
     head = f"{'variant':<25} {'median':>6} {'best':>5} {'worst':>5} {f's to {goal}':>10} {'runs':>5}"
-    lines = [head + (f" {f'boards >= {boards_from} a core-hour':>28}" if boards_from else "")]
+    lines = [head + (f" {f'boards >= {search_floor} a core-hour':>28}" if search_floor else "")]
     for name, made in runs.items():
         scores = [one.score for one in made]
         times = [at for at in (one.seconds_to(goal) for one in made) if at is not None]
         when = f"{statistics.median(times):.1f}" if times else "-"
         line = f"{name:<25} {median_score(made):>6} {max(scores):>5} {min(scores):>5} {when:>10} {len(times):>5}"
-        if boards_from:
-            line += f" {boards_per_hour(made, workers, boards_from):>28,}"
+        if search_floor:
+            line += f" {boards_per_hour(made, workers, search_floor):>28,}"
         lines.append(line)
     return lines

@@ -14,10 +14,10 @@ from pathlib import Path
 from exact.rowscan.bench import placements_per_second
 from instances.formats import load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
-from lns.main_engine import Search
-from lns.params import Params, Windows
+from lns.main_engine import MainEngine
+from lns.params import Params, WindowsParams
 from lns.rng import random_state
-from lns.tabu.search import Tabu
+from lns.tabu.search import TabuSearch
 from tuning.cost_calibration import prices
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns ladder`; if not there:
@@ -39,8 +39,8 @@ def figures() -> Iterator[tuple[str, str]]:
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     """How soon one island has good boards, kernels compiled; and its nodes a second after the first step."""
-    params = replace(Params(), windows=Windows(nodes=0))
-    for search in (Search(puzzle, params, 1, 0), Search(puzzle, params, 1, 0)):  # the first one compiles
+    params = replace(Params(), windows=WindowsParams(nodes=0))
+    for search in (MainEngine(puzzle, params, 1, 0), MainEngine(puzzle, params, 1, 0)):  # the first one compiles
         began = time.perf_counter()
         while search.constructor is None:
             search.step(puzzle.max_score)
@@ -61,7 +61,7 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
 
 def tabu(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     """Tabu search alone, from a random board."""
-    search = Tabu(puzzle, random_state(1))
+    search = TabuSearch(puzzle, random_state(1))
     search.start()
     search.run(1)
     began = time.perf_counter()

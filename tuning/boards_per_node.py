@@ -21,10 +21,10 @@ from instances.symmetry import turned_board, turned_puzzle
 from lns import params as parameters
 from lns.engines import construction_only
 from lns.estimate import Tally
-from lns.main_engine import Search
-from lns.orientation import best_turns, lot_of, views_of
+from lns.main_engine import MainEngine
+from lns.orientation import best_quarter_turns, island_views, prefix_partition
 from lns.params import Params
-from lns.worker_pool import Crew
+from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 
 BELOW = 3  # edges below the best from which boards are counted
@@ -33,49 +33,52 @@ ABOVE = 2
 
 @dataclass(frozen=True)
 class Count:
-    """Of one island of a seed. ``families``: of boards of at least each score from ``best`` - BELOW; ``boards``: those
+    """Of one island of a seed. ``distinct_boards``: of boards of at least each score from ``best`` - BELOW;
+    ``boards``: those
     that are the first of a family, with their scores; ``nodes``: what its work took (`Statistics.effort`);
-    ``courses``: (view, by the island's own first one, set of colours, percent of the height, share of the work) of
-    each course."""
+    ``arms``: (view, by the island's own first one, set of colours, percent of the height, share of the work) of
+    each arm."""
 
     seed: int
     island: int
-    families: tuple[int, ...]
+    distinct_boards: tuple[int, ...]
     boards: tuple[tuple[IntArray, int], ...]
     nodes: int
     seconds: float
-    courses: tuple[tuple[int, int, float, float], ...]
+    arms: tuple[tuple[int, int, float, float], ...]
 
     def __str__(self) -> str:
-        found = " ".join(f"{count:6}" for count in self.families)
-        shares = " ".join(
-            f"{view}.{colours}/{percent:g}%:{share:.0%}" for view, colours, percent, share in self.courses
-        )
+        found = " ".join(f"{count:6}" for count in self.distinct_boards)
+        shares = " ".join(f"{view}.{colours}/{percent:g}%:{share:.0%}" for view, colours, percent, share in self.arms)
         name = f"{self.seed}.{self.island}" if self.island else str(self.seed)
         return f"seed {name:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
 
 def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1) -> Count:
     """Families of boards that one island makes of ``puzzle`` in so many nodes, as if it had a board of ``best``."""
-    turns, lot, views = best_turns(puzzle, island), lot_of(island, islands), views_of(puzzle, island)
+    turns, lot, views = (
+        best_quarter_turns(puzzle, island),
+        prefix_partition(island, islands),
+        island_views(puzzle, island),
+    )
     puzzle = turned_puzzle(puzzle, turns)
     scores = _scores(puzzle, best)
     params = construction_only(params)
-    params = replace(params, engine=replace(params.engine, boards_from=max(1, scores[0])))
-    search = Search(puzzle, params, seed, island, lot, views)
+    params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
+    search = MainEngine(puzzle, params, seed, island, lot, views)
     while search.best is None:
         search.step(puzzle.max_score)
-    search.drain()
+    search.pop_boards()
     tallies = {score: Tally() for score in scores}
     boards = []
     began = time.process_time()
     while search.statistics.effort < nodes:
         search.best_score = best  # whatever it has found: the aim stays
         search.step(puzzle.max_score)
-        for find in search.drain():
+        for find in search.pop_boards():
             if _is_new(find.board.placements, find.score, tallies):
                 boards.append((turned_board(find.board, -turns).placements, find.score))
-    work = sum(course.work for course in search.courses.courses) or 1.0
+    work = sum(arm.work for arm in search.arms.arms) or 1.0
     return Count(
         seed,
         island,
@@ -83,9 +86,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
         tuple(boards),
         search.statistics.effort,
         time.process_time() - began,
-        tuple(
-            (course.view, course.colour_set, course.percent, course.work / work) for course in search.courses.courses
-        ),
+        tuple((arm.view, arm.colour_set, arm.percent, arm.work / work) for arm in search.arms.arms),
     )
 
 
@@ -105,7 +106,7 @@ def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool
 def together(puzzle: Puzzle, best: int, counts: Sequence[Count]) -> list[int]:
     """Families of all islands of one seed, by score; those of a single one are its own."""
     if len(counts) == 1:
-        return list(counts[0].families)
+        return list(counts[0].distinct_boards)
     tallies = {score: Tally() for score in _scores(puzzle, best)}
     for one in counts:
         for placements, score in one.boards:
@@ -145,9 +146,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     """Print a line for each island of each seed, and the sums."""
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
-    with Crew(args.workers) as crew:
+    with WorkerPool(args.workers) as pool:
         jobs = [
-            crew.submit(count, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
+            pool.submit(count, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
             for seed in range(1, args.seeds + 1)
             for island in range(args.islands)
         ]

@@ -20,9 +20,9 @@ from lns.construct.endgame import REACHED, enter, lift
 from lns.construct.endgame_plan import EndPlan, EndWork
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.tail import TailPlan, TailWork, solve_tail
-from lns.main_engine import Search
+from lns.main_engine import MainEngine
 from lns.neighbourhoods import windows
-from lns.params import Params, Windows
+from lns.params import Params, WindowsParams
 from lns.rng import random_state
 from lns_support.jit import flat_kernel
 
@@ -31,8 +31,8 @@ TIGHT, LOOSE = 0, 4  # mismatches that a tail is allowed: it is hardly begun, or
 
 def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterator[tuple[str, float, float]]:
     """(what, its price, what it takes here), both in nodes. ``nodes``: of construction; ``again``: times each tail."""
-    params = replace(Params(), windows=Windows(nodes=0))
-    search = Search(puzzle, params, 1, 0)
+    params = replace(Params(), windows=WindowsParams(nodes=0))
+    search = MainEngine(puzzle, params, 1, 0)
     while search.constructor is None or search.constructor.barren:
         search.step(puzzle.max_score)
     built = search.constructor
@@ -62,12 +62,12 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
     seconds = time.process_time() - began
     yield "a placement of a region", node_equivalents.REGION_NODE, seconds / max(1, placed) / node
 
-    quota = search.courses.quota(100)
+    quota = search.arms.quota(100)
     order, depths = schedule_search.order_of(puzzle, params.construct), schedule.quota_end(puzzle.cells)
     seconds = _seconds(lambda: stratified_population.count(puzzle, order, quota.favoured, depths))
     yield "what a quota asks for", node_equivalents.census(puzzle.cells), seconds / node
     seconds = _seconds(lambda: schedule_search.measure(puzzle, params.construct, quota, random_state(2)))
-    yield "measuring a course", node_equivalents.measuring(params.construct.population, puzzle.cells), seconds / node
+    yield "measuring a arm", node_equivalents.measuring(params.construct.population, puzzle.cells), seconds / node
 
 
 def _seconds(run: Callable[[], object]) -> float:
@@ -88,14 +88,14 @@ def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[floa
     return seconds, made, prefixes, placements
 
 
-def begin_endgames(built: Constructor, stems: int, rounds: int) -> tuple[float, int]:
+def begin_endgames(built: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
     """(seconds, beginnings) of endgames behind the next so many stems, as often as ``rounds`` say; as above."""
     state, prefix, plan = built.state(), built.prefix, built.plan
     if prefix.scalars[0] > plan.begin:
         lift(built.end, prefix.scalars[0], prefix.chosen, prefix.used)
         prefix.scalars[0] = plan.begin
     met: list[tuple[npt.NDArray[np.generic], ...]] = []
-    while len(met) < stems and kernel.search_lists(plan, prefix, 2**62) == REACHED:
+    while len(met) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
         met.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
     used, right, down = (np.array(one) for one in zip(*met, strict=True))
     began = time.process_time()

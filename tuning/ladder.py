@@ -20,7 +20,7 @@ from pathlib import Path
 from instances.formats import load_puzzle
 from instances.generate import family
 from instances.puzzle import IntArray, Puzzle
-from lns.distinct_boards import Families
+from lns.distinct_boards import DistinctBoards
 from lns.islands import Archipelago
 from lns.params import Params
 from lns_support.child_process import peak_bytes
@@ -39,7 +39,7 @@ FIELDS = (
 
 
 @dataclass(frozen=True)
-class Run:
+class BenchmarkRun:
     """One run. ``reached``: seconds to each best score; ``boards``: score -> boards of it from different prefixes.
 
     ``peak_bytes``: largest resident memory of its workers and of this process, 0 where the system does not tell.
@@ -93,25 +93,25 @@ def run(
     seed: int,
     seconds: float,
     workers: int,
-    boards_from: int = 0,
+    search_floor: int = 0,
     engine: str = "auto",
-) -> Run:
-    """One run of an engine. ``boards_from``: look for boards of this score and count them; 0: only for better ones."""
-    if boards_from:
-        params = replace(params, engine=replace(params.engine, boards_from=boards_from))
+) -> BenchmarkRun:
+    """One run of an engine. ``search_floor``: look for boards of this score and count them; 0: only for better ones."""
+    if search_floor:
+        params = replace(params, engine=replace(params.engine, search_floor=search_floor))
     search = Archipelago(puzzle, params, seed, workers, engine=engine)
-    search.finds_from = boards_from or puzzle.max_score
+    search.min_score = search_floor or puzzle.max_score
     reached: dict[int, float] = {}
     peaks: dict[int, int] = {}  # of each worker
-    families, scores = Families(), list[int]()
+    distinct_boards, scores = DistinctBoards(), list[int]()
 
     def on_report(search: Archipelago) -> None:
         if search.best_score > max(reached, default=-1):
             reached[search.best_score] = search.elapsed
         peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
-        for _, find in search.drain():
-            if find.score >= search.finds_from:  # new bests come too
-                count(families, scores, find.board.placements, find.score)
+        for _, find in search.pop_boards():
+            if find.score >= search.min_score:  # new bests come too
+                count(distinct_boards, scores, find.board.placements, find.score)
 
     search.run(seconds, puzzle.max_score, on_report)
     elapsed = search.elapsed
@@ -119,21 +119,23 @@ def run(
     rate = search.statistics.work / max(elapsed, 1e-9)
     at_once = sorted(peaks.values())[-workers:]  # without those whose place a new one took
     memory = sum(at_once) + peak_bytes(os.getpid())
-    return Run(seed, search.best_score, reached, boards, rate, elapsed, memory)
+    return BenchmarkRun(seed, search.best_score, reached, boards, rate, elapsed, memory)
 
 
-def count(families: Families, scores: list[int], placements: IntArray, score: int) -> None:
+def count(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:
     """Count a board for its family by the best of them; ``scores``: of each family."""
-    family = families.find(placements)
+    family = distinct_boards.find(placements)
     if family is None:
-        families.add(placements)
+        distinct_boards.add(placements)
         scores.append(score)
     elif score > scores[family]:
-        families.replace(family, placements)
+        distinct_boards.replace(family, placements)
         scores[family] = score
 
 
-def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers: int, note: str) -> dict[str, object]:
+def summary(
+    name: str, puzzle: Puzzle, runs: list[BenchmarkRun], seconds: float, workers: int, note: str
+) -> dict[str, object]:
     """The row of the table."""
     scores, median = [one.score for one in runs], median_score(runs)
     times = [at for at in (one.seconds_to(median) for one in runs) if at is not None]
@@ -156,22 +158,22 @@ def summary(name: str, puzzle: Puzzle, runs: list[Run], seconds: float, workers:
     }
 
 
-def median_score(runs: list[Run]) -> int:
+def median_score(runs: list[BenchmarkRun]) -> int:
     """The lower one of the two in the middle, where there are two."""
     return statistics.median_low(one.score for one in runs)
 
 
-def core_hours(runs: list[Run], workers: int) -> float:
+def core_hours(runs: list[BenchmarkRun], workers: int) -> float:
     return sum(one.seconds for one in runs) * workers / 3600
 
 
-def rates(runs: list[Run], workers: int) -> dict[int, float]:
+def rates(runs: list[BenchmarkRun], workers: int) -> dict[int, float]:
     """Score -> boards of at least that score from different prefixes, per core-hour."""
     scores = sorted({score for one in runs for score in one.boards})
     return {least: boards_per_hour(runs, workers, least) for least in scores}
 
 
-def boards_per_hour(runs: list[Run], workers: int, least: int) -> float:
+def boards_per_hour(runs: list[BenchmarkRun], workers: int, least: int) -> float:
     """Boards of at least ``least`` from different prefixes, per core-hour."""
     boards = sum(count for one in runs for score, count in one.boards.items() if score >= least)
     return round(boards / core_hours(runs, workers), 1)

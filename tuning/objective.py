@@ -107,7 +107,7 @@ class Stopped(Exception):
     """A run was asked to stop before its budget was used."""
 
 
-class Run:
+class TrialRun:
     """One run under way: goes as far as it is asked to, and further when asked again."""
 
     def __init__(self, engine: str, params: Params, pair: Pair, shortest: int) -> None:
@@ -139,7 +139,7 @@ class Run:
             before = self._counted()
             engine.step(best_possible)
             self._work += max(round(self._counted() - before), self._least)
-            engine.drain()
+            engine.pop_boards()
             if engine.best_score > (self._rises[-1][0] if self._rises else -1):
                 self._rises.append((engine.best_score, self._work))
             self._note_hope()
@@ -151,7 +151,7 @@ class Run:
     def _note_hope(self) -> None:
         """What the engine foretells: no less than the first board, which is no luck, and the best possible once met."""
         engine = self._engine
-        hope = engine.foretold
+        hope = engine.expected_best_score
         if engine.best_score >= self._best_possible and (hope is not None or self._hopes):
             hope = engine.best_score
         if hope is None or not self._rises:
@@ -162,5 +162,5 @@ class Run:
 
     def _counted(self) -> float:
         done = self._engine.statistics
-        measured = done.courses * self._measuring + done.colour_sets * self._census
+        measured = done.arms * self._measuring + done.colour_sets * self._census
         return done.effort + measured  # where it measures it counts none

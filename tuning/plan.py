@@ -24,7 +24,7 @@ from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import Fields, bounded
-from tuning.objective import FORMULA, Pair, Run
+from tuning.objective import FORMULA, Pair, TrialRun
 from tuning.run_store import locked
 from tuning.sampler import check_sampler
 from tuning.sources import engine_digest
@@ -189,7 +189,7 @@ def _is_early(name: str) -> bool:
 
 def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
     """Nodes in a second of the processor, rounded to two digits; measured for about two seconds."""
-    warm, run = (Run(engine, params, pair, shortest) for shortest in (1, 10**12))
+    warm, run = (TrialRun(engine, params, pair, shortest) for shortest in (1, 10**12))
     for _ in range(2):  # the kernels of the first board, then those of construction
         warm.advance(warm.trace.work + 1, lambda: False)
     while run.trace.seconds < 2.0 and not run.trace.ended:

@@ -1,7 +1,8 @@
 """Append-only files that several processes share and that survive being killed in the middle of a line.
 
-`Ledger` keeps every run that was finished, so that nothing is run twice: not the defaults, not a trial that was killed
-half-way, not the validation. `Journal` gives optuna's file the same care.
+`RunStore` keeps every run that was finished, so that nothing is run twice: not the defaults, not a trial that was
+killed
+half-way, not the validation. `RunFile` gives optuna's file the same care.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def drop_torn_line(path: Path) -> bool:
     return True
 
 
-class Ledger:
+class RunStore:
     """The finished runs of a study, by `Key`; read again as others add to it."""
 
     def __init__(self, path: Path) -> None:
@@ -115,7 +116,7 @@ def _read(line: str) -> tuple[Key, Trace]:
     return key, Trace(rises, work, ended, seconds, wall_s, hopes)
 
 
-class Journal(JournalFileBackend):
+class RunFile(JournalFileBackend):
     """Optuna's journal in a file. A torn last line is dropped before anything is written after it.
 
     Only the end of a trial waits for the disk: what a killed process wrote is safe with the system, and a dozen waits

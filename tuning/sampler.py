@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState
 
-from lns_support.optional_deps import need
+from lns_support.optional_deps import require
 from tuning.cmaes import Told, propose
 from tuning.space import Variable
 
@@ -22,7 +22,7 @@ KEPT = 0.75  # chance of a parameter to stay as the base has it, in a trial near
 def check_sampler(kind: str) -> None:
     """Raises InputError when the package of a sampler is missing."""
     if kind == "cmaes":
-        need("cma", "--sampler cmaes")
+        require("cma", "--sampler cmaes")
 
 
 class Seeded(BaseSampler):

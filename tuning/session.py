@@ -14,7 +14,7 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-from lns.worker_pool import Crew, WorkerLost
+from lns.worker_pool import WorkerLost, WorkerPool
 from lns_support.errors import InputError
 from tuning import validate
 from tuning.objective import Trace
@@ -31,7 +31,7 @@ RESERVE = 1.1  # of the seconds that validation is expected to take
 
 
 @dataclass(frozen=True)
-class Status:
+class StudyProgress:
     """Where a session stands. ``best``: edges above the defaults of trial ``number``, None before the first one."""
 
     phase: str  # 'defaults', 'search' or 'validation'
@@ -56,16 +56,16 @@ class Status:
 
 
 @dataclass
-class Session:
+class TuningSession:
     """``seconds``: for search and validation; ``trials``: that the study shall have; None: no limit."""
 
     study: Study
     workers: int
     seconds: float | None
     trials: int | None
-    on_tick: Callable[[Status], None]
+    on_tick: Callable[[StudyProgress], None]
     interrupted: bool = False
-    _crew: Crew | None = None
+    _pool: WorkerPool | None = None
     _runs_s: float = 0.0
     _all_s: float = 0.0
     _began: float = field(default_factory=time.monotonic)
@@ -90,12 +90,12 @@ class Session:
     def stop(self) -> None:
         """End at the next step; what is finished is kept."""
         self.interrupted = True
-        if self._crew is not None:
-            self._crew.ask_to_stop()
+        if self._pool is not None:
+            self._pool.ask_to_stop()
 
     def kill(self) -> None:
-        if self._crew is not None:
-            self._crew.kill()
+        if self._pool is not None:
+            self._pool.kill()
 
     def check_time(self) -> None:
         """Raises InputError when ``seconds`` cannot hold what is missing of the defaults' runs, and one trial."""
@@ -134,17 +134,17 @@ class Session:
     def _validate(self, candidates: Sequence[FrozenTrial]) -> None:
         tasks: list[Task] = [(hold_out, (self.study.path, *run)) for run in validate.missing(self.study, candidates)]
         self._work(tasks, lambda: self.elapsed >= self._end, "validation")
-        self.study.ledger.refresh()
+        self.study.run_store.refresh()
 
     def _work(self, tasks: list[Task], over: Callable[[], bool], phase: str) -> None:
         """Have the workers do ``tasks`` until ``over``; one whose worker died is done again."""
         if not tasks:
             return
         began = time.monotonic()
-        crew = self._crew = Crew(self.workers)
+        pool = self._pool = WorkerPool(self.workers)
         if self.interrupted:
-            crew.ask_to_stop()
-        waiting: dict[Future[float], Task] = {crew.submit(task, *args): (task, args) for task, args in tasks}
+            pool.ask_to_stop()
+        waiting: dict[Future[float], Task] = {pool.submit(task, *args): (task, args) for task, args in tasks}
         try:
             asked = False
             end = float("inf")
@@ -155,28 +155,28 @@ class Session:
                     try:
                         self._runs_s += future.result()
                     except WorkerLost as error:
-                        self._mourn(error)
+                        self._handle_lost_worker(error)
                         if not asked:
-                            waiting[crew.submit(task, *args)] = (task, args)
+                            waiting[pool.submit(task, *args)] = (task, args)
                     except Exception as error:
                         if phase == "search" or isinstance(error, OSError | InputError):
                             raise
                         log.warning("a run of the validation failed: %s", error)  # no verdict then on this candidate
                 if not asked and (self.interrupted or over()):
                     asked, end = True, time.monotonic() + GRACE_S
-                    crew.ask_to_stop()
+                    pool.ask_to_stop()
                 self.on_tick(self.status(phase))
         finally:
-            crew.shutdown()
-            self._crew = None
+            pool.shutdown()
+            self._pool = None
             self._all_s += (time.monotonic() - began) * self.workers
 
-    def _mourn(self, error: WorkerLost) -> None:
+    def _handle_lost_worker(self, error: WorkerLost) -> None:
         """Count the workers that died with no run finished in between: over a week some others will."""
-        ledger = self.study.ledger
-        ledger.refresh()
-        self._lost = self._lost + 1 if ledger.lines == self._runs_by_then else 1
-        self._runs_by_then = ledger.lines
+        run_store = self.study.run_store
+        run_store.refresh()
+        self._lost = self._lost + 1 if run_store.lines == self._runs_by_then else 1
+        self._runs_by_then = run_store.lines
         log.warning("%s; a new one takes over", error)
         if self._lost == FAILURES * self.workers:
             raise InputError(
@@ -185,9 +185,9 @@ class Session:
 
     # -- what is known so far ----------------------------------------------------------------------------------------
 
-    def status(self, phase: str) -> Status:
+    def status(self, phase: str) -> StudyProgress:
         study = self.study
-        study.ledger.refresh()
+        study.run_store.refresh()
         trials = study.trials()
         self._complain()
         whole = [trial for trial in trials if trial.state == TrialState.COMPLETE]
@@ -202,7 +202,7 @@ class Session:
             candidates = validate.chosen(study)
             of = (len(candidates) + 1) * study.plan.held_out
             done = of - len(validate.missing(study, candidates))
-        return Status(
+        return StudyProgress(
             phase,
             done,
             of,
@@ -238,7 +238,7 @@ class Session:
 
     def _defaults(self) -> list[Trace]:
         study = self.study
-        known = [study.ledger.get(study.key(study.base, pair)) for pair in study.pairs]
+        known = [study.run_store.get(study.key(study.base, pair)) for pair in study.pairs]
         return [trace for trace in known if trace is not None and trace.covers(study.plan.nodes)]
 
     def _search_end(self) -> float:
@@ -256,6 +256,6 @@ class Session:
         if not candidates:
             return 0.0
         runs = (candidates + 1) * self.study.plan.held_out
-        known = [self.study.ledger.get(self.study.key(self.study.base, pair)) for pair in self.study.held_out]
+        known = [self.study.run_store.get(self.study.key(self.study.base, pair)) for pair in self.study.held_out]
         runs -= sum(trace is not None for trace in known)
         return RESERVE * run_s * runs / self.workers

@@ -38,7 +38,7 @@ from tuning.plan import (
     read_plan,
 )
 from tuning.pruner import PairedPruner
-from tuning.run_store import Journal, Key, Ledger, locked
+from tuning.run_store import Key, RunFile, RunStore, locked
 from tuning.sampler import Seeded, check_sampler
 from tuning.space import Variable, suggest, values_of, variables
 
@@ -73,7 +73,7 @@ class Study:
                 path / BASE,
             )
         self.space: list[Variable] = variables(self.base, self.plan.engine)
-        self.ledger = Ledger(path / RUNS)
+        self.run_store = RunStore(path / RUNS)
         self.optuna = self._load()
         if not reading:
             self._take_up()
@@ -86,7 +86,7 @@ class Study:
         journal = self.path / JOURNAL
         with self.alone():
             try:
-                storage = optuna.storages.JournalStorage(Journal(journal))
+                storage = optuna.storages.JournalStorage(RunFile(journal))
                 study = optuna.create_study(
                     storage=storage,
                     study_name=NAME,
@@ -212,7 +212,7 @@ class Study:
         """To the defaults, pair by pair, read off the ledger; None when runs are missing."""
         found = []
         for pair in pairs:
-            ours, theirs = (self.ledger.get(self.key(one, pair)) for one in (params, self.base))
+            ours, theirs = (self.run_store.get(self.key(one, pair)) for one in (params, self.base))
             if ours is None or theirs is None or not (ours.covers(budget) and theirs.covers(budget)):
                 return None
             found.append(difference(ours, theirs, budget))

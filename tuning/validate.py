@@ -153,7 +153,7 @@ def missing(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Param
     for params in wanted:
         for i in range(len(pairs)):
             index = (os.getpid() + i) % len(pairs)
-            trace = study.ledger.get(study.key(params, pairs[index]))
+            trace = study.run_store.get(study.key(params, pairs[index]))
             if trace is None or not trace.covers(study.plan.nodes):
                 found.append((params, index))
     return found
@@ -170,7 +170,7 @@ def conclude(study: Study) -> Conclusion:
         if differences is None:
             continue
         ours, theirs = (
-            [trace for pair in study.held_out if (trace := study.ledger.get(study.key(one, pair)))]
+            [trace for pair in study.held_out if (trace := study.run_store.get(study.key(one, pair)))]
             for one in (params, study.base)
         )
         edges = float(np.mean([a.score_at(budget) - b.score_at(budget) for a, b in zip(ours, theirs, strict=True)]))

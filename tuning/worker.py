@@ -19,7 +19,7 @@ from optuna.trial import TrialState
 from lns.params import Params
 from lns.worker_pool import stop_requested
 from lns_support.errors import InputError
-from tuning.objective import Pair, Run, Stopped, Trace, promised
+from tuning.objective import Pair, Stopped, Trace, TrialRun, promised
 from tuning.run_store import Key
 from tuning.space import suggest
 from tuning.study import Study, place_of
@@ -35,23 +35,23 @@ class Worker:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.runs_s = 0.0
-        self._live: dict[Key, Run] = {}
+        self._live: dict[Key, TrialRun] = {}
 
     def trace(self, params: Params, pair: Pair, budget: int) -> Trace:
         """The run of ``params`` on ``pair``, from the ledger or made now. Raises Stopped when told to."""
         study, key = self.study, self.study.key(params, pair)
-        known = study.ledger.get(key)
+        known = study.run_store.get(key)
         if known is not None and known.covers(budget):
             return known
         run = self._live.get(key)
         if run is None:
-            run = self._live[key] = Run(study.plan.engine, params, pair, study.plan.short)
+            run = self._live[key] = TrialRun(study.plan.engine, params, pair, study.plan.short)
         began = time.monotonic()
         try:
             trace = run.advance(budget, stop_requested)
         finally:
             self.runs_s += time.monotonic() - began
-        study.ledger.add(key, trace)
+        study.run_store.add(key, trace)
         return trace
 
     def forget(self) -> None:
@@ -62,7 +62,7 @@ class Worker:
         """The long runs of the defaults on all pairs, from pair ``first`` on, so that workers share them."""
         study = self.study
         for i in range(len(study.pairs)):
-            study.ledger.refresh()
+            study.run_store.refresh()
             self.trace(study.base, study.pairs[(first + i) % len(study.pairs)], study.plan.nodes)
             self.forget()
 
@@ -157,7 +157,7 @@ def _worker(path: Path) -> Worker:
 def hold_out(path: Path, params: Params, index: int) -> float:
     """Task of a worker: one long run on a held-out pair, into the ledger; seconds inside of runs."""
     worker = _worker(path)
-    worker.study.ledger.refresh()
+    worker.study.run_store.refresh()
     before = worker.runs_s
     try:
         worker.trace(params, worker.study.held_out[index], worker.study.plan.nodes)

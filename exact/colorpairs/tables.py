@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.colorpairs.options import Options
-from exact.piece_classes import Kinds
+from exact.piece_classes import PieceClasses
 from instances.puzzle import GREY, rotate
 from lns_support.errors import InputError
 
@@ -54,7 +54,7 @@ class Tables(NamedTuple):
     twin: I32
 
 
-def build_tables(kinds: Kinds, options: Options) -> tuple[Tables, list[int]]:
+def build_tables(kinds: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
     """The tables, and the kind of each piece."""
     puzzle = kinds.puzzle
     quads, colours = _dense_colours(kinds)
@@ -130,7 +130,7 @@ def build_tables(kinds: Kinds, options: Options) -> tuple[Tables, list[int]]:
     ), kind_of_piece
 
 
-def _dense_colours(kinds: Kinds) -> tuple[list[list[int]], int]:
+def _dense_colours(kinds: PieceClasses) -> tuple[list[list[int]], int]:
     """The kinds' colours numbered 0..K-1, grey 0, and K."""
     colours = np.unique(np.append(kinds.quads, GREY))
     if len(colours) > MAX_COLOURS:

@@ -9,16 +9,16 @@ import numpy as np
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
 from exact.driver import Counted, explored_by_tries
-from exact.enumeration import searched
-from exact.outcome import UNTOLD, Answer
+from exact.enumeration import enumerate_boards
+from exact.outcome import NODES_UNKNOWN, Answer
 from exact.piece_multiplicity import by_colours
 from exact.request import Request
-from exact.solver_protocol import Teller, answer_of_child
+from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit
 from lns_support.errors import InputError
-from lns_support.optional_deps import need
+from lns_support.optional_deps import require
 
 MAX_NODES = 60_000_000
 """Nodes of the matrix that a model may have: about 1.5 GB."""
@@ -65,7 +65,7 @@ def _check_size(puzzle: Puzzle, nodes: int, most: int) -> None:
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
     """Dancing cells of our own, nodes counted as seed 003 counts them (the root is one)."""
     search = Cover(puzzle, code)
-    status, solutions, seconds, first = searched(search, request)
+    status, solutions, seconds, first = enumerate_boards(search, request)
     model = search.model
     details = {
         "items": float(model.items),
@@ -82,18 +82,18 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
     Raises InputError without xcover, with a node budget or for a matrix that is too large, ChildProcessError when the
     library crashes.
     """
-    need("cover", "the solver xcc")
+    require("cover", "the solver xcc")
     if request.nodes is not None:
         raise InputError("xcover counts no nodes; expected a time limit, or the solver xcc:counted")
     _check_size(puzzle, matrix_nodes(puzzle, "colours"), MAX_NODES_XCOVER)
-    return answer_of_child(cover_by_library, puzzle, request, request.count_all, request.each is not None)
+    return solve_in_child(cover_by_library, puzzle, request, request.count_all, request.each is not None)
 
 
 def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, listing: bool = False) -> None:
     """A child's task: tells of the model, after the first solution, now and then, and at the end."""
     from xcover import covers
 
-    teller = Teller(emit, puzzle, "xcover", twins_apart=True, listing=listing)
+    teller = SolverReporter(emit, puzzle, "xcover", twins_apart=True, listing=listing)
     model = build(puzzle, "colours")
     item, colour, begin = model.item.tolist(), model.colour.tolist(), model.begin.tolist()
     options = [
@@ -103,10 +103,10 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, listing: bool 
     primary = [str(i) for i in range(model.primary)]
     secondary = [str(i) for i in range(model.primary, model.items)]
     teller.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(item)}
-    teller.tell(UNTOLD)
+    teller.tell(NODES_UNKNOWN)
     missing = set(range(model.primary)) - set(item)
     for chosen in () if missing else covers(options, primary=primary, secondary=secondary, colored=True):
-        teller.board(model.board([int(option) for option in chosen]), UNTOLD)
+        teller.board(model.board([int(option) for option in chosen]), NODES_UNKNOWN)
         if not count_all:
             break
-    teller.tell(UNTOLD, exhausted=count_all or teller.found == 0)
+    teller.tell(NODES_UNKNOWN, exhausted=count_all or teller.found == 0)

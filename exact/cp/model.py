@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from exact.outcome import UNTOLD, Answer
+from exact.outcome import NODES_UNKNOWN, Answer
 from exact.piece_multiplicity import choices
 from exact.request import Request
-from exact.solver_protocol import Teller, answer_of_child
+from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.board import Board
 from instances.puzzle import DOWN, RIGHT, Puzzle
 from lns_support.child_process import Emit
-from lns_support.optional_deps import need
+from lns_support.optional_deps import require
 
 
 def run_cp(puzzle: Puzzle, request: Request) -> Answer:
@@ -26,9 +26,9 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
 
     Raises InputError without ortools, ChildProcessError when the library crashes.
     """
-    need("cp", "the solver cp")
+    require("cp", "the solver cp")
     listing = request.each is not None
-    answer = answer_of_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, listing)
+    answer = solve_in_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, listing)
     return replace(answer, spent=int(answer.details.get("conflicts", 0)))
 
 
@@ -36,11 +36,11 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int 
     """A child's task: tells of the model, after the first solution, now and then, and at the end."""
     from ortools.sat.python import cp_model
 
-    teller = Teller(emit, puzzle, "CP-SAT", twins_apart=True, listing=listing)
+    teller = SolverReporter(emit, puzzle, "CP-SAT", twins_apart=True, listing=listing)
     model = cp_model.CpModel()
     pieces, rotations = _post(model, puzzle)
     teller.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
-    teller.tell(UNTOLD)
+    teller.tell(NODES_UNKNOWN)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.enumerate_all_solutions = count_all

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from exact.compare import Row
+from exact.compare import ComparisonRow
 from exact.paper.runs import Planned, by_solver, columns, mean, rounded
 from instances.generate import balanced_torus
 
@@ -49,7 +49,7 @@ def runs(plan: Plan) -> Iterator[Planned]:
                 yield by_solver(puzzle.name, puzzle, solver, plan.seconds, plan.sat_solver)
 
 
-def tables(rows: Sequence[Row], plan: Plan) -> str:
+def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """One line a size and method, the paper's figures behind ours."""
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses",
               "paper: %", "mean s", "variables", "clauses"]]  # fmt: skip
@@ -80,7 +80,7 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
     return head + columns(lines) + "\n\n" + best(rows, plan)
 
 
-def best(rows: Sequence[Row], plan: Plan) -> str:
+def best(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """Encodings against the other solvers, size by size: of each side the one that solves most, then the fastest."""
     lines = [["size", "best encoding", "solved", "mean s", "best other", "solved", "mean s"]]
     for n in plan.sizes:
@@ -98,11 +98,11 @@ def best(rows: Sequence[Row], plan: Plan) -> str:
     return "where encodings win, and where other solvers do\n" + columns(lines)
 
 
-def _of(rows: Sequence[Row], solver: str, n: int) -> list[Row]:
+def _of(rows: Sequence[ComparisonRow], solver: str, n: int) -> list[ComparisonRow]:
     return [row for row in rows if row.solver == solver and row.instance.startswith(f"balanced-torus-{n}x{n}-")]
 
 
-def plot(rows: Sequence[Row], path: Path) -> None:
+def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
     """Seconds by size, one line a method, to an image file."""
     import matplotlib.pyplot as plt
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exact.colorpairs.options import Heuristic, Options
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.solvers import solve
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
@@ -65,7 +65,7 @@ FULL = Plan(per_size=35, budget=3600.0, patience=1.0)
 
 
 @dataclass(frozen=True)
-class Run:
+class ExperimentRun:
     """One method on one instance; ``seconds`` and ``budget`` are of processor time."""
 
     size: int
@@ -84,7 +84,7 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        return self.status in (Status.SOLVED, Status.INFEASIBLE)
+        return self.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
 
     def told(self) -> str:
         return f"{self.instance} {self.method}: {self.status}, {self.nodes:,} nodes, {self.seconds:.2f} s"
@@ -95,18 +95,18 @@ def instance(size: int, colours: int, seed: int) -> Puzzle:
     return uniform(size, size, colours, seed).with_clues(corner_cells(size, size)).puzzle
 
 
-def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[Run]:
+def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRun]:
     """Every method on every instance that the reference or the row scan finishes; runs in ``log`` are not repeated.
 
     Raises InputError for a log of another form, RuntimeError when two methods disagree on the number of solutions.
     """
-    known = [] if log is None else csv_records.read(log, Run)
+    known = [] if log is None else csv_records.read(log, ExperimentRun)
     done = {(run.size, run.colours, run.seed, run.method, run.budget): run for run in known}
     for solver in ("rowscan", "colorpairs"):  # compiled before anything is timed
         solve(instance(3, 2, 1), solver=solver)
     for size, colours, seed in plan.instances():
         puzzle = instance(size, colours, seed)
-        runs: list[Run] = []
+        runs: list[ExperimentRun] = []
         for method in plan.methods:
             if len(runs) == 2 and not any(run.finished for run in runs):
                 break
@@ -123,9 +123,9 @@ def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[Run]:
                     options=METHODS[method],
                     processor=True,  # fair on a busy machine
                 )
-                if outcome.status is Status.INTERRUPTED:
+                if outcome.status is SolveStatus.INTERRUPTED:
                     raise KeyboardInterrupt
-                run = Run(
+                run = ExperimentRun(
                     size,
                     colours,
                     seed,

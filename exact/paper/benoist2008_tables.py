@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, Plan, Run
+from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, ExperimentRun, Plan
 
 # (label, from, to): seconds of the best method
 CLASSES = (
@@ -36,10 +36,10 @@ _ABLATIONS = {
 }
 _NAMES = {REFERENCE: "MinExpectedGap"}
 
-Table = dict[str, dict[str, Run]]  # instance -> method -> run
+Table = dict[str, dict[str, ExperimentRun]]  # instance -> method -> run
 
 
-def tables(runs: Iterable[Run], plan: Plan) -> str:
+def tables(runs: Iterable[ExperimentRun], plan: Plan) -> str:
     """All tables as Markdown. An instance counts where some method finished it."""
     table: Table = {}
     for run in runs:
@@ -64,12 +64,12 @@ def tables(runs: Iterable[Run], plan: Plan) -> str:
     return "\n\n".join(parts)
 
 
-def best_time(row: dict[str, Run]) -> float:
+def best_time(row: dict[str, ExperimentRun]) -> float:
     """Seconds of the fastest method that finished."""
     return min((run.seconds for run in row.values() if run.finished), default=math.inf)
 
 
-def ratio(pairs: Sequence[tuple[Run, Run]], what: str) -> float | None:
+def ratio(pairs: Sequence[tuple[ExperimentRun, ExperimentRun]], what: str) -> float | None:
     """Geometric mean of first over second, of nodes or seconds; None without pairs."""
     if not pairs:
         return None
@@ -77,22 +77,22 @@ def ratio(pairs: Sequence[tuple[Run, Run]], what: str) -> float | None:
     return math.exp(sum(logs) / len(logs))
 
 
-def arithmetic(pairs: Sequence[tuple[Run, Run]], what: str) -> float | None:
+def arithmetic(pairs: Sequence[tuple[ExperimentRun, ExperimentRun]], what: str) -> float | None:
     """Arithmetic mean of first over second, the paper's; None without pairs."""
     if not pairs:
         return None
     return float(sum(max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs) / len(pairs))
 
 
-def _both(rows: Sequence[dict[str, Run]], a: str, b: str) -> list[tuple[Run, Run]]:
+def _both(rows: Sequence[dict[str, ExperimentRun]], a: str, b: str) -> list[tuple[ExperimentRun, ExperimentRun]]:
     return [(row[a], row[b]) for row in rows if a in row and b in row and row[a].finished and row[b].finished]
 
 
-def _in_class(rows: Sequence[dict[str, Run]], low: float, high: float) -> list[dict[str, Run]]:
+def _in_class(rows: Sequence[dict[str, ExperimentRun]], low: float, high: float) -> list[dict[str, ExperimentRun]]:
     return [row for row in rows if low <= best_time(row) < high]
 
 
-def _table_1(rows: Sequence[dict[str, Run]]) -> str:
+def _table_1(rows: Sequence[dict[str, ExperimentRun]]) -> str:
     methods = (ROW_SCAN, REFERENCE, "without backjumping", "without preemption", "with shaving")
     lines = []
     for row in rows:
@@ -107,7 +107,7 @@ def _table_1(rows: Sequence[dict[str, Run]]) -> str:
     return _markdown(["instance", "solutions", *methods], lines)
 
 
-def _table_2(rows: Sequence[dict[str, Run]]) -> str:
+def _table_2(rows: Sequence[dict[str, ExperimentRun]]) -> str:
     lines = []
     for what, field in (("nodes", "nodes"), ("time", "seconds")):
         means: list[list[str]] = [[], [], []]
@@ -130,7 +130,7 @@ def _beside(own: str, paper: str) -> str:
     return f"{own} (paper {paper})"
 
 
-def _parts(rows: Sequence[dict[str, Run]]) -> str:
+def _parts(rows: Sequence[dict[str, ExperimentRun]]) -> str:
     lines = []
     for method, (paper_nodes, paper_time) in _ABLATIONS.items():
         pairs = _both(rows, method, REFERENCE)
@@ -147,7 +147,7 @@ def _parts(rows: Sequence[dict[str, Run]]) -> str:
     return _markdown(["", "nodes", "paper", "time", "paper", "instances"], lines)
 
 
-def _table_3(rows: Sequence[dict[str, Run]]) -> str:
+def _table_3(rows: Sequence[dict[str, ExperimentRun]]) -> str:
     lines = []
     for method, paper in _TABLE_3.items():
         for what, field in (("time", "seconds"), ("nodes", "nodes")):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from exact.compare import Row
+from exact.compare import ComparisonRow
 from exact.paper.runs import Planned, by_solver, columns, rounded
 from instances.generate import uniform
 
@@ -82,7 +82,7 @@ def runs(plan: Plan) -> Iterator[Planned]:
                     yield by_solver(name, puzzle, solver, plan.seconds, sat_solver)
 
 
-def tables(rows: Sequence[Row], plan: Plan) -> str:
+def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """A table for each method: mean seconds and solved, the seed's in brackets."""
     parts = []
     for method, (solver, _, table) in METHODS.items():
@@ -115,7 +115,7 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
     return head + "\n\n".join(parts)
 
 
-def plot(rows: Sequence[Row], path: Path) -> None:
+def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
     """Minisat's mean time by colours, one line a size: the peak near the square root of the number of pieces."""
     import matplotlib.pyplot as plt
 

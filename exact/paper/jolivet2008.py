@@ -16,10 +16,10 @@ from pathlib import Path
 from statistics import stdev
 
 from exact.blocks.search import Blocks
-from exact.compare import Row, short_hash
+from exact.compare import ComparisonRow, short_hash
 from exact.cover.search import Cover
 from exact.driver import drive
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.paper.runs import GAVE_UP, Planned, columns, mean, rounded
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -106,16 +106,16 @@ def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
     else:
         search = Blocks(puzzle, 1 if method == "zig-zag" else 2, all_four=True)
     status, _ = drive(search, count_all=True, nodes=nodes, seconds=None)
-    if status is Status.INTERRUPTED:
+    if status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return search
 
 
-def measure(instance: str, puzzle: Puzzle, method: str, nodes: int) -> Row:
+def measure(instance: str, puzzle: Puzzle, method: str, nodes: int) -> ComparisonRow:
     """Solutions and nodes of a tree, as a row."""
     search = tree(puzzle, method, nodes)
     status = "solved" if search.exhausted else GAVE_UP
-    return Row(instance, method, status, search.solutions, search.nodes, -1.0)
+    return ComparisonRow(instance, method, status, search.solutions, search.nodes, -1.0)
 
 
 def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
@@ -145,22 +145,22 @@ def runs(plan: Plan) -> Iterator[Planned]:
             yield Planned(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
 
 
-def _class(rows: Sequence[Row], width: int, height: int, colours: int, method: str) -> list[Row]:
+def _class(rows: Sequence[ComparisonRow], width: int, height: int, colours: int, method: str) -> list[ComparisonRow]:
     return [row for row in rows if row.solver == method and row.instance.startswith(f"{width}x{height}-c{colours}-")]
 
 
-def _shown(values: Sequence[float], found: Sequence[Row], mark: str) -> str:
+def _shown(values: Sequence[float], found: Sequence[ComparisonRow], mark: str) -> str:
     """The mean and its standard error, with ``mark`` where trees were cut."""
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
     return (mark if any(row.status == GAVE_UP for row in found) else "") + f"{rounded(mean(values))}±{rounded(error)}"
 
 
-def _difficulty(found: Sequence[Row]) -> list[float]:
+def _difficulty(found: Sequence[ComparisonRow]) -> list[float]:
     """Nodes by solutions; of a cut tree those found so far, which estimates it (from below where there is none yet)."""
     return [row.nodes / max(1, row.solutions) for row in found]
 
 
-def tables(rows: Sequence[Row], plan: Plan) -> str:
+def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """Tables 1, 2 and 3 with the seed's figures in brackets, and the nodes by level of three trees.
 
     The trees are searched here, so only where all ``rows`` were made: after Ctrl-C nothing is begun.
@@ -223,7 +223,7 @@ def levels(plan: Plan) -> str:
     return "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the seed's)\n" + columns(lines)
 
 
-def plot(rows: Sequence[Row], path: Path) -> None:
+def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
     """Table 2 as a picture: the phase transition."""
     import matplotlib.pyplot as plt
 

@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
-from exact.compare import Row
-from exact.outcome import Status
+from exact.compare import ComparisonRow
+from exact.outcome import SolveStatus
 from exact.paper.runs import GAVE_UP, Planned, columns, rounded
 from exact.polyominoes.cut import cut
 from exact.polyominoes.model import build
@@ -89,17 +89,17 @@ def trays(plan: Plan, name: str) -> Iterator[Tray]:
         yield from (cut(width, height, seed)[0] for seed in seeds)
 
 
-def measure(instance: str, tray: Tray, method: str, seconds: float) -> Row:
+def measure(instance: str, tray: Tray, method: str, seconds: float) -> ComparisonRow:
     """The first filling by a method, as a row. Raises KeyboardInterrupt, as half a run is none."""
     if method == LIBRARY:
         found = fill_by_library(tray, seconds=seconds)
     else:
         weight, zones = method.removesuffix(NO_ZONES), not method.endswith(NO_ZONES)
         found = fill(tray, weight, zones=zones, seconds=seconds, processor=True)
-    if found.status is Status.INTERRUPTED:
+    if found.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     size = f"{found.options:,} placements"
-    return Row(instance, method, str(found.status), found.solutions, found.nodes, found.seconds, size=size)
+    return ComparisonRow(instance, method, str(found.status), found.solutions, found.nodes, found.seconds, size=size)
 
 
 def runs(plan: Plan) -> Iterator[Planned]:
@@ -113,11 +113,11 @@ def runs(plan: Plan) -> Iterator[Planned]:
                 yield Planned(instance, method, question, partial(measure, instance, tray, method, plan.seconds))
 
 
-def _class(rows: Sequence[Row], name: str, method: str) -> list[Row]:
+def _class(rows: Sequence[ComparisonRow], name: str, method: str) -> list[ComparisonRow]:
     return [row for row in rows if row.solver == method and row.instance.rpartition(" ")[0] == name]
 
 
-def tables(rows: Sequence[Row], plan: Plan) -> str:
+def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """Placements tested and seconds, medians over the trays of a class; the report's figures in the last column."""
     return (
         f"seed 001: {plan.per_size} trays a class, {plan.seconds:g} s a run; median of the placements tested, and how "
@@ -126,7 +126,7 @@ def tables(rows: Sequence[Row], plan: Plan) -> str:
     )
 
 
-def _table(rows: Sequence[Row], plan: Plan, what: str) -> str:
+def _table(rows: Sequence[ComparisonRow], plan: Plan, what: str) -> str:
     methods = [method for method in plan.solvers if not (what == "nodes" and method == LIBRARY)]
     lines = [["tray", *methods, "report"]]
     for name, told in plan.classes:
@@ -145,7 +145,7 @@ def _table(rows: Sequence[Row], plan: Plan, what: str) -> str:
     return columns(lines)
 
 
-def plot(rows: Sequence[Row], path: Path) -> None:
+def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
     """Placements tested by class and method, a point a tray."""
     import matplotlib.pyplot as plt
 

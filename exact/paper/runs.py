@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from exact.compare import Question, Row, read_rows, row_of
+from exact.compare import ComparisonRow, Question, read_rows, row_of
 from exact.solvers import solve
 from instances.puzzle import Puzzle
 from lns_support import csv_records
@@ -23,10 +23,10 @@ class Planned:
     instance: str
     solver: str
     question: str
-    make: Callable[[], Row]
+    make: Callable[[], ComparisonRow]
 
 
-def made(runs: Iterable[Planned], output: Path | None) -> Iterator[Row]:
+def made(runs: Iterable[Planned], output: Path | None) -> Iterator[ComparisonRow]:
     """The rows of ``runs``; those in the file ``output``, with the same question, not made again, new ones added."""
     done = read_rows(output)
     for run in runs:
@@ -47,15 +47,15 @@ def by_solver(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_so
     return Planned(instance, solver, question, partial(_first, instance, puzzle, solver, seconds, sat_solver))
 
 
-def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None) -> Row:
+def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None) -> ComparisonRow:
     try:
         found = solve(puzzle, solver=solver, seconds=seconds, sat_solver=sat_solver, processor=True)
     except InputError as error:
         if "not installed" in error.message:
             raise
-        return Row(instance, solver, "refused", note=error.message)
+        return ComparisonRow(instance, solver, "refused", note=error.message)
     except ChildProcessError as error:
-        return Row(instance, solver, "failed", note=str(error))
+        return ComparisonRow(instance, solver, "failed", note=str(error))
     if found.status == "interrupted":
         raise KeyboardInterrupt
     return row_of(instance, solver, found)

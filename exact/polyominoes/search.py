@@ -11,14 +11,14 @@ import numpy as np
 
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
 from exact.driver import Counted, Report, drive, explored_by_tries
-from exact.outcome import UNTOLD, Status
+from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.kernel import PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.tray import Tray, problems
 from lns_support.child_process import Emit, Ending, run
 from lns_support.errors import InputError
-from lns_support.optional_deps import need
+from lns_support.optional_deps import require
 
 RACE = "race"  # all weights in turn, until one of them has a filling
 COUNTED_BY = "descender"  # when all are counted the order hardly matters
@@ -29,11 +29,12 @@ CONVENTION = "turned and mirrored fillings counted; equal pieces swapped count o
 
 @dataclass(frozen=True)
 class Filled:
-    """``solutions`` as CONVENTION says, ``nodes``: placements tested, or `UNTOLD`; ``pruned``: those of them that were
+    """``solutions`` as CONVENTION says, ``nodes``: placements tested, or `NODES_UNKNOWN`; ``pruned``: those of them
+    that were
     given up for a zone that cannot be filled alone; ``filling``: the first one found, verified, or None; ``weight``: of
     the search that ended, "" where none did."""
 
-    status: Status
+    status: SolveStatus
     solutions: int
     nodes: int
     seconds: float
@@ -162,20 +163,20 @@ def fill(
 def fill_by_library(tray: Tray, *, count_all: bool = False, seconds: float | None = None) -> Filled:
     """The same by xcover, which tells no nodes, in a child process. Raises InputError without it, ChildProcessError
     when it crashes."""
-    need("cover", "the solver xcover")
+    require("cover", "the solver xcover")
     model = build(tray)
     told: list[tuple[int, list[int], bool, float]] = []
     ended = run(_cover_by_library, tray, count_all, receive=told.append, seconds=seconds)
     found, first, exhausted, spent = told[-1] if told else (0, [], False, 0.0)
     filling = _checked(model, np.array(first, dtype=np.int32)) if found else None
     if ended.how is Ending.INTERRUPTED:
-        status, spent = Status.INTERRUPTED, ended.seconds
+        status, spent = SolveStatus.INTERRUPTED, ended.seconds
     elif exhausted or (found and not count_all):
-        status = Status.SOLVED if found else Status.INFEASIBLE
+        status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE
     else:
-        status, spent = Status.BUDGET_SPENT, ended.seconds
+        status, spent = SolveStatus.BUDGET_SPENT, ended.seconds
     swapped = prod(map(factorial, model.copies.tolist()))
-    return Filled(status, -(-found // swapped), UNTOLD, spent, filling, model.options)
+    return Filled(status, -(-found // swapped), NODES_UNKNOWN, spent, filling, model.options)
 
 
 def _cover_by_library(emit: Emit, tray: Tray, count_all: bool) -> None:

@@ -7,7 +7,7 @@ import time
 from exact.driver import Pace
 
 
-class Meter:
+class Budget:
     """Counts nodes against a budget of nodes and one of seconds, None = no limit.
 
     ``step`` tells how far to go before the next look at the clock; ``count`` what came of it.

@@ -17,7 +17,7 @@ import numpy as np
 
 from exact.region.published import read_boards
 from exact.region.resolve import resolve
-from exact.region.result import Status
+from exact.region.result import RegionStatus
 from exact.region.warmup import warm_up
 from exact.region.windows import around_mismatches, window
 from instances.board import Board
@@ -29,8 +29,8 @@ from lns_support.errors import InputError
 _WAYS: dict[str, dict[str, bool | str]] = {
     "static": {"order": "static"},
     "static, curves alone": {"order": "static", "prices": False},
-    "urgent": {"order": "urgent"},
-    "urgent, no backjumping": {"order": "urgent", "backjumping": False},
+    "dynamic": {"order": "dynamic"},
+    "urgent, no backjumping": {"order": "dynamic", "backjumping": False},
 }
 _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,touched,around"
 
@@ -75,7 +75,7 @@ def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> I
         for number, (board, cells) in enumerate(zip(boards, regions, strict=True)):
             cpu = time.process_time()
             result = resolve(puzzle, board, cells, seconds=limit, **options)  # type: ignore[arg-type]
-            if result.status is Status.INTERRUPTED:
+            if result.status is RegionStatus.INTERRUPTED:
                 raise KeyboardInterrupt
             seconds.append(time.process_time() - cpu)
             nodes.append(result.nodes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.dynamic_moves import by_number, make_urgency
-from exact.region.dynamic_search import BACKJUMPING, LINES, search_urgent, start_urgent
+from exact.region.dynamic_moves import by_number, make_dynamic_state
+from exact.region.dynamic_search import BACKJUMPING, LINES, search_dynamic, start_dynamic
 from exact.region.kernel import (
     BALANCE,
     BEST,
@@ -20,7 +20,7 @@ from exact.region.kernel import (
     load_region,
     start_search,
 )
-from exact.region.spend_curves import Schedule
+from exact.region.spend_curves import SpendCurves
 from exact.region.state import RIM, Ints, RegionPlan, RegionWork
 from instances.puzzle import Puzzle
 
@@ -37,7 +37,7 @@ def is_compact(puzzle: Puzzle, cells: Ints) -> bool:
     return 2 * long < 3 * short and 4 * len(cells) >= 3 * short * long
 
 
-class Urgent:
+class DynamicSearch:
     """Searches of one region, the most urgent cell first (`exact.region.dynamic_search`).
 
     A schedule's order only tells where mismatches may be spent; the cells are decided in an order of their own, which
@@ -57,9 +57,9 @@ class Urgent:
         self.plan, self.work, self.used, self.board = plan, work, used, board
         self.balance, self.backjumping = balance, backjumping
         self.laid = work._replace(free=np.zeros_like(work.free))
-        self.urgency = make_urgency(plan, work)
+        self.urgency = make_dynamic_state(plan, work)
 
-    def sweep(self, schedule: Schedule, r: int, node_budget: int) -> tuple[int, int]:
+    def sweep(self, schedule: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
         """Go on with the sweep for at most ``r`` mismatches; as `exact.region.sweep.sweep`, begun by `begin_sweep`."""
         state, made = self.work.state, 0
         node_budget = min(node_budget, STEP)
@@ -69,7 +69,7 @@ class Urgent:
                     return NONE, made
                 state[RUNNING] = 1
             before = int(state[NODES])
-            search_urgent(self.plan, self.work, self.laid, self.urgency, before + node_budget - made)
+            search_dynamic(self.plan, self.work, self.laid, self.urgency, before + node_budget - made)
             made += int(state[NODES]) - before
             if state[BEST] >= 0:
                 state[RUNNING] = 0
@@ -80,7 +80,7 @@ class Urgent:
             state[RUNNING] = 0
         return NONE, made
 
-    def _begin(self, schedule: Schedule, start: int, r: int) -> bool:
+    def _begin(self, schedule: SpendCurves, start: int, r: int) -> bool:
         """Stand at the root of one start; False when some kind of piece is too few."""
         plan, work, urgency = self.plan, self.work, self.urgency
         if not load_region(plan, work, self.used, self.board):
@@ -96,5 +96,5 @@ class Urgent:
         by_number(plan, urgency)
         work.state[[BALANCE, LINES, BACKJUMPING]] = self.balance, len(cap), self.backjumping
         start_search(plan, work, r)
-        start_urgent(plan, work, self.laid, urgency)
+        start_dynamic(plan, work, self.laid, urgency)
         return True

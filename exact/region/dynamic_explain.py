@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from exact.region.candidates import candidates, group
-from exact.region.dynamic_moves import Urgency
+from exact.region.dynamic_moves import DynamicState
 from exact.region.state import RegionPlan, RegionWork
 from lns_support.bits import bit, highest, lowest
 from lns_support.jit import inline_flat_kernel
@@ -37,7 +37,7 @@ def explain(
     plan: RegionPlan,
     work: RegionWork,
     laid: RegionWork,
-    urgency: Urgency,
+    urgency: DynamicState,
     depth: Any,
     line: Any,
     cell: Any,
@@ -71,7 +71,7 @@ def explain(
 
 
 @inline_flat_kernel
-def _known_then(plan: RegionPlan, urgency: Urgency, depth: Any, cell: Any) -> Any:
+def _known_then(plan: RegionPlan, urgency: DynamicState, depth: Any, cell: Any) -> Any:
     """How many joints an open cell knew at the depth from which on it has had as many mismatches as at ``depth``."""
     row = depth + _ONE
     while row > 1 and urgency.least[row - _ONE, cell] == urgency.least[depth + _ONE, cell]:
@@ -85,7 +85,9 @@ def _known_then(plan: RegionPlan, urgency: Urgency, depth: Any, cell: Any) -> An
 
 
 @inline_flat_kernel
-def _explain_charge(plan: RegionPlan, work: RegionWork, urgency: Urgency, depth: Any, earlier: Any, line: Any) -> Any:
+def _explain_charge(
+    plan: RegionPlan, work: RegionWork, urgency: DynamicState, depth: Any, earlier: Any, line: Any
+) -> Any:
     """Blame a decision and its neighbours for what it charged up to ``line``; returns how much that is."""
     words = np.uint64(len(work.valid)) // np.uint64(len(plan.kind_of))
     cell = np.uint64(plan.order[earlier])
@@ -106,7 +108,7 @@ def _explain_cell(
     plan: RegionPlan,
     work: RegionWork,
     laid: RegionWork,
-    urgency: Urgency,
+    urgency: DynamicState,
     depth: Any,
     cell: Any,
     missed: Any,
@@ -131,12 +133,12 @@ def _explain_cell(
 
 
 @inline_flat_kernel
-def _blame(urgency: Urgency, depth: Any, earlier: Any) -> None:
+def _blame(urgency: DynamicState, depth: Any, earlier: Any) -> None:
     urgency.conflict[depth, np.uint64(earlier >> 6)] |= bit(earlier)
 
 
 @inline_flat_kernel
-def full(urgency: Urgency, depth: Any) -> bool:
+def full(urgency: DynamicState, depth: Any) -> bool:
     """Whether all earlier decisions are in the conflict of ``depth`` already, so that nothing more can be learnt."""
     last = depth >> np.uint64(6)
     for word in range(last):
@@ -146,7 +148,7 @@ def full(urgency: Urgency, depth: Any) -> bool:
 
 
 @inline_flat_kernel
-def deepest(urgency: Urgency, depth: Any) -> Any:
+def deepest(urgency: DynamicState, depth: Any) -> Any:
     """The last decision in the conflict of ``depth``, -1 = none."""
     for back in range(np.uint64(urgency.conflict.shape[1])):
         word = np.uint64(urgency.conflict.shape[1]) - _ONE - back

@@ -20,7 +20,7 @@ from lns_support.jit import flat_kernel, inline_flat_kernel
 _ONE = np.uint64(1)
 
 
-class Urgency(NamedTuple):
+class DynamicState(NamedTuple):
     """Room for the dynamic search of n cells, besides a `RegionWork`.
 
     By number of the cell: ``depth_of`` int64 (n,), depth of its decision, -1 = open; ``reach`` (n,), last line of its
@@ -46,14 +46,14 @@ class Urgency(NamedTuple):
     holder: Ints
 
 
-def make_urgency(plan: RegionPlan, work: RegionWork) -> Urgency:
+def make_dynamic_state(plan: RegionPlan, work: RegionWork) -> DynamicState:
     """Room for searches of ``plan``'s region."""
     n = len(plan.cells)
 
     def ints(size: int) -> Ints:
         return np.zeros(size, dtype=np.int64)
 
-    return Urgency(
+    return DynamicState(
         depth_of=ints(n),
         reach=ints(n),
         least=np.zeros((n + 2, n), dtype=np.uint8),
@@ -71,7 +71,7 @@ def make_urgency(plan: RegionPlan, work: RegionWork) -> Urgency:
 
 
 @flat_kernel
-def by_number(plan: RegionPlan, urgency: Urgency) -> None:
+def by_number(plan: RegionPlan, urgency: DynamicState) -> None:
     """Rewrite ``plan``'s patterns and known joints by number of the cell, as before the first decision.
 
     ``urgency.line`` must be set. ``plan.open`` then counts the joints to open cells only.
@@ -93,7 +93,7 @@ def by_number(plan: RegionPlan, urgency: Urgency) -> None:
 
 @inline_flat_kernel
 def lay(
-    plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: Urgency, depth: Any, cell: Any, piece: Any
+    plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: DynamicState, depth: Any, cell: Any, piece: Any
 ) -> None:
     """Lay the oriented piece of bit ``piece``: balances, mismatches, what its neighbours now know, free pieces."""
     words = np.uint64(len(work.valid)) // np.uint64(len(plan.kind_of))
@@ -140,7 +140,7 @@ def lay(
 
 
 @inline_flat_kernel
-def take_back(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: Urgency, depth: Any) -> None:
+def take_back(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: DynamicState, depth: Any) -> None:
     """Undo `lay`."""
     words = np.uint64(len(work.valid)) // np.uint64(len(plan.kind_of))
     cell, piece = np.uint64(plan.order[depth]), np.uint64(work.chosen[depth])
@@ -176,7 +176,7 @@ def take_back(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: Urg
 
 
 @inline_flat_kernel
-def _learn(plan: RegionPlan, urgency: Urgency, cell: Any, side: int, joint: Any) -> None:
+def _learn(plan: RegionPlan, urgency: DynamicState, cell: Any, side: int, joint: Any) -> None:
     """A joint of an open cell becomes known."""
     known = np.uint64(plan.known[cell])
     plan.side[cell, known] = side
@@ -186,7 +186,7 @@ def _learn(plan: RegionPlan, urgency: Urgency, cell: Any, side: int, joint: Any)
 
 
 @inline_flat_kernel
-def _forget(plan: RegionPlan, urgency: Urgency, cell: Any) -> None:
+def _forget(plan: RegionPlan, urgency: DynamicState, cell: Any) -> None:
     """The joint that became known last is open again."""
     plan.known[cell] -= 1
     reach = np.int64(0)

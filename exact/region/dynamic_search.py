@@ -20,7 +20,7 @@ import numpy as np
 
 from exact.region.candidates import candidates
 from exact.region.dynamic_explain import NO_LINE, UNBALANCED, deepest, explain, full
-from exact.region.dynamic_moves import Urgency, lay, take_back
+from exact.region.dynamic_moves import DynamicState, lay, take_back
 from exact.region.kernel import ALLOWED, BALANCE, BEST, DEPTH, FINISHED, NODES
 from exact.region.state import RegionPlan, RegionWork
 from lns_support.bits import bit, lowest, ones
@@ -34,7 +34,7 @@ _SHARES = 60 << 4  # divisible by 1 to 5 open neighbours, and by 2 for each of 4
 
 
 @flat_kernel
-def start_urgent(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: Urgency) -> None:
+def start_dynamic(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: DynamicState) -> None:
     """Stand at the root, after `start_search`; ``laid`` is ``work`` with the laid pieces in place of the free."""
     laid.free[:] = _NO_BITS
     urgency.depth_of[:] = -1
@@ -47,7 +47,9 @@ def start_urgent(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: 
 
 
 @flat_kernel
-def search_urgent(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: Urgency, node_budget: int) -> None:
+def search_dynamic(
+    plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency: DynamicState, node_budget: int
+) -> None:
     """Go on until a refill is found (state BEST), all is searched (FINISHED) or NODES reach ``node_budget``."""
     state = work.state
     n = np.uint64(len(plan.cells))
@@ -94,7 +96,7 @@ def search_urgent(plan: RegionPlan, work: RegionWork, laid: RegionWork, urgency:
 
 
 @inline_flat_kernel
-def _survey(plan: RegionPlan, work: RegionWork, urgency: Urgency, depth: Any) -> Any:
+def _survey(plan: RegionPlan, work: RegionWork, urgency: DynamicState, depth: Any) -> Any:
     """Bound what is to come: the first line over its cap, or NO_LINE after `_choose` entered ``depth``."""
     n = np.uint64(len(plan.cells))
     words = np.uint64(len(work.valid)) // np.uint64(len(plan.kind_of))
@@ -130,7 +132,7 @@ def _survey(plan: RegionPlan, work: RegionWork, urgency: Urgency, depth: Any) ->
 
 
 @inline_flat_kernel
-def _line_over(work: RegionWork, urgency: Urgency) -> Any:
+def _line_over(work: RegionWork, urgency: DynamicState) -> Any:
     """The first line up to which more is owed than its cap."""
     total = np.int64(0)
     for line in range(np.uint64(work.state[LINES])):
@@ -141,7 +143,7 @@ def _line_over(work: RegionWork, urgency: Urgency) -> Any:
 
 
 @inline_flat_kernel
-def _choose(plan: RegionPlan, work: RegionWork, urgency: Urgency, depth: Any) -> None:
+def _choose(plan: RegionPlan, work: RegionWork, urgency: DynamicState, depth: Any) -> None:
     """Enter ``depth`` with the most urgent open cell; ``order[depth]`` stays as it is where none is open.
 
     Urgent: few candidates (each mismatch more than needed halves what they count) and many open neighbours, as dom/deg
@@ -165,14 +167,14 @@ def _choose(plan: RegionPlan, work: RegionWork, urgency: Urgency, depth: Any) ->
         tight = np.uint64(urgency.reach[cell])
         level = np.int64(urgency.least[depth + _ONE, cell])
         room = min(plan.known[cell], level + urgency.left[tight])
-        urgent = np.int64(0)
+        dynamic = np.int64(0)
         for more in range(level, room + 1):
-            urgent += weight * _count(plan, work, cell, more, words)
+            dynamic += weight * _count(plan, work, cell, more, words)
             weight >>= 1
-            if urgent >= fewest:
+            if dynamic >= fewest:
                 break
-        if urgent < fewest:
-            fewest = urgent
+        if dynamic < fewest:
+            fewest = dynamic
             plan.order[depth] = np.int64(cell)
             urgency.room[depth] = room
             work.level[depth] = level
@@ -204,7 +206,7 @@ def _count(plan: RegionPlan, work: RegionWork, cell: Any, level: int, words: Any
 
 
 @inline_flat_kernel
-def _next_piece(plan: RegionPlan, work: RegionWork, urgency: Urgency, depth: Any, cell: Any) -> Any:
+def _next_piece(plan: RegionPlan, work: RegionWork, urgency: DynamicState, depth: Any, cell: Any) -> Any:
     """The bit of the next piece for the cell, those with the fewest mismatches first; -1 = no more within its room."""
     words = np.uint64(len(work.valid)) // np.uint64(len(plan.kind_of))
     bits = work.bits[depth]

@@ -43,7 +43,7 @@ class _End:
     cut: int  # depth
 
 
-class Priced:
+class LagrangianSearch:
     """The priced searches of one region.
 
     ``steps``: about how long `set_prices` takes; 0 = too many joints are open at once, there is no room for the tables.

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from exact.region.resolve import resolve
-from exact.region.result import RegionResult, Status
+from exact.region.result import RegionResult, RegionStatus
 from exact.region.validation import ORDERS
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: s
                     order=args.order,
                     backjumping="backjumping" not in without,
                 )
-                if result.status == Status.INTERRUPTED:
+                if result.status == RegionStatus.INTERRUPTED:
                     raise KeyboardInterrupt
                 line = _line(puzzle, board, number, score, height, first, result, time.process_time() - cpu)
                 told = {"limit": args.seconds, "question": question, "pieces": pieces}

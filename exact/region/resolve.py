@@ -8,13 +8,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from exact.driver import Pace
-from exact.region.budget import Meter
-from exact.region.dynamic import Urgent, is_compact
+from exact.region.budget import Budget
+from exact.region.dynamic import DynamicSearch, is_compact
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
-from exact.region.lagrangian import Priced
+from exact.region.lagrangian import LagrangianSearch
 from exact.region.plan import checked_cells, make_work, plan_region
-from exact.region.result import Keep, RegionResult, Report, Status
-from exact.region.spend_curves import Schedule, both_ways, schedules
+from exact.region.result import Keep, RegionResult, RegionStatus, Report
+from exact.region.spend_curves import SpendCurves, both_ways, schedules
 from exact.region.state import RegionPlan, RegionWork
 from exact.region.sweep import begin_sweep, sweep
 from exact.region.validation import check_pieces, checked, checked_order, filled, with_clues
@@ -23,7 +23,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
 
-__all__ = ["Keep", "RegionResult", "Report", "Status", "resolve"]
+__all__ = ["Keep", "RegionResult", "RegionStatus", "Report", "resolve"]
 
 _FIRST_TRY = 100_000  # nodes for a refill better than the incumbent, before the proof by deepening begins
 _TRY_ALL = 20_000  # a level that cost less than this tries all schedules, to learn which is the best
@@ -61,7 +61,8 @@ def resolve(
     instead of the best; ``nodes``: budget, same answer on every machine; ``seconds``: a limit that only stops.
     ``balance``, ``look``, ``curves``: switches of the two bounds and of the spend curves, for measuring; the optimum
     does not depend on them. ``prices``: True = set from the start, False = never, None = when the search turns out
-    long. ``order``: "static" = cell after cell along the region; "urgent" = the most urgent cell first, with or without
+    long. ``order``: "static" = cell after cell along the region; "dynamic" = the most urgent cell first, with or
+    without
     ``backjumping`` (no prices, and ``look`` is part of it); "auto" = urgent where that is quicker, in compact regions,
     without jumps. ``keep`` is called with every better board as it is found, verified, so that it can be saved long
     before the end.
@@ -78,10 +79,10 @@ def resolve(
     if set(region) <= {clue.cell for clue in puzzle.clues}:
         return _only_clues(puzzle, board, region)
     search = _Resolve(puzzle, board, region, int(balance), int(look), curves)
-    if order == "urgent" or (order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
-        search.decide_by_urgency(backjumping and order == "urgent")
+    if order == "dynamic" or (order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
+        search.use_dynamic_order(backjumping and order == "dynamic")
         prices = False
-    return search.run(target, prices, Meter(nodes, seconds), report, keep)
+    return search.run(target, prices, Budget(nodes, seconds), report, keep)
 
 
 class _Resolve:
@@ -108,9 +109,9 @@ class _Resolve:
         self.spare = max(0, int((self.used == 0).sum()) - len(free))
         check_pieces(self.plan, self.used)
         self.work = make_work(self.plan, self.spare)
-        self.priced: Priced | None = None
-        self.urgent: Urgent | None = None
-        self.schedules: list[Schedule] = schedules(puzzle, self.plan.cells, curves=curves)
+        self.priced: LagrangianSearch | None = None
+        self.dynamic: DynamicSearch | None = None
+        self.schedules: list[SpendCurves] = schedules(puzzle, self.plan.cells, curves=curves)
         self.best = start
         begun = self.judged if start == board else verify(puzzle, start)
         lies = start.placements[free] >= 0
@@ -121,18 +122,18 @@ class _Resolve:
         self.incumbent = self.base + self.joints - begun.score if lies.any() and not begun.broken else self.joints + 1
         self.refuted = -1  # no refill has at most this many mismatches
 
-    def decide_by_urgency(self, backjumping: bool) -> None:
+    def use_dynamic_order(self, backjumping: bool) -> None:
         """Search in a dynamic order from now on, also with mismatches anywhere: in some squares that is quicker."""
         if len(self.schedules) > 1:
             self.schedules += schedules(self.puzzle, self.plan.cells, curves=False)
-        self.urgent = Urgent(
+        self.dynamic = DynamicSearch(
             self.plan, self.work, self.used, self.outside, balance=self.bounds[0], backjumping=backjumping
         )
 
     # -- the question ----------------------------------------------------------------------------------------------
 
     def run(
-        self, target: int | None, prices: bool | None, meter: Meter, report: Report | None, keep: Keep | None
+        self, target: int | None, prices: bool | None, meter: Budget, report: Report | None, keep: Keep | None
     ) -> RegionResult:
         # mismatches that the target allows; -1 = it is out of reach, None = the best is asked for
         self.enough = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
@@ -192,16 +193,16 @@ class _Resolve:
             if self._attempt(schedule, r, cost) == NONE:
                 cost = int(self.costs[schedule.name][1])
 
-    def _ranked(self, r: int) -> list[Schedule]:
+    def _ranked(self, r: int) -> list[SpendCurves]:
         """Cheapest first, by what an earlier level cost; untried ones keep their place behind."""
 
-        def cost(schedule: Schedule) -> float:
+        def cost(schedule: SpendCurves) -> float:
             level, nodes = self.costs.get(schedule.name, (r, math.inf))
             return (math.log(nodes) if nodes else -math.inf) + _GROWTH * (r - level)
 
         return sorted(self.schedules, key=cost)
 
-    def _attempt(self, schedule: Schedule, r: int, limit: int | None) -> int:
+    def _attempt(self, schedule: SpendCurves, r: int, limit: int | None) -> int:
         """Sweep for at most ``r`` mismatches within ``limit`` nodes: FOUND, NONE or OPEN."""
         if self.priced is not None:
             return self._priced_attempt(self.priced, r, limit)
@@ -224,10 +225,10 @@ class _Resolve:
                 return OPEN
             self._tell()
 
-    def sweep(self, schedule: Schedule, r: int, node_budget: int) -> tuple[int, int]:
+    def sweep(self, schedule: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
         """Go on with the sweep: (status, nodes made)."""
-        if self.urgent is not None:
-            return self.urgent.sweep(schedule, r, node_budget)
+        if self.dynamic is not None:
+            return self.dynamic.sweep(schedule, r, node_budget)
         return sweep(
             self.plan, self.work, self.used, self.outside, schedule.order, schedule.shifts, schedule.curve,
             schedule.total, r, *self.bounds, node_budget,
@@ -238,7 +239,7 @@ class _Resolve:
     def _consider_prices(self) -> None:
         """Set prices now, or find out when it will be worth its time."""
         orders = both_ways(self.puzzle, self.plan.cells)
-        priced = Priced(self.plan, self.used, self.outside, orders, self.spare)
+        priced = LagrangianSearch(self.plan, self.used, self.outside, orders, self.spare)
         cost = priced.steps // _STEPS_OF_A_NODE
         if priced.steps == 0:
             self.patience = _NEVER
@@ -251,7 +252,7 @@ class _Resolve:
         self.priced, self.patience, self.meter.pace = priced, _NEVER, Pace()
         self._refute(min(priced.bound, self.incumbent) - 1)
 
-    def _priced_attempt(self, priced: Priced, r: int, limit: int | None) -> int:
+    def _priced_attempt(self, priced: LagrangianSearch, r: int, limit: int | None) -> int:
         """The same with prices: a search from each end."""
         began = self.meter.nodes
         most = _NEVER if limit is None else limit
@@ -309,12 +310,12 @@ class _Resolve:
         improved = found and (total - self.incumbent > before or bool(self.judged.broken))
         taken = improved or (found and self.best.placed > self.given.placed)
         status = (
-            (Status.IMPROVED_OPTIMAL if improved else Status.OPTIMAL) if proven
-            else Status.INTERRUPTED if interrupted
-            else Status.TARGET_REACHED if reached
-            else Status.IMPROVED if improved
-            else Status.TARGET_REFUTED if enough is not None and self.refuted >= enough
-            else Status.BUDGET_SPENT
+            (RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL) if proven
+            else RegionStatus.INTERRUPTED if interrupted
+            else RegionStatus.TARGET_REACHED if reached
+            else RegionStatus.IMPROVED if improved
+            else RegionStatus.TARGET_REFUTED if enough is not None and self.refuted >= enough
+            else RegionStatus.BUDGET_SPENT
         )  # fmt: skip
         score = total - self.incumbent if taken else before
         return RegionResult(
@@ -337,7 +338,7 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     judged = verify(puzzle, after)
     checked(puzzle, after)
     improved = judged.score > before.score or bool(before.broken)
-    status = Status.IMPROVED_OPTIMAL if improved else Status.OPTIMAL
+    status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
     return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from instances.board import Board
 
 
-class Status(StrEnum):
+class RegionStatus(StrEnum):
     """How a re-solve ended. The first three are proofs."""
 
     OPTIMAL = "optimal"  # the board was the best possible already
@@ -31,7 +31,7 @@ class RegionResult:
     clue empty and has its piece on another one.
     """
 
-    status: Status
+    status: RegionStatus
     board: Board
     score: int
     score_before: int

@@ -26,7 +26,7 @@ _BARE_ENDS = ((1, 1), (2, 1), (0, 0))
 
 
 @dataclass(frozen=True)
-class Schedule:
+class SpendCurves:
     """``order`` (n,): numbers of the region's cells; the search from start i begins at position ``shifts[i]`` of that
     cycle and may have spent ``r * curve[i, depth] // total`` mismatches once ``depth`` is filled."""
 
@@ -37,7 +37,7 @@ class Schedule:
     total: int
 
 
-def schedules(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> list[Schedule]:
+def schedules(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> list[SpendCurves]:
     """The schedules worth trying for a region (its free cells on the board), the most promising first.
 
     Without ``curves``: only a single search along the region, mismatches allowed anywhere.
@@ -71,13 +71,13 @@ def both_ways(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
     return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
 
 
-def plain(order: Ints) -> Schedule:
+def plain(order: Ints) -> SpendCurves:
     """One search, mismatches allowed anywhere."""
     n = len(order)
-    return Schedule("plain", order, np.zeros(1, dtype=np.int64), np.ones((1, n), dtype=np.int64), 1)
+    return SpendCurves("plain", order, np.zeros(1, dtype=np.int64), np.ones((1, n), dtype=np.int64), 1)
 
 
-def _spread(name: str, order: Ints, line: Ints, head: int, tail: int) -> Schedule:
+def _spread(name: str, order: Ints, line: Ints, head: int, tail: int) -> SpendCurves:
     """Equal shares for all cells but those of the first ``head`` and the last ``tail`` lines.
 
     ``line``: by position in ``order``, equal values = one line, a block.
@@ -93,4 +93,4 @@ def _spread(name: str, order: Ints, line: Ints, head: int, tail: int) -> Schedul
     position = shifts[:, None] + np.arange(n)
     end = last[position % n] + n * (position >= n)
     curve = so_far[end] - so_far[shifts][:, None] + share[shifts][:, None]
-    return Schedule(name, order, shifts, curve, int(share.sum()))
+    return SpendCurves(name, order, shifts, curve, int(share.sum()))

@@ -12,7 +12,7 @@ from instances.puzzle import GREY, Puzzle
 from instances.verify import Verification, verify
 from lns_support.errors import BoardError, InputError
 
-ORDERS = ("auto", "static", "urgent")  # in which a search decides the cells
+ORDERS = ("auto", "static", "dynamic")  # in which a search decides the cells
 
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 from exact.region.resolve import resolve
-from exact.region.result import Status
+from exact.region.result import RegionStatus
 from exact.region.validation import checked_order
 from instances.board import Board
 from instances.generate import uniform
 from lns_support.jit import is_compiled
 
-_KERNELS = {"static": ("exact.region.sweep", "exact.region.cost_to_go"), "urgent": ("exact.region.dynamic_search",)}
+_KERNELS = {"static": ("exact.region.sweep", "exact.region.cost_to_go"), "dynamic": ("exact.region.dynamic_search",)}
 
 
 def is_ready(order: str) -> bool:
@@ -32,10 +32,10 @@ def warm_up(order: str) -> None:
     board = Board(placements, 4, 4)
     for one in _orders(order):
         result = resolve(planted.puzzle, board, range(16), nodes=100, order=one, prices=True)
-        if result.status is Status.INTERRUPTED:
+        if result.status is RegionStatus.INTERRUPTED:
             raise KeyboardInterrupt
 
 
 def _orders(order: str) -> tuple[str, ...]:
     checked_order(order)
-    return ("static", "urgent") if order == "auto" else (order,)
+    return ("static", "dynamic") if order == "auto" else (order,)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from exact.region.resolve import resolve
-from exact.region.result import Keep, RegionResult, Status
+from exact.region.result import Keep, RegionResult, RegionStatus
 from instances.board import Board
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 from instances.verify import verify
@@ -124,5 +124,5 @@ def everywhere(
             )
             board = answer.board
             yield WindowResult(row, column, answer)
-            if answer.status == Status.INTERRUPTED:
+            if answer.status == RegionStatus.INTERRUPTED:
                 return

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from exact.piece_classes import Kinds, merge_equal
+from exact.piece_classes import PieceClasses, merge_equal
 from instances.puzzle import GREY, Puzzle, rotate
 from lns_support.errors import InputError
 
@@ -29,7 +29,7 @@ class RowTables:
     ``bases``: uint32 by cell, ``class*colours*colours``. ``free``: int32 by kind + 1, pieces of that kind.
     """
 
-    kinds: Kinds
+    kinds: PieceClasses
     candidates: npt.NDArray[np.uint64]
     starts: npt.NDArray[np.uint32]
     bases: npt.NDArray[np.uint32]
@@ -73,7 +73,7 @@ def build_tables(puzzle: Puzzle) -> RowTables:
     )
 
 
-def _class_of(puzzle: Puzzle, kinds: Kinds, cell: int) -> tuple[int, int, int]:
+def _class_of(puzzle: Puzzle, kinds: PieceClasses, cell: int) -> tuple[int, int, int]:
     """(need of the right side, need of the lower side, oriented kind of a clue or -1): cells with equal lists."""
     _, right_rim, down_rim, _ = puzzle.grey_sides(cell)
     clue = kinds.clue_kind.get(cell)
@@ -82,7 +82,7 @@ def _class_of(puzzle: Puzzle, kinds: Kinds, cell: int) -> tuple[int, int, int]:
     return right, down, -1 if clue is None else clue[0] * 4 + clue[1]
 
 
-def _demand_of_clue(kinds: Kinds, cell: int, side: int) -> int:
+def _demand_of_clue(kinds: PieceClasses, cell: int, side: int) -> int:
     clue = kinds.clue_kind.get(cell)
     return _ANY if clue is None else rotate(kinds.quads[clue[0]].tolist(), clue[1])[side]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from exact.outcome import UNTOLD
+from exact.outcome import NODES_UNKNOWN
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
-from exact.solver_protocol import Teller
+from exact.solver_protocol import SolverReporter
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit
@@ -65,7 +65,7 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         raise InputError(
             "kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose"
         )
-    teller = Teller(emit, puzzle, name, listing=job.listing)
+    teller = SolverReporter(emit, puzzle, name, listing=job.listing)
     encoding = encode(job.encoding, puzzle)
     with Solver(name=name) as solver:
         clauses = 0
@@ -76,7 +76,7 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
             for block in encoding.channel():
                 solver.append_formula(block.tolist(), no_return=True)
         teller.details |= {"variables": encoding.variables, "clauses": clauses}
-        teller.tell(UNTOLD)
+        teller.tell(NODES_UNKNOWN)
         exhausted = False
         budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
         for board in _boards(solver, name, encoding, job, budget):
@@ -153,4 +153,4 @@ def _stats(solver: Any) -> dict[str, int]:
 
 
 def _decisions(solver: Any) -> int:
-    return int(_stats(solver).get("decisions", UNTOLD))
+    return int(_stats(solver).get("decisions", NODES_UNKNOWN))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from exact.outcome import Answer
 from exact.request import Request
 from exact.sat.search import Job, search
-from exact.solver_protocol import answer_of_child
+from exact.solver_protocol import solve_in_child
 from instances.puzzle import Puzzle
-from lns_support.optional_deps import need
+from lns_support.optional_deps import require
 
 FIRST, COUNTING = "kissat404", "cadical195"
 
@@ -27,8 +27,8 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
     is kissat's for each call, as it does not tell what it spent.
     Raises InputError without python-sat, ChildProcessError when the library crashes.
     """
-    need("sat", f"the solver sat:{encoding}")
+    require("sat", f"the solver sat:{encoding}")
     chosen = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
     job = Job(encoding, chosen, request.count_all, request.nodes, restricted, request.each is not None)
-    answer = answer_of_child(search, puzzle, request, job)
+    answer = solve_in_child(search, puzzle, request, job)
     return replace(answer, spent=int(answer.details["budget_spent"])) if "budget_spent" in answer.details else answer

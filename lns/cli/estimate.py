@@ -12,7 +12,7 @@ from lns.cli.session import handled
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
-    from lns.estimate import Estimate, Row
+    from lns.estimate import Estimate, EstimateRow
     from lns.params import Params
 
 
@@ -82,7 +82,7 @@ def _json(puzzle: Puzzle, found: Estimate) -> dict[str, Any]:
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: EstimateRow) -> dict[str, Any]:
     return {
         "score": row.score,
         "unlock": list(row.unlock),

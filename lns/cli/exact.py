@@ -148,7 +148,7 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 
 
 def _run_search(args: argparse.Namespace) -> int:
-    from exact.outcome import Status
+    from exact.outcome import SolveStatus
     from exact.solvers import solve
     from instances.formats import load_board, load_puzzle, write
     from lns.cli.exact_boards import Boards
@@ -202,9 +202,9 @@ def _run_search(args: argparse.Namespace) -> int:
         print(f"written     {args.output}")
     if boards is not None and boards.failure is not None:
         raise boards.failure
-    if outcome.status is Status.INTERRUPTED:
+    if outcome.status is SolveStatus.INTERRUPTED:
         return INTERRUPTED
-    return ANSWER_IS_NO if outcome.status is Status.INFEASIBLE else DONE
+    return ANSWER_IS_NO if outcome.status is SolveStatus.INFEASIBLE else DONE
 
 
 def tell_compiling(solver: str) -> None:
@@ -243,13 +243,13 @@ def _told(stand: Progress) -> str:
 
 
 def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict[str, Any]:
-    from exact.outcome import UNTOLD
+    from exact.outcome import NODES_UNKNOWN
     from instances.formats import url_if_any
 
     answer: dict[str, Any] = {
         "status": str(outcome.status),
         "solutions": outcome.solutions,
-        "nodes": None if outcome.nodes == UNTOLD else outcome.nodes,
+        "nodes": None if outcome.nodes == NODES_UNKNOWN else outcome.nodes,
         "seconds": round(outcome.seconds, 6),
         "solver": args.solver,
         "convention": outcome.convention,
@@ -265,14 +265,14 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
 
 
 def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
-    from exact.outcome import UNTOLD, Status
+    from exact.outcome import NODES_UNKNOWN, SolveStatus
 
     counted = args.all or args.job == "count"
-    at_least = "" if outcome.status in (Status.SOLVED, Status.INFEASIBLE) and counted else "at least "
+    at_least = "" if outcome.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE) and counted else "at least "
     print(f"status      {outcome.status}")
-    print(f"solutions   {'' if outcome.status is Status.INFEASIBLE else at_least}{outcome.solutions:,}")
+    print(f"solutions   {'' if outcome.status is SolveStatus.INFEASIBLE else at_least}{outcome.solutions:,}")
     print(f"convention  {outcome.convention}; identical pieces swapped count once")
-    if outcome.nodes == UNTOLD:
+    if outcome.nodes == NODES_UNKNOWN:
         print(f"nodes       - ({args.solver}: the library does not tell them)")
         print(f"time        {outcome.seconds:.3f} s")
     else:

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from exact.compare import Question, Row, compare, table
-    from exact.outcome import UNTOLD
+    from exact.compare import ComparisonRow, Question, compare, table
+    from exact.outcome import NODES_UNKNOWN
     from exact.registry import SOLVERS
     from instances.formats import load_puzzle
     from lns.cli.main import DONE, INTERRUPTED, print_json, tell
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     puzzles = [(name, load_puzzle(name)) for name in args.instances]
     memory = None if args.memory is None else args.memory * 1_000_000
     question = Question(args.count, args.time, memory, args.fix_corner, args.sat_solver, args.seed)
-    rows: list[Row] = []
+    rows: list[ComparisonRow] = []
     status = DONE
     try:
         for row in compare(puzzles, solvers, question, args.output):
@@ -56,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     if args.json:
-        told = [{name: None if value == UNTOLD else value for name, value in asdict(row).items()} for row in rows]
+        told = [
+            {name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows
+        ]
         print_json({"rows": told})
     else:
         print(table(rows))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lns.cli.main import tell
 
 if TYPE_CHECKING:
-    from exact.compare import Row
+    from exact.compare import ComparisonRow
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ def _run(which: str, args: argparse.Namespace) -> int:
     if args.budget is not None:
         nodes = {"nodes": int(args.budget * 1_000_000)}  # about a second's
         plan = replace(plan, **(nodes if which == "seed_003" else {"seconds": args.budget}))
-    rows: list[Row] = []
+    rows: list[ComparisonRow] = []
     status = DONE
     try:
         for row in runs.made(seed.runs(plan), args.output):
@@ -103,14 +103,14 @@ def _known(solvers: list[str], seed: Any, plan: Any) -> tuple[str, ...]:
     return tuple(solvers)
 
 
-def _plot(seed: Any, rows: list[Row], args: argparse.Namespace) -> str:
+def _plot(seed: Any, rows: list[ComparisonRow], args: argparse.Namespace) -> str:
     """The picture goes beside the CSV, which is said; without matplotlib a sentence says what is missing."""
     from lns_support.errors import InputError
-    from lns_support.optional_deps import need
+    from lns_support.optional_deps import require
 
     path = args.output.with_suffix(".png")
     try:
-        need("plot", "the plot")
+        require("plot", "the plot")
     except InputError as error:
         tell(f"lns: {error}")
         return ""

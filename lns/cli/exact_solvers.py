@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from exact.registry import SOLVERS
     from lns.cli.main import DONE, print_json
-    from lns_support.optional_deps import EXTRAS, installed
+    from lns_support.optional_deps import EXTRAS, is_installed
 
     if args.json:
         rows = [
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
                 "source": entry.source,
                 "counts": entry.counts,
                 "extra": entry.extra,
-                "installed": entry.extra is None or installed(entry.extra),
+                "installed": entry.extra is None or is_installed(entry.extra),
             }
             for name, entry in SOLVERS.items()
         ]
@@ -31,6 +31,6 @@ def run(args: argparse.Namespace) -> int:
     width = max(map(len, SOLVERS))
     for name, entry in SOLVERS.items():
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
-        missing = "" if entry.extra is None or installed(entry.extra) else ", which is not installed"
+        missing = "" if entry.extra is None or is_installed(entry.extra) else ", which is not installed"
         print(f"{name:<{width}}  {entry.line} ({entry.source}{needs}{missing})")
     return DONE

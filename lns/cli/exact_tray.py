@@ -113,7 +113,7 @@ def _cut(args: argparse.Namespace) -> int:
 
 
 def _search(args: argparse.Namespace) -> int:
-    from exact.outcome import Status
+    from exact.outcome import SolveStatus
     from exact.polyominoes.search import fill, fill_by_library
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
     from exact.polyominoes.tray import Tray
@@ -147,13 +147,13 @@ def _search(args: argparse.Namespace) -> int:
             written = True
     finally:  # a file that cannot be written is no reason to keep silent
         _tell(args, found, written)
-    if found.status is Status.INTERRUPTED:
+    if found.status is SolveStatus.INTERRUPTED:
         return INTERRUPTED
-    return ANSWER_IS_NO if found.status is Status.INFEASIBLE else DONE
+    return ANSWER_IS_NO if found.status is SolveStatus.INFEASIBLE else DONE
 
 
 def _tell(args: argparse.Namespace, found: Filled, written: bool) -> None:
-    from exact.outcome import UNTOLD
+    from exact.outcome import NODES_UNKNOWN
     from exact.polyominoes.search import CONVENTION
     from lns.cli.main import print_json
 
@@ -162,7 +162,7 @@ def _tell(args: argparse.Namespace, found: Filled, written: bool) -> None:
             {
                 "status": str(found.status),
                 "solutions": found.solutions,
-                "nodes": None if found.nodes == UNTOLD else found.nodes,
+                "nodes": None if found.nodes == NODES_UNKNOWN else found.nodes,
                 "seconds": round(found.seconds, 6),
                 "convention": CONVENTION,
                 "options": found.options,
@@ -180,16 +180,16 @@ def _tell(args: argparse.Namespace, found: Filled, written: bool) -> None:
 
 
 def _print(found: Filled, counted: bool) -> None:
-    from exact.outcome import UNTOLD, Status
+    from exact.outcome import NODES_UNKNOWN, SolveStatus
     from exact.polyominoes.search import CONVENTION
 
     if found.filling is not None:
         print(*found.filling, "", sep="\n")
-    whole_tree = found.status is Status.INFEASIBLE or (counted and found.status is Status.SOLVED)
+    whole_tree = found.status is SolveStatus.INFEASIBLE or (counted and found.status is SolveStatus.SOLVED)
     print(f"status      {found.status}")
     print(f"fillings    {'' if whole_tree else 'at least '}{found.solutions:,}")
     print(f"convention  {CONVENTION}")
-    if found.nodes == UNTOLD:
+    if found.nodes == NODES_UNKNOWN:
         print("nodes       - (xcover does not tell them)")
     else:
         print(

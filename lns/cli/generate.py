@@ -122,7 +122,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         if args.solution is not None or args.width is not None or args.height is not None:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return three_partition(args.from_3_partition, args.seed), None
-    from exact.outcome import Status
+    from exact.outcome import SolveStatus
     from exact.solvers import copies_counted, solve
     from lns.cli.exact import tell_compiling
 
@@ -131,10 +131,10 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     for attempt in range(ATTEMPTS):
         planted = unique(width, height, args.unique, args.seed, attempt)
         outcome = solve(planted.puzzle, count_all=True, fix_corner=True, seconds=PROOF_SECONDS)
-        if outcome.status is Status.INTERRUPTED:
+        if outcome.status is SolveStatus.INTERRUPTED:
             raise KeyboardInterrupt
         only = copies_counted(planted.puzzle, planted.solution)
-        if outcome.status is Status.SOLVED and outcome.solutions == only:
+        if outcome.status is SolveStatus.SOLVED and outcome.solutions == only:
             return planted.puzzle, planted.solution
     raise InputError(
         f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {ATTEMPTS} attempts "

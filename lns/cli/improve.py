@@ -17,7 +17,7 @@ from lns.cli.options import (
     positive,
     whole,
 )
-from lns.cli.regions import keeper, warm_up, write_board
+from lns.cli.regions import recorder, warm_up, write_board
 from lns_support.errors import BoardError, InputError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     method = parser.add_argument_group("method")
     method.add_argument(
         "--order",
-        choices=("auto", "static", "urgent"),
+        choices=("auto", "static", "dynamic"),
         default="auto",
         help="decide cell after cell, or the most urgent cell first; auto: urgent in compact regions",
     )
@@ -96,7 +96,7 @@ def _improve(args: argparse.Namespace) -> int:
         raise InputError("--donors and --target are for one region, not for --everywhere")
     if args.svg and not args.everywhere:
         raise InputError("--svg draws the map of --everywhere; `lns show` draws a board")
-    if args.no_backjumping and args.order != "urgent":
+    if args.no_backjumping and args.order != "dynamic":
         raise InputError("--no-backjumping is for --order urgent; the others never jump")
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read_board(args.board, known, args.format)
@@ -121,7 +121,7 @@ def _improve(args: argparse.Namespace) -> int:
 
 
 def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
-    from exact.region.resolve import Status
+    from exact.region.resolve import RegionStatus
     from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED
 
     cells = _cells(args, puzzle, board)
@@ -130,7 +130,7 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
         write_board(args, puzzle, result.board)
     finally:  # a file that cannot be written is no reason to keep silent, nor a reader who is gone one not to write
         _tell(args, puzzle, board, result)
-    if result.status == Status.INTERRUPTED:
+    if result.status == RegionStatus.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
 
@@ -152,10 +152,10 @@ def _cells(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> list[int]:
 
 def _nothing_to_do(puzzle: Puzzle, board: Board) -> RegionResult:
     """The answer for a perfect board."""
-    from exact.region.resolve import RegionResult, Status
+    from exact.region.resolve import RegionResult, RegionStatus
 
     most = puzzle.max_score
-    return RegionResult(Status.OPTIMAL, board, most, most, most, 0, 0.0, ())
+    return RegionResult(RegionStatus.OPTIMAL, board, most, most, most, 0, 0.0, ())
 
 
 def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
@@ -180,7 +180,7 @@ def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: lis
             report=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes", seconds
             ),
-            keep=keeper(args, puzzle),
+            keep=recorder(args, puzzle),
         )
 
 

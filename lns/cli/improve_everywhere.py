@@ -6,7 +6,7 @@ import argparse
 import time
 from dataclasses import dataclass, field
 
-from exact.region.resolve import RegionResult, Status
+from exact.region.resolve import RegionResult, RegionStatus
 from exact.region.windows import WindowResult, check_shape, everywhere
 from instances.board import Board
 from instances.draw.heatmap import Legend, svg_map, terminal_map
@@ -15,7 +15,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import DONE, INTERRUPTED, print_json
 from lns.cli.options import found_lines
-from lns.cli.regions import keeper, warm_up, write_board
+from lns.cli.regions import recorder, warm_up, write_board
 from lns.cli.session import progress
 
 _NODES = 5_000_000
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
 
 def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     """Fill ``sweep``, which is true at any moment: Ctrl-C ends it."""
-    save = keeper(args, puzzle)
+    save = recorder(args, puzzle)
     began = time.perf_counter()
 
     def keep(board: Board) -> None:
@@ -81,7 +81,7 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
             for one in windows:
                 sweep.done.append(one)
                 sweep.board = one.result.board
-                sweep.interrupted |= one.result.status == Status.INTERRUPTED
+                sweep.interrupted |= one.result.status == RegionStatus.INTERRUPTED
                 told = f"window {len(sweep.done)} of {sweep.total}, score {max(sweep.before, one.result.score)}"
                 line.show(told, time.perf_counter() - began)
         except KeyboardInterrupt:  # between two windows

@@ -16,9 +16,9 @@ from lns.cli.stats import facts, table
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
-    from lns.engine import Find
+    from lns.engine import FoundBoard
     from lns.islands import Archipelago
-    from lns.runs.recorder import Keeper
+    from lns.runs.recorder import Recorder
 
 log = logging.getLogger("lns")
 
@@ -26,19 +26,19 @@ log = logging.getLogger("lns")
 class Job:
     """Searches, saves, shows progress; ``signal``: the one that ended it, 0 = none."""
 
-    def __init__(self, search: Archipelago, keeper: Keeper, *, quiet: bool, seconds: float) -> None:
-        self.search, self.keeper, self.seconds = search, keeper, seconds
-        self.directory, self.puzzle = keeper.directory, keeper.directory.puzzle
+    def __init__(self, search: Archipelago, recorder: Recorder, *, quiet: bool, seconds: float) -> None:
+        self.search, self.recorder, self.seconds = search, recorder, seconds
+        self.directory, self.puzzle = recorder.directory, recorder.directory.puzzle
         self.line = LiveLine(seconds, quiet=quiet)
         self._work_before = 0  # in earlier sessions
         self.signal = 0
-        keeper.on_best = self._improved
+        recorder.on_best = self._improved
 
     def run(self, *, steps: int | None = None) -> None:
         """Search until time, target or steps are reached, or a signal or `lns stop` comes; everything is then saved."""
         from lns_support.jit import is_compiled
 
-        puzzle, keeper, search = self.puzzle, self.keeper, self.search
+        puzzle, recorder, search = self.puzzle, self.recorder, self.search
         log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
                  puzzle.renumbered().colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
         if pins := self.directory.settings.pins:
@@ -49,14 +49,14 @@ class Job:
         asked = self.directory.settings.target
         target = asked if asked >= 0 else puzzle.max_score
         with handled(self._interrupt), self.line:
-            keeper.begin(search.workers, version("lns"))
-            keeper.save(search)
-            keeper.beat(search)
+            recorder.begin(search.workers, version("lns"))
+            recorder.save(search)
+            recorder.beat(search)
             why = "failed"
             try:
                 why = search.run(self.seconds, target, self._report, steps=steps)
             finally:  # also when the engine fails: what was found is kept
-                keeper.end(search, signal.Signals(self.signal).name if self.signal else why)
+                recorder.end(search, signal.Signals(self.signal).name if self.signal else why)
 
     def _interrupt(self, number: int, frame: object) -> None:
         """The first signal ends the search, the second one the program."""
@@ -67,20 +67,20 @@ class Job:
         self.search.stop()
 
     def _report(self, search: Archipelago) -> None:
-        self.keeper.note(search)
+        self.recorder.note(search)
         done, score = search.statistics, search.best_score if search.best_score >= 0 else "-"
         rate = (done.work - self._work_before) / max(search.elapsed, 0.5) / 1e6
         self.line.show(f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {done.unit}/s", search.elapsed)
 
-    def _improved(self, find: Find) -> None:
-        seconds = self.keeper.account.elapsed_s
+    def _improved(self, find: FoundBoard) -> None:
+        seconds = self.recorder.history.elapsed_s
         log.info("%8.1f s  %d of %d  (%s)", seconds, find.score, self.puzzle.max_score, find.origin)
 
     def finish(self, *, as_json: bool, stats: bool) -> int:
         """Say how it ended, with ``stats`` also what each part did; the exit status."""
-        best = self.keeper.best
+        best = self.recorder.best
         if best:
-            told = {"stats": facts(self.search, self.keeper.account)} if stats else {}
+            told = {"stats": facts(self.search, self.recorder.history)} if stats else {}
             with contextlib.suppress(OSError) if self.signal else contextlib.nullcontext():
                 print_json(best | told) if as_json else self._print_summary(best, told)
         if self.signal:
@@ -90,16 +90,16 @@ class Job:
                 f"no full board of {self.puzzle.name} was found in {self.search.elapsed:.0f} s; "
                 f"expected more time: lns resume {self.directory.path} --time S"
             )
-        if self.keeper.troubles:
-            tell(f"lns: not written: {', '.join(self.keeper.troubles)}; the board is above")
+        if self.recorder.write_errors:
+            tell(f"lns: not written: {', '.join(self.recorder.write_errors)}; the board is above")
             return BAD_INPUT
         return DONE if best["score"] >= self.directory.settings.target else ANSWER_IS_NO
 
     def _print_summary(self, best: dict[str, Any], told: dict[str, Any]) -> None:
         """Score, what was done, where it is, how to look at it."""
-        done, account = self.search.statistics, self.keeper.account
+        done, history = self.search.statistics, self.recorder.history
         print(f"best score    {best['score']} of {self.puzzle.max_score}")
-        print(f"search        {account.elapsed_s:.1f} s, {done.summary(account.elapsed_s)}")
+        print(f"search        {history.elapsed_s:.1f} s, {done.summary(history.elapsed_s)}")
         print(f"run directory {self.directory.path}")
         print(f"viewer        {best['url'] or 'none: it has no letter for some of the colours'}")
         if told:

@@ -15,7 +15,7 @@ from lns_support.errors import InputError
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
     from lns.params import Params
-    from tuning.ladder import Run
+    from tuning.ladder import BenchmarkRun
 
 FRESH_SEEDS = (1_001, 99_999)  # two rows each: neither those of the shipped instances nor those that `lns tune` uses
 
@@ -109,18 +109,20 @@ def _rows(name: str, puzzle: Puzzle, params: Params, note: str, args: argparse.N
         if args.table:
             ladder.append(args.table, row)
     if args.ablate and not args.json:
-        print("\n".join(["", name, *ablate.table(runs, args.workers, args.boards_from), ""]))
+        print("\n".join(["", name, *ablate.table(runs, args.workers, args.search_floor), ""]))
     return rows
 
 
-def _measure(name: str, puzzle: Puzzle, variants: dict[str, Params], args: argparse.Namespace) -> dict[str, list[Run]]:
+def _measure(
+    name: str, puzzle: Puzzle, variants: dict[str, Params], args: argparse.Namespace
+) -> dict[str, list[BenchmarkRun]]:
     """The runs of each variant; seed by seed, so that all variants share what else the machine does."""
     from tuning import ladder
 
-    runs: dict[str, list[Run]] = {variant: [] for variant in variants}
+    runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in variants}
     for seed in range(args.first_seed, args.first_seed + args.seeds):
         for variant, params in variants.items():
-            one = ladder.run(puzzle, params, seed, args.time, args.workers, args.boards_from, args.engine)
+            one = ladder.run(puzzle, params, seed, args.time, args.workers, args.search_floor, args.engine)
             runs[variant].append(one)
             label = f"{name}, {variant}," if args.ablate else name
             reached = ", ".join(f"{score} at {at:.1f} s" for score, at in list(one.reached.items())[-4:])

@@ -23,7 +23,7 @@ def warm_up(args: argparse.Namespace) -> None:
     warm_up(args.order)
 
 
-def keeper(args: argparse.Namespace, puzzle: Puzzle) -> Keep:
+def recorder(args: argparse.Namespace, puzzle: Puzzle) -> Keep:
     """Writes each better board at once, whatever ends the program; a disk that is full is told of at the end."""
 
     def keep(board: Board) -> None:

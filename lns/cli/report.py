@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     from importlib.metadata import version
 
     from lns.cli.main import DONE
-    from lns.runs.elites import Elites
+    from lns.runs.elites import BestBoards
     from lns.runs.files import PARAMETERS, REPORT, now
     from lns.runs.page import render
     from lns.runs.run_summary import look
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         parameters = read_text(args.directory / PARAMETERS)
     except InputError as error:
         parameters = str(error)
-    elites = Elites(args.directory, one.puzzle, ELITES).update()
+    elites = BestBoards(args.directory, one.puzzle, ELITES).update()
     target = args.output or args.directory / REPORT
     atomic_write(target, render(one, elites, parameters, f"lns {version('lns')}, {now()}"))
     print(target)

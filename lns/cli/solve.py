@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from instances.puzzle import Clue, Puzzle
 
 # options that an estimate has no use for
-_OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "log_from", "checkpoint", "stats")
+_OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "min_score", "checkpoint", "stats")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "lns (large neighbourhoods of one board at a time)",
     )  # fmt: skip
     parser.add_argument(
-        "--log-from", type=whole, metavar="SCORE",
-        help="boards of at least this score go into boards.jsonl, new bests always (default: boards_from of the "
+        "--min-score", type=whole, metavar="SCORE",
+        help="boards of at least this score go into boards.jsonl, new bests always (default: search_floor of the "
         "parameters, or else the best so far less one)",
     )  # fmt: skip
     parser.add_argument(
@@ -88,7 +88,7 @@ def _solve(args: argparse.Namespace) -> int:
     from lns.cli.pins import pinned
     from lns.cli.session import logged
     from lns.runs.directory import RunDirectory
-    from lns.runs.history import Account
+    from lns.runs.history import RunHistory
     from lns.runs.settings import LEAST_CHECKPOINT_S
 
     puzzle = load_puzzle(args.instance)
@@ -104,7 +104,7 @@ def _solve(args: argparse.Namespace) -> int:
         raise InputError(
             f"--checkpoint {args.checkpoint:g} is too often; expected {LEAST_CHECKPOINT_S:g} seconds or more"
         )
-    log_from = (params.engine.boards_from or -1) if args.log_from is None else args.log_from
+    min_score = (params.engine.search_floor or -1) if args.min_score is None else args.min_score
     start, start_score = None, -1
     pins: tuple[Clue, ...] = ()
     if args.start is not None:
@@ -121,23 +121,23 @@ def _solve(args: argparse.Namespace) -> int:
         seed=args.seed,
         engine=args.engine,
         target=-1 if args.target is None else args.target,
-        log_from=min(log_from, puzzle.max_score),
+        min_score=min(min_score, puzzle.max_score),
         checkpoint_s=args.checkpoint,
         pins=pins,
     )
     with directory, logged(directory.path, quiet=args.quiet):
         from lns.islands import Archipelago
-        from lns.runs.board_log import Journal
-        from lns.runs.recorder import Keeper
+        from lns.runs.board_log import BoardLog
+        from lns.runs.recorder import Recorder
 
         search = Archipelago(
             directory.searched, params, args.seed, args.workers, engine=args.engine, start=start,
             start_score=start_score,
         )  # fmt: skip
-        keeper = Keeper(directory, Account(args.time), Journal(directory.path), [])
-        job = Job(search, keeper, quiet=args.quiet, seconds=args.time)
+        recorder = Recorder(directory, RunHistory(args.time), BoardLog(directory.path), [])
+        job = Job(search, recorder, quiet=args.quiet, seconds=args.time)
         if start is not None:
-            keeper.adopt(start, start_score, "start")
+            recorder.adopt(start, start_score, "start")
         job.run(steps=args.steps)
     return job.finish(as_json=args.json, stats=args.stats)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lns.islands import Archipelago
-    from lns.runs.history import Account
+    from lns.runs.history import RunHistory
 
 
-def facts(search: Archipelago, account: Account) -> dict[str, Any]:
+def facts(search: Archipelago, history: RunHistory) -> dict[str, Any]:
     """By part and by island, over all sessions of the run."""
     from lns.runs.breakdown import parts
 
@@ -28,7 +28,7 @@ def facts(search: Archipelago, account: Account) -> dict[str, Any]:
                 "edges_per_1e9": part.edges_per_1e9,
                 "boards_per_1e9": part.boards_per_1e9,
             }
-            for part in parts(account, done.efforts())
+            for part in parts(history, done.efforts())
         ],
         "tails": {"prefixes": done.prefixes, "nodes": done.tail_nodes},
         "islands": [

@@ -10,7 +10,7 @@ from lns.cli.options import whole
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
-    from lns.runs.run_summary import Overview
+    from lns.runs.run_summary import RunSummary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,14 +44,14 @@ def run(args: argparse.Namespace) -> int:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     for row, one in zip(rows, found, strict=True):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        for note in (*one.notes, *(f"{name} cannot be written at present" for name in one.beat.troubles)):
+        for note in (*one.notes, *(f"{name} cannot be written at present" for name in one.beat.write_errors)):
             print(f"    {note}")
     return status
 
 
-def facts(one: Overview, at: int | None) -> dict[str, Any]:
+def facts(one: RunSummary, at: int | None) -> dict[str, Any]:
     """The object of a run."""
-    account = one.account
+    history = one.history
     score = _level(one, at)
     return {
         "run_dir": str(one.path),
@@ -62,28 +62,28 @@ def facts(one: Overview, at: int | None) -> dict[str, Any]:
         "score": one.score,
         "max_score": one.puzzle.max_score,
         "best_at": one.best_at,
-        "boards_from": score,
-        "boards": account.at_least(score),
+        "search_floor": score,
+        "boards": history.at_least(score),
         "boards_per_hour": round(one.boards_per_hour(score), 3),
         "unit": one.beat.unit,
         "rate": one.beat.rate if one.state == "running" else 0.0,
         "workers": one.workers,
-        "sessions": len(account.sessions),
-        "elapsed_s": account.elapsed_s,
-        "left_s": account.left_s,
+        "sessions": len(history.sessions),
+        "elapsed_s": history.elapsed_s,
+        "left_s": history.left_s,
         "notes": list(one.notes),
-        "troubles": list(one.beat.troubles),
+        "write_errors": list(one.beat.write_errors),
     }
 
 
-def _level(one: Overview, at: int | None) -> int:
+def _level(one: RunSummary, at: int | None) -> int:
     return max(0, one.score - 1) if at is None else at
 
 
-def _row(one: Overview, at: int | None) -> list[str]:
+def _row(one: RunSummary, at: int | None) -> list[str]:
     from lns.runs.files import clock
 
-    account, score = one.account, _level(one, at)
+    history, score = one.history, _level(one, at)
     running = one.state == "running"
     state = one.state if running or not one.why else f"{one.state}: {one.why}"
     workers = "? workers" if one.workers is None else f"{one.workers} workers"
@@ -95,5 +95,5 @@ def _row(one: Overview, at: int | None) -> list[str]:
         f"{one.boards_per_hour(score):.1f} boards/h at {score}",
         f"{one.beat.rate / 1e6:.1f} M {one.beat.unit}/s" if running else "",
         workers if running else "",
-        f"{clock(account.elapsed_s)} used, {clock(account.left_s)} left",
+        f"{clock(history.elapsed_s)} used, {clock(history.left_s)} left",
     ]

@@ -16,7 +16,7 @@ from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from tuning.plan import Wish
-    from tuning.session import Session, Status
+    from tuning.session import StudyProgress, TuningSession
     from tuning.study import Study
     from tuning.validate import Conclusion
 
@@ -85,15 +85,15 @@ def run(args: argparse.Namespace) -> int:
     return 128 + ended_by if ended_by else status
 
 
-def _search(study: Study, args: argparse.Namespace) -> tuple[Session, int]:
+def _search(study: Study, args: argparse.Namespace) -> tuple[TuningSession, int]:
     """Hold a session and show how it stands; the session, and the signal that ended it or 0."""
     from lns.cli.session import LiveLine, handled
-    from tuning.session import Session
+    from tuning.session import TuningSession
 
     ended_by, phase = 0, ""
     line = LiveLine(args.time, quiet=args.quiet)
 
-    def show(status: Status) -> None:
+    def show(status: StudyProgress) -> None:
         nonlocal phase
         line.show(str(status), status.elapsed_s, now=status.phase != phase)
         phase = status.phase
@@ -107,7 +107,7 @@ def _search(study: Study, args: argparse.Namespace) -> tuple[Session, int]:
         ended_by = number
         session.stop()
 
-    session = Session(study, args.workers or 1, args.time, args.trials, show)
+    session = TuningSession(study, args.workers or 1, args.time, args.trials, show)
     session.check_time()
     with handled(interrupt), line:
         session.run()
@@ -138,7 +138,7 @@ def _command(args: argparse.Namespace) -> str:
     return f"lns {shlex.join(typed)}"
 
 
-def _finish(study: Study, args: argparse.Namespace, session: Session | None) -> int:
+def _finish(study: Study, args: argparse.Namespace, session: TuningSession | None) -> int:
     """Conclude, write the report, say how it stands; the exit status. Without a session nothing else is written."""
     from importlib.metadata import version
 

@@ -51,11 +51,11 @@ def _leave(number: int, frame: object) -> None:
 
 def _live(path: Path, every: float) -> None:
     from instances.draw.terminal import capability, encodes
-    from lns.runs.elites import Elites
+    from lns.runs.elites import BestBoards
     from lns.runs.run_summary import look
     from lns.runs.watch_view import frame
 
-    elites = Elites(path, look(path).puzzle, ELITES)
+    elites = BestBoards(path, look(path).puzzle, ELITES)
     with _Terminal() as screen:
         while True:
             width, height = shutil.get_terminal_size((80, 24))

@@ -1,4 +1,4 @@
-"""What each course is worth: new boards a node, by what it met, and by what the other courses of its colours did.
+"""What each arm is worth: new boards a node, by what it met, and by what the other arms of its colours did.
 
 Luck has a large part in what a few shuffles show: a few stems in a hundred make most of the boards. So what the
 shuffles of one height show counts for the other heights of its colours too, as much as some shuffles of their own
@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lns.construct.quota_arm import Course, Floats
+from lns.construct.quota_arm import Floats, QuotaArm
 
-RISE = 2.5  # a course may be worth so many times as much as one that asks for a favoured half-edge less;
+RISE = 2.5  # a arm may be worth so many times as much as one that asks for a favoured half-edge less;
 HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
 SAME = 0.25  # heights from two sides that differ by fewer half-edges are taken for the same
 ASIDE = 0.8  # as much of what was promised, or met, from one side is expected from another, where all is new
@@ -26,30 +26,30 @@ STALE = 0.25  # of what the best was worth while all it met was new: as much is 
 
 
 class Evidence(NamedTuple):
-    """What was met. ``boards``: to be expected of the prefixes of each course, (courses,), ``work``: that these took.
+    """What was met. ``boards``: to be expected of the prefixes of each arm, (arms,), ``work``: that these took.
 
     What is told by others counts as ``trust`` nodes.
     """
 
-    courses: Sequence[Course]
+    arms: Sequence[QuotaArm]
     boards: Floats
     work: Floats
     trust: float
 
 
 def worth(evidence: Evidence) -> tuple[Floats, float]:
-    """(what every course is worth, new boards a node; what is expected of colours that were not tried).
+    """(what every arm is worth, new boards a node; what is expected of colours that were not tried).
 
     Of these the mean of those that were tried is expected, each at its best height; the best of them counts STALE, as
     it is the best of several, or the first choice.
     """
-    courses, boards, work, trust = evidence
+    arms, boards, work, trust = evidence
     rate = boards / np.maximum(work, trust)
-    richest = [float(rate[ours].max()) for ours in by_colours(courses).values()]
+    richest = [float(rate[ours].max()) for ours in by_colours(arms).values()]
     others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
-    outlook = np.array([course.outlook for course in courses])
-    view, colours = (np.array([getattr(course, name) for course in courses]) for name in ("view", "colour_set"))
-    asked, percent = _heights(courses)
+    outlook = np.array([arm.outlook for arm in arms])
+    view, colours = (np.array([getattr(arm, name) for arm in arms]) for name in ("view", "colour_set"))
+    asked, percent = _heights(arms)
 
     # who tells, who is told: those that favour the same colours
     tells = (colours[:, None] == colours) & (percent[:, None] > 0) & (percent > 0)
@@ -70,8 +70,8 @@ def tempered(evidence: Evidence, promised: float, view: int, colour_set: int, pe
 
     What was met at that height from the other sides counts as if it had been met there.
     """
-    asked, heights = _heights(evidence.courses)
-    kin = [course.view != view and course.colour_set == colour_set for course in evidence.courses]
+    asked, heights = _heights(evidence.arms)
+    kin = [arm.view != view and arm.colour_set == colour_set for arm in evidence.arms]
     same = np.array(kin) & (heights > 0) & (np.abs(_half_edges_more(asked, heights, percent)) < SAME)
     return float(_tempered(promised, evidence.boards @ same, evidence.work @ same, evidence.trust))
 
@@ -81,36 +81,36 @@ def _tempered(promised: Floats | float, boards: Floats, work: Floats, trust: flo
     return np.where(work > 0, told, promised)
 
 
-def by_colours(courses: Sequence[Course]) -> dict[int, list[int]]:
-    """The courses, by number, of each set of colours; without those that favour none."""
+def by_colours(arms: Sequence[QuotaArm]) -> dict[int, list[int]]:
+    """The arms, by number, of each set of colours; without those that favour none."""
     found: dict[int, list[int]] = {}
-    for i, course in enumerate(courses):
-        if course.percent:
-            found.setdefault(course.colour_set, []).append(i)
+    for i, arm in enumerate(arms):
+        if arm.percent:
+            found.setdefault(arm.colour_set, []).append(i)
     return found
 
 
-def by_side(courses: Sequence[Course]) -> dict[tuple[int, int], list[int]]:
+def by_side(arms: Sequence[QuotaArm]) -> dict[tuple[int, int], list[int]]:
     """The same of each (view, set of colours): there the lower ones search what the higher ones do, and more."""
     found: dict[tuple[int, int], list[int]] = {}
-    for colour_set, ours in by_colours(courses).items():
+    for colour_set, ours in by_colours(arms).items():
         for i in ours:
-            found.setdefault((courses[i].view, colour_set), []).append(i)
+            found.setdefault((arms[i].view, colour_set), []).append(i)
     return found
 
 
-def change(course: Course, percent: float) -> float:
-    """The factor by which boards a node may change from ``course`` to another height of its colours."""
-    return float(_rise(_half_edges_more(*_heights([course]), percent))[0])
+def change(arm: QuotaArm, percent: float) -> float:
+    """The factor by which boards a node may change from ``arm`` to another height of its colours."""
+    return float(_rise(_half_edges_more(*_heights([arm]), percent))[0])
 
 
 def _rise(half_edges: Floats) -> Floats:
     return np.asarray(RISE ** np.minimum(HOPE, half_edges))
 
 
-def _heights(courses: Sequence[Course]) -> tuple[Floats, Floats]:
-    """(half-edges that each course asks for where its quota ends, percent), (courses,)."""
-    asked, percent = (np.array([getattr(course, name) for course in courses]) for name in ("asked", "percent"))
+def _heights(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:
+    """(half-edges that each arm asks for where its quota ends, percent), (arms,)."""
+    asked, percent = (np.array([getattr(arm, name) for arm in arms]) for name in ("asked", "percent"))
     return asked, percent
 
 

@@ -1,7 +1,7 @@
 """A beam in a fixed order: of all children of all prefixes of one length, the best ``width`` live on.
 
-A child's worth is the favoured half-edges that its prefix has used, less ``slip`` for each slip spent: while pieces
-fit everywhere the beam uses up the favoured colours, as the quotas of the constructor do, and later it saves slips.
+A child's worth is the favoured half-edges that its prefix has used, less ``break`` for each break spent: while pieces
+fit everywhere the beam uses up the favoured colours, as the quotas of the constructor do, and later it saves breaks.
 Chance decides among equals. A prefix is kept as its parent and one placement; pieces used and colours shown stand in a
 population of their own. The prefixes that reach the cut are finished exactly, the best first.
 """
@@ -16,12 +16,12 @@ from lns.construct.beam_kernel import Paths, Room, advance
 from lns.construct.candidate_tables import build
 from lns.construct.packed_candidate import MOST_FAVOURED
 from lns.construct.population import new_population
-from lns.params import Beam as BeamParams
+from lns.params import BeamParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
 
 
-class Beam:
+class BeamSearch:
     """One beam, resumable between two layers: from the empty board to prefixes of ``cut`` cells, or to none."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Beam:
         self._tables = build(puzzle, order, everywhere, favoured, generator(random), cut)
         width, cells = params.width, puzzle.cells
         self._now, self._after = (new_population(width, puzzle.width, puzzle.height) for _ in range(2))
-        least = -params.slip * (cells + 1)
+        least = -params.break_cost * (cells + 1)
         children = width * params.fan_out
         self._room = Room(
             np.zeros(children, dtype=np.int32),
@@ -58,7 +58,7 @@ class Beam:
         while seen < children and self.depth < self.cut and self.alive:
             row, column = divmod(int(self.order[self.depth]), self.puzzle.width)
             live, born = advance(
-                self._tables, self.depth, row, column, self._now, self.alive, self._after, self.params.slip,
+                self._tables, self.depth, row, column, self._now, self.alive, self._after, self.params.break_cost,
                 self.params.fan_out, self._room, self._parent[self.depth], self._laid[self.depth], self.random,
             )  # fmt: skip
             seen += born
@@ -88,7 +88,7 @@ class Beam:
         Raises InputError for what no prefix is worth.
         """
         count, depth = paths.shape
-        least, most = -self.params.slip * depth, MOST_FAVOURED * depth
+        least, most = -self.params.break_cost * depth, MOST_FAVOURED * depth
         if not (least <= worth.min() and worth.max() <= most):
             raise InputError("the saved beam holds prefixes of a worth that there is not")
         self.depth, self.alive = depth, count

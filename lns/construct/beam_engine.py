@@ -8,14 +8,14 @@ import numpy.typing as npt
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fill
-from lns.construct.beam import Beam
+from lns.construct.beam import BeamSearch
 from lns.construct.beam_kernel import Paths, finish
 from lns.construct.candidate_tables import check_colours
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_cut_of, order_of
 from lns.construct.tail import plan_tail
-from lns.engine import Find, State, Statistics, counters, judged
+from lns.engine import FoundBoard, State, Statistics, counters, verified_board
 from lns.node_equivalents import CHILD
 from lns.params import Params
 from lns.rng import RandomState
@@ -45,15 +45,15 @@ class BeamEngine:
         self.best: Board | None = None
         self.best_score = -1
         self.origin = "beam"
-        self.exhausted, self.foretold = False, None
+        self.exhausted, self.expected_best_score = False, None
         self.boards = self.prefixes = self.nodes = 0
         self.died = died  # beams in a row that did not get to the cut
-        self._finds: list[Find] = []
+        self._finds: list[FoundBoard] = []
         self._order = order_of(puzzle, params.construct)
         self._cut = beam_cut_of(puzzle, params.beam)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
         self._position = padded(self._order, puzzle.width)
-        self._beam: Beam | None = None  # that grows now
+        self._beam: BeamSearch | None = None  # that grows now
         self._seed = self.random.copy()  # the chance that its tables were shuffled by
         self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # of a beam that is grown
         self._next = 0  # the next path to finish
@@ -84,19 +84,19 @@ class BeamEngine:
         while self._beam is not None or self._next < len(self._paths):
             self.step(self.puzzle.max_score)
 
-    def _begin(self) -> Beam:
+    def _begin(self) -> BeamSearch:
         self._seed = self.random.copy()
         params = self.params.construct
-        rim = params.quota_rim if self.died == 0 and params.quota else 0
-        inner = params.quota_inner if self.died <= 1 and params.quota else 0
+        rim = params.border_colours if self.died == 0 and params.quota else 0
+        inner = params.inner_colours if self.died <= 1 and params.quota else 0
         favoured = favoured_colours(self.puzzle, rim, inner)
-        self._beam = Beam(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
+        self._beam = BeamSearch(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
         return self._beam
 
     def _finish(self) -> None:
         """Tails of the beam's prefixes, until one makes a board that is wanted."""
         most, puzzle = self.puzzle.max_score, self.puzzle
-        wanted = min(self.best_score + 1, self.params.engine.boards_from or most + 1)
+        wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
         done, searched, nodes, mismatches = finish(
             self._paths, self._next, self._position, puzzle.width + 1, self._tail, self._work,
             most - wanted, self.params.engine.step_nodes, self.params.construct.tail_nodes,
@@ -132,17 +132,17 @@ class BeamEngine:
                 raise InputError("a saved beam breaks the rim or a clue")
 
     def _offer(self, board: Board, origin: str) -> None:
-        find = judged(self.puzzle, board, origin)
+        find = verified_board(self.puzzle, board, origin)
         self.boards += 1
         self._finds.append(find)
         if find.score > self.best_score:
             self.best, self.best_score, self.origin = find
 
-    def drain(self) -> list[Find]:
+    def pop_boards(self) -> list[FoundBoard]:
         finds, self._finds = self._finds, []
         return finds
 
-    def meet(self, board: Board, score: int) -> None:
+    def inject_incumbent(self, board: Board, score: int) -> None:
         """Only better boards are looked for from now on."""
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, "elsewhere"

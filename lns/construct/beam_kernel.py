@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct.candidate_tables import Tables
-from lns.construct.packed_candidate import GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT, SLIP
+from lns.construct.packed_candidate import BREAK_COST, GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT
 from lns.construct.population import Population, bear
 from lns.construct.tail import TailPlan, TailWork, solve_tail
 from lns.rng import RandomState, below
@@ -38,7 +38,7 @@ def advance(
     now: Population,
     alive: int,
     after: Population,
-    slip: int,
+    break_cost: int,
     fan_out: int,
     room: Room,
     parent: npt.NDArray[np.int32],
@@ -70,8 +70,8 @@ def advance(
             piece = word & PIECE_MASK
             if used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1):
                 continue
-            if favoured < -(SLIP // 2):
-                favoured += SLIP - slip
+            if favoured < -(BREAK_COST // 2):
+                favoured += BREAK_COST - break_cost
             worth = gain[i] + favoured - least
             if worth < bar:
                 break
@@ -143,19 +143,19 @@ def finish(
         if nodes >= node_limit:
             return i - first, searched, nodes, -1
         used[:] = 0
-        slips = 0
+        breaks = 0
         for depth in range(cut):
             here, oriented = position[depth], np.int64(paths[i, depth])
             used[oriented >> 2] = 1
-            slips += int(right[here - 1] != quads[oriented, 3] * colours1)
-            slips += int(down[here - padded_width] != quads[oriented, 0])
+            breaks += int(right[here - 1] != quads[oriented, 3] * colours1)
+            breaks += int(down[here - padded_width] != quads[oriented, 0])
             right[here] = quads[oriented, 1] * colours1
             down[here] = quads[oriented, 2]
-        if slips > mismatches:
+        if breaks > mismatches:
             continue
-        found, spent = solve_tail(tail, work, used, right, down, mismatches - slips, tail_nodes)
+        found, spent = solve_tail(tail, work, used, right, down, mismatches - breaks, tail_nodes)
         searched += 1
         nodes += spent
         if found >= 0:
-            return i + 1 - first, searched, nodes, slips + found
+            return i + 1 - first, searched, nodes, breaks + found
     return len(paths) - first, searched, nodes, -1

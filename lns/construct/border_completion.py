@@ -1,6 +1,6 @@
 """How the rim can still be closed: pieces that the last rim cells need are kept for them.
 
-Joints of the rim never slip before the exact tail. So behind a prefix the free pieces of the rim must be a path: along
+Joints of the rim never break before the exact tail. So behind a prefix the free pieces of the rim must be a path: along
 the bottom, round the last corner and up to the lowest piece of the right side that lies there (the *anchor*). The comb
 fills the *last stretch* of it, below the anchor and round the corner, only when most rim pieces are used up. So all
 choices of pieces for that stretch whose joints match (*closings*) are listed once, as sets of pieces. Each rim piece

@@ -2,7 +2,7 @@
 
 A candidate is one int64 word: see ``lns.construct.packed_candidate``. Lists end with a word of the lowest gain on a
 piece that is
-never used, so that the end needs no test of its own: see ``lns.construct.kernel``. Inside a list: fewest slips first,
+never used, so that the end needs no test of its own: see ``lns.construct.kernel``. Inside a list: fewest breaks first,
 then most favoured half-edges, then chance.
 
 A rim cell also has lists for the colour of one neighbour alone: colour 0 stands for "not known yet" there.
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, IntArray, Puzzle
-from lns.construct.packed_candidate import GAIN_AT, NEVER, SLIP, Longs, pack
+from lns.construct.packed_candidate import BREAK_COST, GAIN_AT, NEVER, Longs, pack
 from lns_support.errors import InputError
 
 MAX_COLOURS = 500
@@ -38,11 +38,12 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """What the pieces of a cell have in common: grey sides, colours that clues beside it ask for, where it may slip."""
+    """What the pieces of a cell have in common: grey sides, colours that clues beside it ask for, where it may
+    break."""
 
     grey: tuple[bool, bool, bool, bool]
     wanted: tuple[tuple[int, int], ...]  # (side, colour) asked for by a clue on the right or below
-    slips: tuple[int, ...]  # sides at which this cell may mismatch
+    breaks: tuple[int, ...]  # sides at which this cell may mismatch
     clue: int = -1  # the oriented piece of a clue on this cell
 
 
@@ -52,8 +53,8 @@ def check_colours(puzzle: Puzzle) -> None:
         raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
 
 
-def may_slip(puzzle: Puzzle, cell: int, side: int) -> bool:
-    """Whether a slip on ``side`` of ``cell`` is affordable: never between two rim cells along the rim."""
+def may_break(puzzle: Puzzle, cell: int, side: int) -> bool:
+    """Whether a break on ``side`` of ``cell`` is affordable: never between two rim cells along the rim."""
     grey = puzzle.grey_sides(cell)
     if grey[side]:
         return False
@@ -75,7 +76,7 @@ def rim_ahead(puzzle: Puzzle, order: IntArray, base: npt.NDArray[np.int32], cut:
         for which, (side, other) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
             if (
                 not puzzle.grey_sides(cell)[side]
-                and not may_slip(puzzle, cell, side)
+                and not may_break(puzzle, cell, side)
                 and depth + 1 < place[other] < cut
             ):
                 ahead[depth, which] = base[place[other]]
@@ -85,12 +86,12 @@ def rim_ahead(puzzle: Puzzle, order: IntArray, base: npt.NDArray[np.int32], cut:
 def build(
     puzzle: Puzzle,
     order: IntArray,
-    slip_depths: npt.NDArray[np.bool_],
+    break_depths: npt.NDArray[np.bool_],
     favoured: tuple[int, ...],
     chance: np.random.Generator,
     cut: int,
 ) -> Tables:
-    """Tables for the cells in ``order``; those at depths where ``slip_depths`` is True also list slips.
+    """Tables for the cells in ``order``; those at depths where ``break_depths`` is True also list breaks.
 
     ``favoured``: colours whose half-edges count as gain. ``chance`` shuffles what is equal otherwise. ``cut``: depth
     from which another search fills the cells.
@@ -100,23 +101,25 @@ def build(
     kinds: dict[Kind, int] = {}
     base = np.empty(puzzle.cells, dtype=np.int32)
     for depth, cell in enumerate(order.tolist()):
-        kind = kind_of(puzzle, cell, bool(slip_depths[depth]), clues)
+        kind = kind_of(puzzle, cell, bool(break_depths[depth]), clues)
         base[depth] = kinds.setdefault(kind, len(kinds)) * colours1 * colours1
 
     free = not_of_clues(puzzle)
     gain = np.isin(puzzle.pieces, favoured).sum(axis=1).astype(np.int64)
-    keys, words, slips = [], [], []
+    keys, words, breaks = [], [], []
     for kind, number in kinds.items():
-        kind_keys, oriented, kind_slips = _candidates(puzzle, kind, free)
+        kind_keys, oriented, kind_breaks = _candidates(puzzle, kind, free)
         keys.append(number * colours1 * colours1 + kind_keys)
-        slips.append(kind_slips)
-        words.append(pack(puzzle.oriented[oriented], oriented, gain[oriented >> 2] - SLIP * kind_slips, colours1))
+        breaks.append(kind_breaks)
+        words.append(
+            pack(puzzle.oriented[oriented], oriented, gain[oriented >> 2] - BREAK_COST * kind_breaks, colours1)
+        )
     return _lists(
-        np.concatenate(keys), np.concatenate(words), np.concatenate(slips), len(kinds), base, colours1, chance, puzzle
+        np.concatenate(keys), np.concatenate(words), np.concatenate(breaks), len(kinds), base, colours1, chance, puzzle
     )
 
 
-def kind_of(puzzle: Puzzle, cell: int, slips: bool, clues: dict[int, Clue]) -> Kind:
+def kind_of(puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue]) -> Kind:
     grey = puzzle.grey_sides(cell)
     if cell in clues:
         clue = clues[cell]
@@ -128,32 +131,32 @@ def kind_of(puzzle: Puzzle, cell: int, slips: bool, clues: dict[int, Clue]) -> K
             wanted.append((side, int(puzzle.oriented[clue.piece * 4 + clue.rotation][(side + 2) % 4])))
     asked = {side for side, _ in wanted}
     allowed = [
-        side for side in range(4) if slips and may_slip(puzzle, cell, side) and (side in (UP, LEFT) or side in asked)
+        side for side in range(4) if breaks and may_break(puzzle, cell, side) and (side in (UP, LEFT) or side in asked)
     ]
     return Kind(grey, tuple(wanted), tuple(allowed))
 
 
 def _candidates(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tuple[Longs, Longs, Longs]:
-    """(key left*colours1+up, oriented piece, slips) of all candidates of one kind of cell; at most one slip each."""
+    """(key left*colours1+up, oriented piece, breaks) of all candidates of one kind of cell; at most one break each."""
     colours1 = puzzle.colours + 1
     quads = puzzle.oriented
     every_key = np.arange(colours1 * colours1, dtype=np.int64)
-    if kind.clue >= 0:  # its neighbours were chosen to fit, or have paid for the slip
+    if kind.clue >= 0:  # its neighbours were chosen to fit, or have paid for the break
         none = np.zeros_like(every_key)
         return every_key, none + kind.clue, none
 
     oriented, missed = fitting(puzzle, kind, free)
     left, up = quads[oriented, LEFT].astype(np.int64) * colours1, quads[oriented, UP].astype(np.int64)
-    keys, found, slips = [left + up], [oriented], [missed]
+    keys, found, breaks = [left + up], [oriented], [missed]
     for known, unknown in ((left, UP), (up, LEFT)):
         if any(kind.grey) and not kind.grey[unknown]:
             keys.append(known)
             found.append(oriented)
-            slips.append(missed)
+            breaks.append(missed)
 
     exact = oriented[missed == 0]
     for side, step in ((LEFT, colours1), (UP, 1)):
-        if side not in kind.slips:
+        if side not in kind.breaks:
             continue
         grid_piece, grid_colour = (axis.ravel() for axis in np.meshgrid(exact, np.arange(1, colours1), indexing="ij"))
         differs = quads[grid_piece, side] != grid_colour
@@ -161,8 +164,8 @@ def _candidates(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tupl
         other = UP if side == LEFT else LEFT
         keys.append(grid_colour * step + quads[grid_piece, other].astype(np.int64) * (colours1 if step == 1 else 1))
         found.append(grid_piece)
-        slips.append(np.ones(len(grid_piece), dtype=np.int64))
-    return np.concatenate(keys), np.concatenate(found), np.concatenate(slips)
+        breaks.append(np.ones(len(grid_piece), dtype=np.int64))
+    return np.concatenate(keys), np.concatenate(found), np.concatenate(breaks)
 
 
 def fitting(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tuple[Longs, Longs]:
@@ -175,7 +178,7 @@ def fitting(puzzle: Puzzle, kind: Kind, free: npt.NDArray[np.bool_]) -> tuple[Lo
     missed = np.zeros(len(quads), dtype=np.int64)
     for side, colour in kind.wanted:
         missed += quads[:, side] != colour
-        if side not in kind.slips:
+        if side not in kind.breaks:
             fits &= quads[:, side] == colour
     oriented = np.flatnonzero(fits & (missed <= 1)).astype(np.int64)
     return oriented, missed[oriented]
@@ -207,7 +210,7 @@ def first_of_equal_rotations(quads: IntArray) -> npt.NDArray[np.bool_]:
 def _lists(
     keys: Longs,
     words: Longs,
-    slips: Longs,
+    breaks: Longs,
     kinds: int,
     base: npt.NDArray[np.int32],
     colours1: int,
@@ -216,8 +219,8 @@ def _lists(
 ) -> Tables:
     """Sort the candidates into lists, each closed by a sentinel; all empty lists share one."""
     end = np.int64(puzzle.cells) | np.int64(NEVER) << np.int64(GAIN_AT)
-    favoured = (words >> GAIN_AT) + SLIP * slips
-    by = np.lexsort((chance.random(len(keys)), -favoured, slips, keys))
+    favoured = (words >> GAIN_AT) + BREAK_COST * breaks
+    by = np.lexsort((chance.random(len(keys)), -favoured, breaks, keys))
     keys, words = keys[by], words[by]
     lists, starts, sizes = np.unique(keys, return_index=True, return_counts=True)
     rank = np.repeat(np.arange(len(lists)), sizes)

@@ -16,15 +16,15 @@ from lns.construct.endgame import EXHAUSTED, REACHED
 from lns.construct.endgame_plan import plan_end
 from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
-from lns.construct.schedule import Schedule
+from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import plan_tail
 from lns.engine import State, counters
-from lns.params import Construct
+from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
 
 SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours and view,
-LONGEST = 10  # within one and this many times `reshuffle_nodes`
+LONGEST = 10  # within one and this many times `restart_nodes`
 DEALT = 16  # cells without a clue, whose pieces say which island goes on behind them
 
 
@@ -42,20 +42,20 @@ class Constructor:
     # the arrays of ``state()`` and their types
     STATE: ClassVar[dict[str, str]] = {
         "cursor": "int64", "scalars": "int64", "census": "int64", "counters": "int64", "spent": "int64",
-        "ends": "int64", "stems": "uint64", "shuffle": "int64", "bits": "int64", "random": "uint64",
+        "ends": "int64", "frontier_keys": "uint64", "shuffle": "int64", "bits": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(
         self,
         puzzle: Puzzle,
-        params: Construct,
-        schedule: Schedule,
+        params: ConstructParams,
+        schedule: BreakSchedule,
         random: RandomState,
         lot: tuple[int, int] = (0, 1),
     ) -> None:
-        if len(schedule.unlock) >= packed_candidate.SLIPS:
+        if len(schedule.unlock) >= packed_candidate.MAX_BREAKS:
             raise InputError(
-                f"a schedule of {len(schedule.unlock)} slips; expected fewer than {packed_candidate.SLIPS}"
+                f"a schedule of {len(schedule.unlock)} breaks; expected fewer than {packed_candidate.MAX_BREAKS}"
             )
         candidate_tables.check_colours(puzzle)
         self.puzzle = puzzle
@@ -65,7 +65,7 @@ class Constructor:
         self.schedule = schedule
         self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
-        self.spent = np.zeros(packed_candidate.SLIPS, dtype=np.int64)
+        self.spent = np.zeros(packed_candidate.MAX_BREAKS, dtype=np.int64)
         self.ends = np.zeros(kernel.ENDS + 1, dtype=np.int64)
         self.shuffle_seed = self.shuffled_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
@@ -80,11 +80,11 @@ class Constructor:
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
             census=np.zeros(cells * endgame.CENSUS, dtype=np.int64),
-            stems=np.zeros(kernel.MOST_STEMS + 1, dtype=np.uint64),
+            frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
         )
         self.begin(schedule)
 
-    def begin(self, schedule: Schedule, before: int = 0) -> None:
+    def begin(self, schedule: BreakSchedule, before: int = 0) -> None:
         """Begin at the empty board by another schedule of the same order and cut, candidates in another order.
 
         The board may be seen from another side, as long as its rows are as short.
@@ -99,7 +99,7 @@ class Constructor:
         self.prefix.scalars[0] = kernel.BEGIN
         self.prefix.used[:] = 0
         self.prefix.census[:] = 0
-        self.prefix.stems[:] = 0
+        self.prefix.frontier_keys[:] = 0
         self.spent[:] = 0
         self.ends[:] = 0
         self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
@@ -112,7 +112,7 @@ class Constructor:
         schedule = self.schedule
         puzzle = self.seen = seen_puzzle(self.puzzle, schedule.view)
         made = candidate_tables.build(
-            puzzle, schedule.order, schedule.may_slip, schedule.favoured, chance, schedule.cut
+            puzzle, schedule.order, schedule.may_break, schedule.favoured, chance, schedule.cut
         )
         ahead = candidate_tables.rim_ahead(puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame, schedule.cut
@@ -165,8 +165,8 @@ class Constructor:
         Most shuffles lead nowhere, and one that leads somewhere goes on to: the longer it lasts, the less is lost.
         """
         if self.barren:
-            return self.shuffled_at + self.params.patience_nodes
-        usual = self.params.reshuffle_nodes
+            return self.shuffled_at + self.params.restart_nodes_without_prefix
+        usual = self.params.restart_nodes
         return self.shuffled_at + min(max(usual, self.before // SHARE), LONGEST * usual)
 
     @property
@@ -175,9 +175,9 @@ class Constructor:
         return self.prefixes == self._prefixes_before
 
     @property
-    def stems(self) -> npt.NDArray[np.uint64]:
+    def frontier_keys(self) -> npt.NDArray[np.uint64]:
         """Keys of stems that this shuffle met: see `lns.construct.novelty`."""
-        return self.prefix.stems[1 : int(self.prefix.stems[0]) + 1]
+        return self.prefix.frontier_keys[1 : int(self.prefix.frontier_keys[0]) + 1]
 
     @property
     def nodes_of_shuffle(self) -> int:
@@ -212,7 +212,7 @@ class Constructor:
             "counters": self.counters.copy(),
             "spent": self.spent.copy(),
             "ends": self.ends.copy(),
-            "stems": self.prefix.stems.copy(),
+            "frontier_keys": self.prefix.frontier_keys.copy(),
             "shuffle": np.array(
                 [
                     self.shuffle_seed,
@@ -239,9 +239,9 @@ class Constructor:
         self.spent[:] = counters(state["spent"])
         self.ends[:] = counters(state["ends"])
         self.prefix.census[:] = counters(state["census"])
-        if state["stems"][0] > kernel.MOST_STEMS:
+        if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
             raise _foreign()
-        self.prefix.stems[:] = state["stems"]
+        self.prefix.frontier_keys[:] = state["frontier_keys"]
         self.prefix.scalars[:] = int(state["scalars"][0]), *counters(state["scalars"][1:])
         wait = max(kernel.SAMPLE_NODES, kernel.DEAR * self.tail_nodes)
         next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
@@ -284,7 +284,7 @@ class Constructor:
             prefix.right[here] = laid >> packed_candidate.RIGHT_AT & packed_candidate.RIGHT_MASK
             prefix.down[here] = laid >> packed_candidate.DOWN_AT & packed_candidate.DOWN_MASK
         if depth > begin:
-            spent = (packed_candidate.SLIP - 1 - int(prefix.gain[begin])) // packed_candidate.SLIP
+            spent = (packed_candidate.BREAK_COST - 1 - int(prefix.gain[begin])) // packed_candidate.BREAK_COST
             end, work = self.end, self.end_work
             endgame.enter(end, work, prefix.used, prefix.right, prefix.down, spent)
             if not endgame.lay_again(end, work, np.array(cursors[begin:depth], dtype=np.int64)):

@@ -1,12 +1,12 @@
-"""The last cells of a prefix before its exact tail, where few pieces are free and most slips are spent.
+"""The last cells of a prefix before its exact tail, where few pieces are free and most breaks are spent.
 
 With at most 64 free pieces a piece is one bit. For each colour, four words (one a rotation) say which free pieces show
 it on their left side, and four which show it on top: what two known colours have in common are the exact candidates of
-a cell, what only one of them has are those with a slip. In the candidate lists of ``lns.construct.kernel`` most pieces
+a cell, what only one of them has are those with a break. In the candidate lists of ``lns.construct.kernel`` most pieces
 are used by now, and must be passed over.
 
 A piece is refused at once where the neighbour that it leaves for later has no candidate any more. Where the next cell
-may not slip, those that leave it without a candidate are passed over, most of them together (`_narrow`); they count as
+may not break, those that leave it without a candidate are passed over, most of them together (`_narrow`); they count as
 nodes all the same, as they would be for a search that lays them first. On the rim only pieces are laid without which it
 can still be closed: see ``lns.construct.border_completion``.
 """
@@ -20,13 +20,13 @@ from instances.puzzle import DOWN, LEFT, RIGHT, UP
 from lns.construct.border_completion import IDLE, OPENS, anchored, spared, turn_over_rim
 from lns.construct.endgame_plan import MOST_PIECES, Ahead, EndPlan, EndWork
 from lns.construct.packed_candidate import (
+    BREAK_COST,
     DOWN_AT,
     DOWN_MASK,
+    MAX_BREAKS,
     PIECE_MASK,
     RIGHT_AT,
     RIGHT_MASK,
-    SLIP,
-    SLIPS,
     Longs,
     Words,
 )
@@ -34,9 +34,9 @@ from lns_support.bits import lowest, ones
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
-CENSUS = 2 * SLIPS  # counters a depth: exact placements, then slipping ones, by slips spent
+CENSUS = 2 * MAX_BREAKS  # counters a depth: exact placements, then breaking ones, by breaks spent
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
-_TURNS, _WORDS = np.uint64(4), np.uint64(8)  # words of a set of oriented pieces; the exact ones and the slipping ones
+_TURNS, _WORDS = np.uint64(4), np.uint64(8)  # words of a set of oriented pieces; the exact ones and the breaking ones
 
 
 @inline_flat_kernel
@@ -87,7 +87,7 @@ def give(plan: EndPlan, work: EndWork, piece: int, bit: int) -> None:
 
 @flat_kernel
 def enter(plan: EndPlan, work: EndWork, used: npt.NDArray[np.uint8], right: Longs, down: Longs, spent: int) -> None:
-    """Begin behind a prefix of ``begin`` cells that spent so many slips.
+    """Begin behind a prefix of ``begin`` cells that spent so many breaks.
 
     ``used``, ``right`` (times colours1), ``down``: as in `kernel.Prefix`. Free pieces without a bit get those of used
     ones: sets made anew would cost as much as a hundred nodes, and some boards come here every fifty.
@@ -140,20 +140,20 @@ def _open(plan: EndPlan, work: EndWork, level: np.uint64) -> None:
     kind = np.uint64(plan.kind[level])
     free, always = work.free[level], plan.always[level]
     first = level * _WORDS
-    some = slipping = _NONE
+    some = breaking = _NONE
     if work.spent[level] < plan.allowed[level]:
-        left_slips, up_slips = plan.left_slips[level], plan.up_slips[level]
+        left_breaks, up_breaks = plan.left_breaks[level], plan.up_breaks[level]
         for i in range(4):
             turn = np.uint64(i)
             a, b = left_of[left + turn] | always, up_of[up + turn] | always
             fit = fits[kind + turn] & free
             near = fits[kind + _TURNS + turn] & free
             exact = a & b & fit
-            slip = (((a & ~b & up_slips) | (b & ~a & left_slips)) & fit) | (a & b & near)
+            with_break = (((a & ~b & up_breaks) | (b & ~a & left_breaks)) & fit) | (a & b & near)
             sets[first + turn] = exact
-            sets[first + _TURNS + turn] = slip
+            sets[first + _TURNS + turn] = with_break
             some |= exact
-            slipping |= slip
+            breaking |= with_break
     else:
         for i in range(4):
             turn = np.uint64(i)
@@ -162,15 +162,15 @@ def _open(plan: EndPlan, work: EndWork, level: np.uint64) -> None:
             sets[first + turn] = exact
             some |= exact
     work.some[level * _TWO] = some
-    work.some[level * _TWO + _ONE] = slipping
+    work.some[level * _TWO + _ONE] = breaking
 
 
 @inline_flat_kernel
 def _narrow(plan: EndPlan, work: EndWork, level: np.uint64) -> tuple[int, int]:
-    """Take off the candidates those that leave the next cell without an exact one, where it may not slip.
+    """Take off the candidates those that leave the next cell without an exact one, where it may not break.
 
-    All at once, as most of them do: a piece that slips, above a cell that may not. Returns how many: exact ones,
-    slipping ones.
+    All at once, as most of them do: a piece that breaks, above a cell that may not. Returns how many: exact ones,
+    breaking ones.
     """
     following, spent = level + _ONE, work.spent[level]
     if plan.next.level[level] < 0 or plan.left_at[following] == np.int64(level):
@@ -198,13 +198,13 @@ def _narrow(plan: EndPlan, work: EndWork, level: np.uint64) -> tuple[int, int]:
             keep3 |= below[(_TWO + _ONE) * places + colour] & answered
     elif pairs[row + (np.uint64(work.shown_down[np.uint64(plan.next.up[level])]) >> _TWO)] & free:
         return 0, 0
-    slipping = level * _WORDS + _TURNS
-    slips = exact = 0
+    breaking = level * _WORDS + _TURNS
+    breaks = exact = 0
     if work.some[level * _TWO + _ONE]:  # else `_open` has not written those sets
-        work.some[level * _TWO + _ONE], slips = _keep(work.sets, slipping, keep0, keep1, keep2, keep3)
+        work.some[level * _TWO + _ONE], breaks = _keep(work.sets, breaking, keep0, keep1, keep2, keep3)
     if spent >= limit:
-        work.some[level * _TWO], exact = _keep(work.sets, slipping - _TURNS, keep0, keep1, keep2, keep3)
-    return exact, slips
+        work.some[level * _TWO], exact = _keep(work.sets, breaking - _TURNS, keep0, keep1, keep2, keep3)
+    return exact, breaks
 
 
 @inline_flat_kernel
@@ -220,21 +220,23 @@ def _keep(
 
 
 @inline_flat_kernel
-def _take(sets: Words, some: Words, level: np.uint64, slip: np.uint64, bit: np.uint64, number: np.uint64) -> np.uint64:
+def _take(
+    sets: Words, some: Words, level: np.uint64, with_break: np.uint64, bit: np.uint64, number: np.uint64
+) -> np.uint64:
     """Take a piece off the candidates, in the first of the rotations left to it; that rotation."""
-    first = level * _WORDS + slip * _TURNS
+    first = level * _WORDS + with_break * _TURNS
     a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
     b0, c0 = a | b, a | b | c
     turn = ((~a >> number) & _ONE) + ((~b0 >> number) & _ONE) + ((~c0 >> number) & _ONE)
     sets[first + turn] ^= bit
     twice = (a & (b | c | d)) | (b & (c | d)) | (c & d)
-    some[level * _TWO + slip] ^= bit & ~twice
+    some[level * _TWO + with_break] ^= bit & ~twice
     return np.uint64(turn)
 
 
 @inline_flat_kernel
 def _unanswered(plan: EndPlan, work: EndWork, ahead: Ahead, level: np.uint64, free: np.uint64, spent: int) -> bool:
-    """Whether the one whom ``level`` asks needs an exact candidate and has none left, with ``spent`` slips spent."""
+    """Whether the one whom ``level`` asks needs an exact candidate and has none left, with ``spent`` breaks spent."""
     asked = ahead.level[level]
     if asked < 0 or (spent < plan.allowed[np.uint64(asked)] and ahead.strict[level] == 0):
         return False
@@ -272,26 +274,26 @@ def search_end(
             level -= _ONE
         else:
             _open(plan, work, level)
-            exact, slips = _narrow(plan, work, level)
-            if exact + slips:
-                nodes += exact + slips
+            exact, breaks = _narrow(plan, work, level)
+            if exact + breaks:
+                nodes += exact + breaks
                 here = counted + level * np.uint64(CENSUS) + np.uint64(spent[level])
                 census[here] += exact
-                census[here + np.uint64(SLIPS + 1)] += slips
+                census[here + np.uint64(MAX_BREAKS + 1)] += breaks
         back = True
         while True:
-            slip = _NONE
+            with_break = _NONE
             word = some[level * _TWO]
             if word == _NONE:
-                slip = _ONE
+                with_break = _ONE
                 word = some[level * _TWO + _ONE]
                 if word == _NONE:
                     break
             bit = word & (~word + _ONE)
             number = np.uint64(lowest(word))
-            turn = _take(sets, some, level, slip, bit, number)
+            turn = _take(sets, some, level, with_break, bit, number)
             turned = (number << _TWO) + turn
-            after = spent[level] + np.int64(slip)
+            after = spent[level] + np.int64(with_break)
             shown_right[level] = work.right[turned]
             shown_down[level] = work.down[turned]
             left = _left(plan, work, level, bit)
@@ -299,11 +301,11 @@ def search_end(
                 continue
             if _unanswered(plan, work, plan.ahead, level, left, after):
                 continue
-            census[counted + level * np.uint64(CENSUS) + slip * np.uint64(SLIPS) + np.uint64(after)] += 1
+            census[counted + level * np.uint64(CENSUS) + with_break * np.uint64(MAX_BREAKS) + np.uint64(after)] += 1
             nodes += 1
             if _unanswered(plan, work, plan.next, level, left, after):
                 continue
-            chosen[level] = np.int64((slip << np.uint64(8)) + turned)
+            chosen[level] = np.int64((with_break << np.uint64(8)) + turned)
             level += _ONE
             free[level] = left
             spent[level] = after
@@ -342,7 +344,7 @@ def lay(
         used[word & PIECE_MASK] = 1
         right[plan.position[level]] = (word >> RIGHT_AT) & RIGHT_MASK
         down[plan.position[level]] = (word >> DOWN_AT) & DOWN_MASK
-    gain[depth] = gain[plan.begin] - SLIP * (work.spent[depth - plan.begin] - work.spent[0])
+    gain[depth] = gain[plan.begin] - BREAK_COST * (work.spent[depth - plan.begin] - work.spent[0])
 
 
 @flat_kernel
@@ -375,18 +377,18 @@ def lay_again(plan: EndPlan, work: EndWork, cursors: Longs) -> bool:
             return False
         _open(plan, work, level)
         _narrow(plan, work, level)
-        slip, number, turn = np.uint64(cursor >> 8), np.uint64((cursor & 255) >> 2), np.uint64(cursor & 3)
-        if slip and work.spent[level] >= plan.allowed[level]:
+        with_break, number, turn = np.uint64(cursor >> 8), np.uint64((cursor & 255) >> 2), np.uint64(cursor & 3)
+        if with_break and work.spent[level] >= plan.allowed[level]:
             return False
-        if not work.sets[level * _WORDS + slip * _TURNS + turn] >> number & _ONE:
+        if not work.sets[level * _WORDS + with_break * _TURNS + turn] >> number & _ONE:
             return False
-        if slip:
+        if with_break:
             work.some[level * _TWO] = _NONE
         while True:  # take all that come before it, and it
-            bit = work.some[level * _TWO + slip]
+            bit = work.some[level * _TWO + with_break]
             bit &= ~bit + _ONE
             at = np.uint64(lowest(bit))
-            taken = _take(work.sets, work.some, level, slip, bit, at)
+            taken = _take(work.sets, work.some, level, with_break, bit, at)
             if at == number and taken == turn:
                 break
         turned = cursor & 255

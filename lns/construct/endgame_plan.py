@@ -24,7 +24,7 @@ class Ahead(NamedTuple):
     """Of whom a level asks whether exact candidates are left. All (levels,).
 
     ``level``: int64, -1 = nobody; ``pairs``: int64 where its kind begins in ``EndWork.pairs``; ``left``, ``up``: int64
-    where its known colours stand; ``strict``: uint8, whether it needs a candidate even while slips are left.
+    where its known colours stand; ``strict``: uint8, whether it needs a candidate even while breaks are left.
     """
 
     level: Longs
@@ -40,10 +40,10 @@ class EndPlan(NamedTuple):
     Colours are told by their place in ``EndWork.left`` and ``up``: times 4; one behind the last is "not known".
     A level finds the colour on its left in ``EndWork.shown_right[left_at]``: that of another level, or n + its own
     number for a cell laid before, or for a grey side (0). ``outside``: int64 (n, 2) padded positions of cells laid
-    before, -1 = none; ``position``: int64 (n,) its own. ``allowed``: int64 (n,) slips. ``left_slips``, ``up_slips``:
+    before, -1 = none; ``position``: int64 (n,) its own. ``allowed``: int64 (n,) breaks. ``left_breaks``, ``up_breaks``:
     uint64 (n,) all ones where that side may mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is
     laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``ahead``: a neighbour filled later, though
-    not next, both of whose colours are known by then, or which shares a joint of the rim, where no slip is allowed;
+    not next, both of whose colours are known by then, or which shares a joint of the rim, where no break is allowed;
     where there are two, the lower. ``next``: the next cell. ``sides``: int64 (4 pieces, 4) colours; ``word``: int64
     (4 pieces,) as in ``lns.construct.packed_candidate``; ``member[first_member[o]:first_member[o+1]]``: the sets in
     ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which free ones
@@ -56,8 +56,8 @@ class EndPlan(NamedTuple):
     outside: Longs
     position: Longs
     allowed: Longs
-    left_slips: Words
-    up_slips: Words
+    left_breaks: Words
+    up_breaks: Words
     always: Words
     ahead: Ahead
     next: Ahead
@@ -91,10 +91,10 @@ class EndWork(NamedTuple):
     shown_right: Longs  # (2n+1,) by level, then by n + level of the cell that it shows it to, then "not known"
     shown_down: Longs
     free: Words  # (n+1,)
-    spent: Longs  # (n+1,) slips
-    sets: Words  # (8n,) candidates still to try: exact ones, slipping ones
-    some: Words  # (2n,) pieces among them in any rotation: exact ones, slipping ones
-    chosen: Longs  # (n,) slip * 256 + bit * 4 + rotation
+    spent: Longs  # (n+1,) breaks
+    sets: Words  # (8n,) candidates still to try: exact ones, breaking ones
+    some: Words  # (2n,) pieces among them in any rotation: exact ones, breaking ones
+    chosen: Longs  # (n,) break * 256 + bit * 4 + rotation
     closing: ClosingWork
 
 
@@ -106,7 +106,7 @@ def places_of(colours1: int) -> int:
 def plan_end(
     puzzle: Puzzle, order: IntArray, begin: int, cut: int, allowed: IntArray, chance: np.random.Generator
 ) -> tuple[EndPlan, EndWork]:
-    """For the depths from ``begin``, at most MOST_PIECES before the end, to ``cut``; ``allowed``: slips by depth.
+    """For the depths from ``begin``, at most MOST_PIECES before the end, to ``cut``; ``allowed``: breaks by depth.
 
     ``chance`` says in which order pieces are tried.
     """
@@ -119,7 +119,7 @@ def plan_end(
     kind, pairs, left_at, up_at = (np.zeros(count, dtype=np.int64) for _ in range(4))
     places = places_of(puzzle.colours + 1)
     outside = np.full((count, 2), -1, dtype=np.int64)
-    left_slips, up_slips, always = (np.zeros(count, dtype=np.uint64) for _ in range(3))
+    left_breaks, up_breaks, always = (np.zeros(count, dtype=np.uint64) for _ in range(3))
     position = padded(order[begin:cut], width)
     beside_clue: list[bool] = []
     for i, cell in enumerate(cells):
@@ -127,15 +127,15 @@ def plan_end(
         number = kinds.setdefault(one, len(kinds))
         kind[i], pairs[i] = 8 * number, number * places**2
         grey = puzzle.grey_sides(cell)
-        for which, (side, other, at, slips) in enumerate(
-            ((LEFT, cell - 1, left_at, left_slips), (UP, cell - width, up_at, up_slips))
+        for which, (side, other, at, breaks) in enumerate(
+            ((LEFT, cell - 1, left_at, left_breaks), (UP, cell - width, up_at, up_breaks))
         ):
             at[i] = count + i
             if not grey[side] and other in level:
                 at[i] = level[other]
             elif not grey[side]:
                 outside[i, which] = position[i] - (1 if side == LEFT else width + 1)
-            slips[i] = _ALL if side in one.slips else _NONE
+            breaks[i] = _ALL if side in one.breaks else _NONE
         always[i] = _ALL if one.clue >= 0 else _NONE
         beside_clue.append(one.clue >= 0 or bool(one.wanted))
     free = candidate_tables.not_of_clues(puzzle)
@@ -152,7 +152,7 @@ def plan_end(
     if 0 <= closing.last < count - 1 and any(puzzle.grey_sides(cells[closing.last + 1])):
         asks_next[closing.last] = False  # pieces kept for it do not count as free yet
     plan = EndPlan(
-        kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_slips, up_slips, always,
+        kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_breaks, up_breaks, always,
         _ahead(puzzle, level, pairs, left_at, up_at, beside_clue, closing), _next(pairs, left_at, up_at, asks_next),
         4 * puzzle.oriented.astype(np.int64),
         pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
@@ -210,8 +210,8 @@ def _ahead(
             if puzzle.grey_sides(cell)[side] or later <= i + 1:
                 continue
             known = [at if at <= i or at >= count else unknown for at in (int(left_at[later]), int(up_at[later]))]
-            rim = not candidate_tables.may_slip(puzzle, cell, side)
-            if rim:  # a slip may be left for the other side
+            rim = not candidate_tables.may_break(puzzle, cell, side)
+            if rim:  # a break may be left for the other side
                 known[side == RIGHT] = unknown
             kept = any(puzzle.grey_sides(other)) and closing.anchor < i < closing.last < later
             if (rim or unknown not in known) and not beside_clue[later] and not kept:

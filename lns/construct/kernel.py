@@ -1,11 +1,14 @@
-"""The depth-first search of the constructor: fixed order, two known sides a cell, slips and colour quotas.
+"""The depth-first search of the constructor: fixed order, two known sides a cell, breaks and colour quotas.
 
-One comparison serves both rules: a prefix carries ``gain`` = favoured half-edges used - SLIP * slips spent, and depth d
-asks for at least ``need[d]`` = quota floor - SLIP * slips allowed. Lists are sorted so that the first candidate below
+One comparison serves both rules: a prefix carries ``gain`` = favoured half-edges used - BREAK_COST * breaks spent,
+and depth d
+asks for at least ``need[d]`` = quota floor - BREAK_COST * breaks allowed. Lists are sorted so that the first
+candidate below
 the need ends the list, and the sentinel is such a candidate. From ``Plan.begin`` on cells are filled otherwise: see
 ``endgame``.
 
-A joint of the rim never slips. So a piece is refused where it asks a rim cell that is filled later for a colour that no
+A joint of the rim never breaks. So a piece is refused where it asks a rim cell that is filled later for a colour that
+no
 free piece has.
 """
 
@@ -32,13 +35,13 @@ from lns.construct.packed_candidate import (
     DOWN_AT,
     DOWN_MASK,
     GAIN_AT,
+    MAX_BREAKS,
     NEVER,
     PIECE_MASK,
     RIGHT_AT,
     RIGHT_MASK,
     ROTATION_AT,
-    SLIPS,
-    slips_spent,
+    breaks_spent,
 )
 from lns.construct.tail import TailPlan, TailWork, solve_tail
 from lns_support.jit import flat_kernel, inline_flat_kernel
@@ -47,7 +50,7 @@ ENDS = 16  # ends of sampled prefixes are told apart below so many mismatches
 SAMPLE_NODES = 50_000  # nodes from one sample to the next,
 DEAR = 100  # or, if they are more, so many times the placements of its tail
 RARE = 2**11  # one in so many stems leaves its key,
-MOST_STEMS = 2**15  # as long as a shuffle has fewer: for 7e7 stems, or about 5e9 nodes
+MAX_FRONTIER_KEYS = 2**15  # as long as a shuffle has fewer: for 7e7 stems, or about 5e9 nodes
 _MIX, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _LEFT, _RIGHT = np.uint64(13), np.uint64(51)  # a rotation by the bits of a piece
 BEGIN = -1  # depth of a search that has not begun
@@ -76,9 +79,10 @@ class Prefix(NamedTuple):
     ``cursor``: int64 (cells+1,) next word by depth (in the endgame the candidate chosen); ``chosen``: int64 (cells,)
     word by depth; ``gain``: int64 (cells+1,); ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by
     padded position (right times colours1); ``scalars``: int64 [depth or BEGIN, nodes]; ``census``: int64 (cells *
-    CENSUS,) placements of this shuffle by depth, by whether they slip, and by the slips spent with them; ``stems``:
-    uint64 (MOST_STEMS + 1,) how many, then the keys of stems, prefixes of ``begin`` cells, that this shuffle met: those
-    that RARE divides, so that another shuffle that meets the same stem leaves the same key.
+    CENSUS,) placements of this shuffle by depth, by whether they break, and by the breaks spent with them;
+    ``frontier_keys``: uint64 (MAX_FRONTIER_KEYS + 1,) their number, then the keys of the frontier prefixes (of
+    ``begin`` cells) that this restart met: those that RARE divides, so that another restart that meets the same
+    prefix leaves the same key.
     """
 
     cursor: npt.NDArray[np.int64]
@@ -89,7 +93,7 @@ class Prefix(NamedTuple):
     down: npt.NDArray[np.int64]
     scalars: npt.NDArray[np.int64]
     census: npt.NDArray[np.int64]
-    stems: npt.NDArray[np.uint64]
+    frontier_keys: npt.NDArray[np.uint64]
 
 
 @inline_flat_kernel
@@ -167,7 +171,7 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
                 used[np.uint64(word & PIECE_MASK)] = 0
                 continue
             chosen[depth] = word
-            spent = np.uint64((word >> 63) & SLIPS) + np.uint64(slips_spent(gained))
+            spent = np.uint64((word >> 63) & MAX_BREAKS) + np.uint64(breaks_spent(gained))
             census[depth * np.uint64(CENSUS) + spent] += 1
             nodes += 1
             depth += one
@@ -191,12 +195,12 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
 
 
 @inline_flat_kernel
-def _note_stem(prefix: Prefix, begin: int) -> None:
+def _note_frontier(prefix: Prefix, begin: int) -> None:
     """Note the key of the stem of ``begin`` cells, if it is one of the sample: see `lns.construct.novelty`.
 
     Some of its pieces stand for all: the last four, and of those before ever fewer (6, 9, 13, 19, ... cells back).
     """
-    chosen, stems = prefix.chosen, prefix.stems
+    chosen, frontier_keys = prefix.chosen, prefix.frontier_keys
     if begin == 0:  # the empty board comes again and again, whatever is searched
         return
     key, back = np.uint64(begin), 1
@@ -205,9 +209,9 @@ def _note_stem(prefix: Prefix, begin: int) -> None:
         back += max(1, back >> 1)
     key = _mixed(key)
     key ^= key >> _HALF
-    if key & np.uint64(RARE - 1) == 0 and stems[0] < MOST_STEMS:
-        stems[0] += np.uint64(1)
-        stems[stems[0]] = key
+    if key & np.uint64(RARE - 1) == 0 and frontier_keys[0] < MAX_FRONTIER_KEYS:
+        frontier_keys[0] += np.uint64(1)
+        frontier_keys[frontier_keys[0]] = key
 
 
 @flat_kernel
@@ -217,7 +221,7 @@ def next_prefix(plan: Plan, prefix: Prefix, end: EndPlan, work: EndWork, node_li
     if plan.begin == plan.cut:
         status = search_lists(plan, prefix, node_limit)
         if status == REACHED:
-            _note_stem(prefix, plan.begin)
+            _note_frontier(prefix, plan.begin)
         return status
     while scalars[1] < node_limit:
         if scalars[0] > plan.begin:  # within the endgame
@@ -226,8 +230,8 @@ def next_prefix(plan: Plan, prefix: Prefix, end: EndPlan, work: EndWork, node_li
             status = search_lists(plan, prefix, node_limit)
             if status != REACHED:
                 return status
-            _note_stem(prefix, plan.begin)
-            spent = slips_spent(prefix.gain[plan.begin])
+            _note_frontier(prefix, plan.begin)
+            spent = breaks_spent(prefix.gain[plan.begin])
             enter(end, work, prefix.used, prefix.right, prefix.down, spent)
         status = search_end(end, work, scalars, prefix.census, node_limit)
         if status != EXHAUSTED:
@@ -258,8 +262,10 @@ def construct(
 
     ``node_limit``: nodes of prefixes in all; those of the tails of this call are taken off it.
     ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 (COUNTERS,): prefixes,
-    placements of tails, mismatches of the find, nodes where the next sample is due. ``spent``: int64 (SLIPS,) prefixes
-    by slips spent. ``ends``: int64 (ENDS + 1,) tails by fewest mismatches, of a sample of the prefixes that is finished
+    placements of tails, mismatches of the find, nodes where the next sample is due. ``spent``: int64 (MAX_BREAKS,)
+    prefixes
+    by breaks spent. ``ends``: int64 (ENDS + 1,) tails by fewest mismatches, of a sample of the prefixes that is
+    finished
     as well as ``tail_nodes`` allow; the last: no such end was found. Returns REACHED with a find, BUDGET or EXHAUSTED.
     """
     cells = len(finds)
@@ -269,9 +275,9 @@ def construct(
         if status != REACHED:
             return status
         counters[PREFIXES] += 1
-        slips = slips_spent(prefix.gain[plan.cut])
-        spent[slips] += 1
-        room = mismatches - slips
+        breaks = breaks_spent(prefix.gain[plan.cut])
+        spent[breaks] += 1
+        room = mismatches - breaks
         if prefix.scalars[1] >= counters[NEXT_SAMPLE]:
             found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, ENDS - 1, tail_nodes)
             counters[TAIL_NODES] += nodes
@@ -281,13 +287,13 @@ def construct(
             continue
         found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, tail_nodes)
         counters[TAIL_NODES] += nodes
-        if 0 <= found <= mismatches - slips:
+        if 0 <= found <= mismatches - breaks:
             for depth in range(plan.cut):
                 word = prefix.chosen[depth]
                 finds[depth] = (word & PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)
             for i in range(cells - plan.cut):
                 finds[plan.cut + i] = work.found[i]
-            counters[MISSES] = slips + found
+            counters[MISSES] = breaks + found
             return REACHED
         if prefix.scalars[1] + counters[TAIL_NODES] - tails_before >= node_limit:
             return BUDGET

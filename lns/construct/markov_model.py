@@ -1,6 +1,6 @@
-"""What a slip schedule is worth, before it is run: a Markov chain over depth and slips spent (Verhaard's idea).
+"""What a break schedule is worth, before it is run: a Markov chain over depth and breaks spent (Verhaard's idea).
 
-From measured mean numbers of exact and slipping children by depth follow the expected numbers of nodes and of full
+From measured mean numbers of exact and breaking children by depth follow the expected numbers of nodes and of full
 boards by mismatches, up to a common factor; their ratio is the rate of boards a node.
 """
 
@@ -16,14 +16,14 @@ Floats = npt.NDArray[np.float64]
 _TINY = 1e-300
 
 
-def finishing(exact: Floats, slipping: Floats, mismatches: int) -> Floats:
+def finishing(exact: Floats, breaking: Floats, mismatches: int) -> Floats:
     """Expected full boards of a prefix with at most k mismatches more, float64 (mismatches + 1,).
 
-    ``exact``, ``slipping``: mean children of the cells behind it, (tail,); there any number may slip.
+    ``exact``, ``breaking``: mean children of the cells behind it, (tail,); there any number may break.
     """
     ends = np.zeros(mismatches + 1)
     ends[0] = 1.0
-    for fitting, missing in zip(exact, slipping, strict=True):
+    for fitting, missing in zip(exact, breaking, strict=True):
         ends[1:] = ends[1:] * fitting + ends[:-1] * missing
         ends[0] *= fitting
     return np.asarray(np.cumsum(ends))
@@ -32,15 +32,15 @@ def finishing(exact: Floats, slipping: Floats, mismatches: int) -> Floats:
 @kernel
 def boards_per_node(
     exact: npt.NDArray[np.float64],
-    slipping: npt.NDArray[np.float64],
+    breaking: npt.NDArray[np.float64],
     unlock: npt.NDArray[np.int64],
     finish: npt.NDArray[np.float64],
     tail_cost: float,
 ) -> float:
     """Expected full boards with at most m mismatches, per node.
 
-    ``exact``, ``slipping``: float64 (cut,), mean children of a prefix by depth. ``unlock``: depths, ascending, from
-    which one slip more may have been spent. ``finish``: float64 (m + 1,), expected boards of a whole prefix with at
+    ``exact``, ``breaking``: float64 (cut,), mean children of a prefix by depth. ``unlock``: depths, ascending, from
+    which one break more may have been spent. ``finish``: float64 (m + 1,), expected boards of a whole prefix with at
     most k mismatches more. ``tail_cost``: nodes that one exact tail is worth.
     """
     cut, mismatches = len(exact), len(finish) - 1
@@ -56,7 +56,7 @@ def boards_per_node(
             if s > limit:
                 now[s] = 0.0
             else:
-                now[s] = now[s] * exact[depth] + (now[s - 1] * slipping[depth] if s > 0 else 0.0)
+                now[s] = now[s] * exact[depth] + (now[s - 1] * breaking[depth] if s > 0 else 0.0)
         total = now.sum()
         if total <= _TINY:
             return 0.0
@@ -71,7 +71,7 @@ def boards_per_node(
 @kernel
 def best_unlocks(
     exact: npt.NDArray[np.float64],
-    slipping: npt.NDArray[np.float64],
+    breaking: npt.NDArray[np.float64],
     start: npt.NDArray[np.int64],
     finish: npt.NDArray[np.float64],
     tail_cost: float,
@@ -79,7 +79,7 @@ def best_unlocks(
     """Unlock depths with the highest rate, by coordinate search from ``start``; (depths, rate)."""
     cut = len(exact)
     best = start.copy()
-    rate = boards_per_node(exact, slipping, best, finish, tail_cost)
+    rate = boards_per_node(exact, breaking, best, finish, tail_cost)
     improved = True
     while improved:
         improved = False
@@ -88,7 +88,7 @@ def best_unlocks(
                 trial = best.copy()
                 trial[j] = min(max(trial[j] + step, 1), cut)  # an unlock at the cut is none
                 trial.sort()
-                value = boards_per_node(exact, slipping, trial, finish, tail_cost)
+                value = boards_per_node(exact, breaking, trial, finish, tail_cost)
                 if value > rate * 1.0001:
                     best, rate, improved = trial, value, True
     return best, rate

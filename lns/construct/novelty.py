@@ -18,7 +18,7 @@ Keys = npt.NDArray[np.uint64]
 MOST = 2**16  # keys that are remembered: half a megabyte of a checkpoint
 
 
-class Stems:
+class PrefixNovelty:
     """``keys``: uint64, ascending, each a multiple of ``rare``, a power of two."""
 
     def __init__(self) -> None:

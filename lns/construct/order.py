@@ -2,7 +2,7 @@
 
 Any order that never visits a cell before its upper and its left neighbour qualifies (a linear extension of the
 staircase order). The comb order fills the upper rows row by row and the
-last rows column by column, so that the frontier gets short while slips are being spent.
+last rows column by column, so that the frontier gets short while breaks are being spent.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     bits 13-14  rotation
     bits 15-26  colour shown downwards
     bits 27-47  colour shown to the right, times the number of colours (row of the index of the next cell)
-    bits 48-63  gain, signed: favoured half-edges minus SLIP for a slip
+    bits 48-63  gain, signed: favoured half-edges minus BREAK_COST for a break
 
-A prefix carries the sum of its gains, which tells favoured half-edges and slips apart: see `slips_spent`.
+A prefix carries the sum of its gains, which tells favoured half-edges and breaks apart: see `breaks_spent`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import numpy.typing as npt
 from instances.puzzle import DOWN, RIGHT, IntArray
 from lns_support.jit import inline_flat_kernel
 
-SLIP_BITS = 10
-SLIP = 1 << SLIP_BITS  # one slip, in units of gain; more than all favoured half-edges of a board: see ``Courses``
+BREAK_BITS = 10
+BREAK_COST = (
+    1 << BREAK_BITS
+)  # one break, in units of gain; more than all favoured half-edges of a board: ``QuotaBandit``
 NEVER = -(2**15)  # gain of the end of a list
 MOST_FAVOURED = 4  # half-edges of a piece
-SLIPS = 32  # a schedule spends fewer: so many slips are as low as the gain that ends a list
+MAX_BREAKS = 32  # a schedule spends fewer: so many breaks are as low as the gain that ends a list
 
 _PIECE_BITS, _ROTATION_BITS, _DOWN_BITS, _RIGHT_BITS = 13, 2, 12, 21
 ROTATION_AT = _PIECE_BITS
@@ -46,6 +48,6 @@ def pack(quads: IntArray, oriented: Longs, gain: Longs, colours1: int) -> Longs:
 
 
 @inline_flat_kernel
-def slips_spent(gain: int) -> int:
-    """Slips that a prefix of so much gain has spent."""
-    return (SLIP - 1 - gain) >> SLIP_BITS
+def breaks_spent(gain: int) -> int:
+    """Breaks that a prefix of so much gain has spent."""
+    return (BREAK_COST - 1 - gain) >> BREAK_BITS

@@ -1,8 +1,9 @@
-"""Measured fit probabilities: how many pieces fit at each depth, with and without a slip.
+"""Measured fit probabilities: how many pieces fit at each depth, with and without a break.
 
-A population of prefixes is grown cell by cell. Of all children of all prefixes, those with the fewest slips survive, by
-chance among equals, so that slips are spent only where the counting says that they are needed. What is counted on the
-way, exact and slipping children a prefix, feeds the forecast (after Verhaard's Markov chain over depth and slips).
+A population of prefixes is grown cell by cell. Of all children of all prefixes, those with the fewest breaks survive,
+by
+chance among equals, so that breaks are spent only where the counting says that they are needed. What is counted on the
+way, exact and breaking children a prefix, feeds the forecast (after Verhaard's Markov chain over depth and breaks).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from lns.construct.candidate_tables import Tables
 from lns.construct.packed_candidate import (
+    BREAK_COST,
     DOWN_AT,
     DOWN_MASK,
     GAIN_AT,
@@ -21,14 +23,13 @@ from lns.construct.packed_candidate import (
     PIECE_MASK,
     RIGHT_AT,
     RIGHT_MASK,
-    SLIP,
-    slips_spent,
+    breaks_spent,
 )
 from lns.rng import RandomState, below
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-MOST_TOLD = 255  # slips that are told apart
-COUNTED = 8  # prefixes for which one stands where slips are only counted
+MOST_TOLD = 255  # breaks that are told apart
+COUNTED = 8  # prefixes for which one stands where breaks are only counted
 
 
 class Population(NamedTuple):
@@ -42,15 +43,16 @@ class Population(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Mean children of a prefix by depth: float64 (cells,) that fit, and that fit but for one slip."""
+    """Mean children of a prefix by depth: float64 (cells,) that fit, and that fit but for one break."""
 
     exact: npt.NDArray[np.float64]
-    slipping: npt.NDArray[np.float64]
+    breaking: npt.NDArray[np.float64]
 
 
 class Room(NamedTuple):
-    """Room for the children of one layer. ``parent``, ``word``: int64 (256, size), by slips; ``seen``: int64 (256,) how
-    many there were; ``behind``: int64 (size,) where the slips of each prefix's list begin."""
+    """Room for the children of one layer. ``parent``, ``word``: int64 (256, size), by breaks; ``seen``: int64 (256,)
+    how
+    many there were; ``behind``: int64 (size,) where the breaks of each prefix's list begin."""
 
     parent: npt.NDArray[np.int64]
     word: npt.NDArray[np.int64]
@@ -104,7 +106,7 @@ def grow(
 ) -> int:
     """Grow from the empty board; fills ``tally``; returns the depth reached (all cells, unless nothing fits at all).
 
-    ``tables`` list slips at every depth, behind the exact candidates.
+    ``tables`` list breaks at every depth, behind the exact candidates.
     """
     starts, words, base = tables.start, tables.words, tables.base
     size = len(now.gain)
@@ -121,16 +123,16 @@ def grow(
         row, column = order[depth] // width, order[depth] % width
         for total in range(MOST_TOLD + 1):
             seen[total] = 0
-        exact = slipping = 0
+        exact = breaking = 0
         for i in range(alive):
-            spent = slips_spent(now.gain[i])
-            favoured = now.gain[i] + spent * SLIP
+            spent = breaks_spent(now.gain[i])
+            favoured = now.gain[i] + spent * BREAK_COST
             total = min(spent, MOST_TOLD)
             at = starts[base[depth] + now.right[i, row] + now.down[i, column]]
             while True:
                 word = words[at]
                 gain = word >> GAIN_AT
-                if gain < -(SLIP // 2):
+                if gain < -(BREAK_COST // 2):
                     break
                 at += 1
                 piece = word & PIECE_MASK
@@ -139,12 +141,12 @@ def grow(
                 exact += 1
                 draw(i, word, total, room, random)
             behind[i] = at
-        # prefixes stand by slips: from the first on whose slips are not needed any more, those are only counted, and
+        # prefixes stand by breaks: from the first on whose breaks are not needed any more, those are only counted, and
         # one prefix stands for some
         i, total, enough = 0, -1, False
         while i < alive:
-            spent = slips_spent(now.gain[i])
-            favoured = now.gain[i] + (spent + 1) * SLIP
+            spent = breaks_spent(now.gain[i])
+            favoured = now.gain[i] + (spent + 1) * BREAK_COST
             if not enough and total != min(spent + 1, MOST_TOLD):
                 total = min(spent + 1, MOST_TOLD)
                 better = 0
@@ -162,12 +164,12 @@ def grow(
                 piece = word & PIECE_MASK
                 if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
                     continue
-                slipping += stands_for
+                breaking += stands_for
                 if not enough:
                     draw(i, word, total, room, random)
             i += stands_for
         tally.exact[depth] = exact / alive
-        tally.slipping[depth] = slipping / alive
+        tally.breaking[depth] = breaking / alive
         born = 0
         for total in range(MOST_TOLD + 1):
             for slot in range(min(seen[total], size)):
@@ -193,7 +195,7 @@ def draw(
     room: Room,
     random: RandomState,
 ) -> None:
-    """Put a child into the reservoir of number ``total``, say of slips: each ends there with equal chance."""
+    """Put a child into the reservoir of number ``total``, say of breaks: each ends there with equal chance."""
     size = room.parent.shape[1]
     slot = room.seen[total]
     room.seen[total] += 1

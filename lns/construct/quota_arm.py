@@ -1,4 +1,4 @@
-"""One course: what the shuffles of one quota have taught, and what boards are to be expected of its prefixes."""
+"""One arm: what the shuffles of one quota have taught, and what boards are to be expected of its prefixes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import ENDS
-from lns.construct.packed_candidate import SLIPS
+from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import Fit
 
@@ -20,20 +20,21 @@ SHY = 0.9  # share of a population's exact children that a search has, in the ei
 FEW = 10  # ends that tell a chance
 LEAST = 1e-300  # to divide by
 PRIOR = 100_000.0  # nodes that the population's word is worth
-LOOSER = 0.25  # boards a node of a tree with one slip more, in those of the tree that was searched whole
+LOOSER = 0.25  # boards a node of a tree with one break more, in those of the tree that was searched whole
 ALL, NEW = range(2)
-_EXACT, _PARENTS, _SLIPPING, _ROOM = range(4)
+_EXACT, _PARENTS, _BREAKING, _ROOM = range(4)
 
 
 @dataclass(eq=False)
-class Course:
+class QuotaArm:
     """What is known of one quota. ``colour_set``: number of the set of favoured colours. ``percent``: the height.
     ``view``: number of the side from which the board is seen.
 
     ``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
-    have them, slipping children, nodes that had a slip left. ``spent``: float64 (2, SLIPS) prefixes by slips spent,
-    ALL and those that came of NEW stems. ``work``: nodes. ``slack``: trees that were searched whole, each a reason to
-    allow one mismatch more. ``met``, ``new``: sampled stems, and those of them that were new; each shuffle counts
+    have them, breaking children, nodes that had a break left. ``spent``: float64 (2, MAX_BREAKS) prefixes by breaks
+    spent, ALL and those that came of NEW stems. ``work``: nodes. ``slack``: trees that were searched
+    whole, each a reason to allow one mismatch more. ``met``, ``new``: sampled frontier prefixes, and those of them that
+    were new; each restart counts
     twice as much as the one before.
     """
 
@@ -50,9 +51,9 @@ class Course:
     new: float = 0.0
 
     @staticmethod
-    def begin(view: int, colour_set: int, percent: float, fit: Fit) -> Course:
+    def begin(view: int, colour_set: int, percent: float, fit: Fit) -> QuotaArm:
         cells = len(fit.exact)
-        return Course(view, colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, SLIPS)))
+        return QuotaArm(view, colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, MAX_BREAKS)))
 
     @property
     def asked(self) -> float:
@@ -74,7 +75,7 @@ class Course:
         # a looser tree holds all of those before it
         self.spent[NEW] = np.maximum(self.spent[NEW], fresh) if built.exhausted else self.spent[NEW] + fresh
         # a tree that is soon searched whole is no reason to search it again and again
-        self.work += max(built.work_of_shuffle, built.params.patience_nodes)
+        self.work += max(built.work_of_shuffle, built.params.restart_nodes_without_prefix)
         if built.exhausted:
             self.slack += 1
             self.met = self.new = 0.0  # a looser tree is another one
@@ -82,14 +83,14 @@ class Course:
             self.met, self.new = self.met / 2 + met, self.new / 2 + new
         if built.barren:
             return  # a subtree that dies early says little of those that live
-        counted = built.prefix.census.reshape(cells, 2, SLIPS).astype(np.float64)
-        exact, slipping = counted[:, 0], counted[:, 1]
-        parents = np.zeros((cells, SLIPS))  # nodes that stood before each depth, by slips spent
+        counted = built.prefix.census.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
+        exact, breaking = counted[:, 0], counted[:, 1]
+        parents = np.zeros((cells, MAX_BREAKS))  # nodes that stood before each depth, by breaks spent
         parents[0, 0] = 1.0
-        parents[1:] = (exact + slipping)[:-1]
+        parents[1:] = (exact + breaking)[:-1]
         parents[schedule.cut :] = 0.0  # their children are the tail's, which are not counted
-        room = np.arange(SLIPS) < schedule.allowed[:, None]
-        self.census += [exact.sum(1), parents.sum(1), slipping.sum(1), np.where(room, parents, 0.0).sum(1)]
+        room = np.arange(MAX_BREAKS) < schedule.allowed[:, None]
+        self.census += [exact.sum(1), parents.sum(1), breaking.sum(1), np.where(room, parents, 0.0).sum(1)]
 
     @property
     def barren(self) -> bool:
@@ -102,8 +103,8 @@ class Course:
         if quota != Quota():
             exact[quota.end(cells) : quota.end(cells) + cells // 8] *= SHY
         exact = (self.census[_EXACT] + PRIOR * exact) / (self.census[_PARENTS] + PRIOR)
-        slipping = (self.census[_SLIPPING] + PRIOR * self.fit.slipping) / (self.census[_ROOM] + PRIOR)
-        return Fit(exact, slipping, quota)
+        breaking = (self.census[_BREAKING] + PRIOR * self.fit.breaking) / (self.census[_ROOM] + PRIOR)
+        return Fit(exact, breaking, quota)
 
 
 def _share(new: float, met: float) -> float:
@@ -112,12 +113,13 @@ def _share(new: float, met: float) -> float:
 
 
 def new_prefixes(built: Constructor, new: int, met: int) -> Floats:
-    """Prefixes of a shuffle by slips spent that came of new stems, (SLIPS,), if they came as those of old ones did."""
+    """Prefixes of a shuffle by breaks spent that came of new stems, (MAX_BREAKS,), if they came as those of old ones
+    did."""
     return built.spent.astype(np.float64) * _share(new, met)
 
 
 def expected_boards(spent: Floats, chance: Floats, most: int) -> Floats:
-    """Boards of at most 0 to ``most`` mismatches to be expected of prefixes by slips ``spent``, (most + 1,).
+    """Boards of at most 0 to ``most`` mismatches to be expected of prefixes by breaks ``spent``, (most + 1,).
 
     ``chance``: see `chances`.
     """

@@ -1,20 +1,22 @@
-"""Which search to make next: quotas in play, what is known of each, and the slips that knowledge asks for.
+"""Which search to make next: quotas in play, what is known of each, and the breaks that knowledge asks for.
 
-A course is one height of the quota of some favoured colours, on the board as it is seen from one side. The higher it is
+A arm is one height of the quota of some favoured colours, on the board as it is seen from one side. The higher it is
 the better the prefixes, up to a height where hardly any is left; where that is depends on the instance, and no
 population of prefixes tells it well. So each shuffle that is searched is also measured:
 
 - children by depth, as met by the search itself; they take the place of the population's (``derive.measure``), and the
-  slip schedule is derived again from them;
-- how many slips its prefixes have spent, and with how many mismatches the exact tails of a sample of them end: how many
-  boards of the score asked for are to be expected of the course in a node, long before it has made one.
+  break schedule is derived again from them;
+- how many breaks its prefixes have spent, and with how many mismatches the exact tails of a sample of them end: how
+many
+  boards of the score asked for are to be expected of the arm in a node, long before it has made one.
 
-The next shuffle goes to the course with most such boards a node, as far as that can be told (`worth`). Heights are
+The next shuffle goes to the arm with most such boards a node, as far as that can be told (`worth`). Heights are
 tried from the top down in coarse steps until new boards are to be expected, then between the best and the one above it,
-as long as they differ by a half-edge, for the best course lies close below one that is barren.
+as long as they differ by a half-edge, for the best arm lies close below one that is barren.
 
 A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
-within minutes. So a course counts by what it met for the first time of late (`stems`), and where that gets little, the
+within minutes. So a arm counts by what it met for the first time of late (`frontier_keys`), and where that gets
+little, the
 board is seen from another side, or a half-edge less is asked for, which leaves many more, or other colours are
 favoured: what more is expected of.
 """
@@ -33,96 +35,98 @@ from lns.construct.arm_value import ASIDE, Evidence, by_colours, by_side, change
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import ENDS
 from lns.construct.markov_model import finishing
-from lns.construct.novelty import Keys, Stems
-from lns.construct.packed_candidate import SLIP, SLIPS
-from lns.construct.quota_arm import ALL, NEW, Course, Floats, chances, expected_boards, new_prefixes
+from lns.construct.novelty import Keys, PrefixNovelty
+from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS
+from lns.construct.quota_arm import ALL, NEW, Floats, QuotaArm, chances, expected_boards, new_prefixes
 from lns.construct.quota_profile import profile
-from lns.construct.schedule import Quota, Schedule, favoured_sets, quota_end
+from lns.construct.schedule import BreakSchedule, Quota, favoured_sets, quota_end
 from lns.construct.schedule_search import Aim, Fit, best_schedule, cut_of, highest_aim, measure, order_of, schedule_for
 from lns.engine import MOST_SAVED, State
-from lns.params import Construct
+from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
 
-COARSE = (100, 95, 90, 85, 80, 70, 0)  # heights that are tried one below the other, in percent of `Construct.quota`
+COARSE = (100, 95, 90, 85, 80, 70, 0)  # tried one below the other, in percent of `ConstructParams.quota`
 MOST_PERCENT = 150
 WIDE = 10  # percent; in wider gaps no height is tried
 FINE = 0.5  # percent: heights are multiples of it
-TRUST = 0.4  # shuffles of a course, after which what is told by others is half forgotten
+TRUST = 0.4  # shuffles of a arm, after which what is told by others is half forgotten
 TRUST_SHARE = 1 / 400  # of all work; as much more
-BRIEF = 1 / 8  # of `Construct.reshuffle_nodes`: a shuffle of so many shows what its height is worth;
-OUTDONE = 0.25  # it ends there, if that is less than this share of what another course of the same colours is worth
+BRIEF = 1 / 8  # of `ConstructParams.restart_nodes`: a shuffle of so many shows what its height is worth;
+OUTDONE = 0.25  # it ends there, if that is less than this share of what another arm of the same colours is worth
 COLOUR_SETS = 32  # from which other colours to favour are drawn
-MOST_COURSES = 256  # two or three heights of some sets of colours from eight sides; memory, and time to choose
-_NUMBERS = ("view", "colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved course
+MAX_ARMS = 256  # two or three heights of some sets of colours from eight sides; memory, and time to choose
+_NUMBERS = ("view", "colour_set", "percent", "work", "shuffles", "slack", "met", "new")  # of a saved arm
 
 
-class Courses:
-    """All courses of a run; ``now``: the one being searched, by ``aim``.
+class QuotaBandit:
+    """All arms of a run; ``now``: the one being searched, by ``aim``.
 
     ``views``: from where the board may be seen under a quota, with rows as long from all of them. What is begun while
     nothing is known, and without a quota, is seen from the first.
     """
 
     def __init__(
-        self, puzzle: Puzzle, params: Construct, random: RandomState, views: Sequence[View] = (UPRIGHT,)
+        self, puzzle: Puzzle, params: ConstructParams, random: RandomState, views: Sequence[View] = (UPRIGHT,)
     ) -> None:
         self.puzzle, self.params, self.random, self.views = puzzle, params, random, tuple(views)
-        sets = favoured_sets(puzzle, params.quota_rim, params.quota_inner, COLOUR_SETS) if params.quota > 0 else []
-        # more favoured half-edges would look like slips
-        self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < SLIP]
-        self.courses: list[Course] = []  # those tried, view by view, set by set, from the highest down
+        sets: list[tuple[int, ...]] = []
+        if params.quota > 0:
+            sets = favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
+        # more favoured half-edges would look like breaks
+        self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
+        self.arms: list[QuotaArm] = []  # those tried, view by view, set by set, from the highest down
         self.now = 0
-        self.ends = np.zeros(ENDS + 1)  # of the sampled prefixes of all courses: `kernel.construct`
-        self.stems = Stems()
+        self.ends = np.zeros(ENDS + 1)  # of the sampled prefixes of all arms: `kernel.construct`
+        self.frontier_keys = PrefixNovelty()
         self.aim: Aim | None = None
 
-    def choose(self, mismatches: int) -> Schedule:
+    def choose(self, mismatches: int) -> BreakSchedule:
         """The schedule to search next for boards of at most ``mismatches``.
 
         Schedules that are too strict make no boards at all, those that are too loose only waste some work; hence the
-        parameter ``aim_below``.
+        parameter ``schedule_slack``.
         """
         mismatches = max(0, mismatches)  # a run that goes on after a perfect board looks for more of them
         self.now = self._next(mismatches)
-        course = self.courses[self.now]
-        known = course.known()
-        if all(course.barren for course in self.courses):  # no word yet of what can be reached
+        arm = self.arms[self.now]
+        known = arm.known()
+        if all(arm.barren for arm in self.arms):  # no word yet of what can be reached
             mismatches = highest_aim(known, self.puzzle, self.params).mismatches
-        wanted = min(mismatches + self.params.aim_below + course.slack, self.puzzle.max_score)
+        wanted = min(mismatches + self.params.schedule_slack + arm.slack, self.puzzle.max_score)
         chance = self._chances(self.ends) if self.ends.any() else None
         self.aim = best_schedule(known, self.puzzle, self.params, wanted, chance)
         return self.schedule()
 
-    def schedule(self) -> Schedule:
-        """That of the present course and aim."""
+    def schedule(self) -> BreakSchedule:
+        """That of the present arm and aim."""
         assert self.aim is not None
-        course = self.courses[self.now]
-        made = schedule_for(course.fit, self.aim, self.puzzle, self.params)
-        return replace(made, view=self.views[course.view])
+        arm = self.arms[self.now]
+        made = schedule_for(arm.fit, self.aim, self.puzzle, self.params)
+        return replace(made, view=self.views[arm.view])
 
     def learn(self, built: Constructor) -> None:
-        """The present course was searched by ``built``."""
-        stems = self._stems_of(built)
-        self.courses[self.now].learn(built, *self.stems.count(stems))
-        self.stems.add(stems)
+        """The present arm was searched by ``built``."""
+        frontier_keys = self._frontier_keys_of(built)
+        self.arms[self.now].learn(built, *self.frontier_keys.count(frontier_keys))
+        self.frontier_keys.add(frontier_keys)
         self.ends += built.ends
 
     def outdone(self, built: Constructor, mismatches: int) -> bool:
         """Whether the present shuffle, by ``built``, shows by now that others of its colours are worth far more."""
-        now = self.courses[self.now]
-        ours = by_colours(self.courses).get(now.colour_set, []) if now.percent else []
-        if len(ours) < 2 or built.barren or built.nodes_of_shuffle < BRIEF * self.params.reshuffle_nodes:
+        now = self.arms[self.now]
+        ours = by_colours(self.arms).get(now.colour_set, []) if now.percent else []
+        if len(ours) < 2 or built.barren or built.nodes_of_shuffle < BRIEF * self.params.restart_nodes:
             return False
         work = self._works()
         work[self.now] += built.work_of_shuffle
         values, _ = worth(self._evidence(self.boards(max(0, mismatches), built), work))
         return bool(values[self.now] < OUTDONE * values[ours].max())
 
-    def _stems_of(self, built: Constructor) -> Keys:
+    def _frontier_keys_of(self, built: Constructor) -> Keys:
         """Those that the present shuffle met; in a looser tree more may come of a stem, so that it is another one."""
-        slack = np.uint64(self.courses[self.now].slack & 0xFFFF)
-        return built.stems ^ (slack << np.uint64(48))
+        slack = np.uint64(self.arms[self.now].slack & 0xFFFF)
+        return built.frontier_keys ^ (slack << np.uint64(48))
 
     def quota(self, percent: float, colour_set: int = 0, view: int = 0) -> Quota:
         """That of a height for a set of favoured colours, from one side; none at all at 0."""
@@ -137,20 +141,20 @@ class Courses:
     @property
     def work(self) -> int:
         """Nodes of all shuffles that favoured the colours of the present one, from the same side."""
-        now = self.courses[self.now]
-        return int(sum(one.work for one in self.courses if _same_side(one, now)))
+        now = self.arms[self.now]
+        return int(sum(one.work for one in self.arms if _same_side(one, now)))
 
     @property
     def barren(self) -> bool:
         """Whether no height led to a prefix, not even without a quota."""
-        courses = self.courses
-        return all(one.shuffles and one.barren for one in courses) and any(one.percent == 0 for one in courses)
+        arms = self.arms
+        return all(one.shuffles and one.barren for one in arms) and any(one.percent == 0 for one in arms)
 
-    # -- which course ------------------------------------------------------------------------------------------------
+    # -- which arm ------------------------------------------------------------------------------------------------
 
     def _next(self, mismatches: int) -> int:
-        """The course that promises most new boards in a node, or a new one: until boards come, and around the best."""
-        if not self.courses:
+        """The arm that promises most new boards in a node, or a new one: until boards come, and around the best."""
+        if not self.arms:
             return self._begin(COARSE[0] if self._colour_sets else 0)
         boards = self.boards(mismatches)
         if not any(boards):
@@ -158,49 +162,49 @@ class Courses:
         evidence = self._evidence(boards, self._works())
         values, others = worth(evidence)
         best = int(np.argmax(values))
-        return best if len(self.courses) >= MOST_COURSES else self._something_new(best, values, others, evidence)
+        return best if len(self.arms) >= MAX_ARMS else self._something_new(best, values, others, evidence)
 
     def _without_boards(self) -> int:
-        """The coarse height below all others; where there is none the course with least work."""
-        lower = _coarse_below(min(course.percent for course in self.courses))
+        """The coarse height below all others; where there is none the arm with least work."""
+        lower = _coarse_below(min(arm.percent for arm in self.arms))
         if lower is not None:
             return self._begin(lower)
-        return min(range(len(self.courses)), key=lambda i: self.courses[i].work)
+        return min(range(len(self.arms)), key=lambda i: self.arms[i].work)
 
     def _evidence(self, boards: Sequence[float], work: Floats) -> Evidence:
         """What `worth` is told."""
-        trust = TRUST * self.params.reshuffle_nodes + TRUST_SHARE * work.sum()
-        return Evidence(self.courses, np.array(boards), work, trust)
+        trust = TRUST * self.params.restart_nodes + TRUST_SHARE * work.sum()
+        return Evidence(self.arms, np.array(boards), work, trust)
 
     def _something_new(self, best: int, values: Floats, others: float, evidence: Evidence) -> int:
         """What is expected to be worth more than the best: a height beside the best one of some colours, the same
         from another side, or ``others``.
 
-        Otherwise the best, by ``values``, what the courses are worth. One height below the lowest is tried where that
+        Otherwise the best, by ``values``, what the arms are worth. One height below the lowest is tried where that
         is the best: not all instances are alike.
         """
         new: list[tuple[float, float, int, int]] = []  # (worth, percent, set of colours, view)
-        sides = by_side(self.courses)
+        sides = by_side(self.arms)
         for (view, colour_set), ours in sides.items():
             top = max(ours, key=values.__getitem__)
-            course, value = self.courses[top], float(values[top])
-            if course.barren:
+            arm, value = self.arms[top], float(values[top])
+            if arm.barren:
                 continue
             # a tree that was searched whole holds all of those above it
-            if (percent := self._above(top)) is not None and not course.slack:
-                told = tempered(evidence, change(course, percent) * value, view, colour_set, percent)
+            if (percent := self._above(top)) is not None and not arm.slack:
+                told = tempered(evidence, change(arm, percent) * value, view, colour_set, percent)
                 new.append((told, percent, colour_set, view))
-            if (percent := self._below(top)) is not None and course.outlook > 0:
-                promised = change(course, percent) * value / course.outlook
+            if (percent := self._below(top)) is not None and arm.outlook > 0:
+                promised = change(arm, percent) * value / arm.outlook
                 told = tempered(evidence, promised, view, colour_set, percent)
                 new.append((told, percent, colour_set, view))
             aside = next((other for other in range(len(self.views)) if (other, colour_set) not in sides), None)
-            if aside is not None and course.outlook > 0:
-                told = tempered(evidence, ASIDE * value / course.outlook, aside, colour_set, course.percent)
-                new.append((told, course.percent, colour_set, aside))
+            if aside is not None and arm.outlook > 0:
+                told = tempered(evidence, ASIDE * value / arm.outlook, aside, colour_set, arm.percent)
+                new.append((told, arm.percent, colour_set, aside))
         unused = self._unused_sets()
         if unused:
-            new.append((others, self.courses[best].percent or COARSE[0], -1, 0))
+            new.append((others, self.arms[best].percent or COARSE[0], -1, 0))
         most, percent, colour_set, view = max(new, default=(0.0, 0, 0, 0))
         if most <= values[best]:
             lower = self._lower(best)
@@ -210,81 +214,81 @@ class Courses:
         return self._begin(percent, colour_set, view)
 
     def _works(self) -> Floats:
-        return np.array([course.work for course in self.courses])
+        return np.array([arm.work for arm in self.arms])
 
     def _unused_sets(self) -> list[int]:
-        """Sets of colours that no course favours yet."""
-        return sorted(set(range(len(self._colour_sets))) - {course.colour_set for course in self.courses})
+        """Sets of colours that no arm favours yet."""
+        return sorted(set(range(len(self._colour_sets))) - {arm.colour_set for arm in self.arms})
 
     def _is_higher(self, i: int, other: int) -> bool:
-        """Whether course ``i`` is above another one of the same colours, from the same side."""
-        return i < other and _same_side(self.courses[i], self.courses[other])
+        """Whether arm ``i`` is above another one of the same colours, from the same side."""
+        return i < other and _same_side(self.arms[i], self.arms[other])
 
     def _above(self, i: int) -> float | None:
         """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart.
 
         Above the highest the next one.
         """
-        here = self.courses[i].percent
+        here = self.arms[i].percent
         if i == 0 or not self._is_higher(i - 1, i):
             above = (here + 1 + FINE * more for more in range(int(WIDE / FINE)))
             return next((percent for percent in above if percent <= MOST_PERCENT and self._asks_else(percent, i)), None)
-        gap = self.courses[i - 1].percent - here
+        gap = self.arms[i - 1].percent - here
         middle = here + FINE * math.ceil(gap / FINE / 2)
         return middle if FINE < gap <= WIDE and self._asks_else(middle, i, i - 1) else None
 
     def _below(self, i: int) -> float | None:
-        """The height next below course ``i`` that was not tried."""
-        lowest = i == len(self.courses) - 1 or not self._is_higher(i, i + 1)
+        """The height next below arm ``i`` that was not tried."""
+        lowest = i == len(self.arms) - 1 or not self._is_higher(i, i + 1)
         near = (i,) if lowest else (i, i + 1)
-        end = 0.0 if lowest else self.courses[i + 1].percent
-        below = (self.courses[i].percent - FINE * less for less in range(1, int(WIDE / FINE)))
+        end = 0.0 if lowest else self.arms[i + 1].percent
+        below = (self.arms[i].percent - FINE * less for less in range(1, int(WIDE / FINE)))
         return next((percent for percent in below if percent > end and self._asks_else(percent, *near)), None)
 
     def _asks_else(self, percent: float, *near: int) -> bool:
-        """Whether a height asks for another number of half-edges, where the quota ends, than the courses ``near`` it.
+        """Whether a height asks for another number of half-edges, where the quota ends, than the arms ``near`` it.
 
         They favour the same colours, from the same side. Half-edges are whole: heights close to each other ask for
         nearly the same.
         """
-        cells, one = self.puzzle.cells, self.courses[near[0]]
+        cells, one = self.puzzle.cells, self.arms[near[0]]
         asked = self.quota(percent, one.colour_set, one.view).floor(cells).max()
-        return all(asked != self.courses[i].fit.quota.floor(cells).max() for i in near)
+        return all(asked != self.arms[i].fit.quota.floor(cells).max() for i in near)
 
     def _lower(self, i: int) -> int | None:
-        """The coarse height below course ``i``, if it is the lowest of the first colours; at 0 all colours are one."""
-        first = [course.percent for course in self.courses if course.view == course.colour_set == 0]
-        return _coarse_below(self.courses[i].percent) if i == len(first) - 1 else None
+        """The coarse height below arm ``i``, if it is the lowest of the first colours; at 0 all colours are one."""
+        first = [arm.percent for arm in self.arms if arm.view == arm.colour_set == 0]
+        return _coarse_below(self.arms[i].percent) if i == len(first) - 1 else None
 
     def _begin(self, percent: float, colour_set: int = 0, view: int = 0) -> int:
-        """A new course; where no population lives under its quota, one that does under a lower one speaks for it."""
+        """A new arm; where no population lives under its quota, one that does under a lower one speaks for it."""
         puzzle, quota = seen_puzzle(self.puzzle, self.views[view]), self.quota(percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
             fit = measure(puzzle, self.params, quota.times(share), self.random)
             if fit is not None:
                 break
         assert fit is not None, "without a quota some population always lives"
-        course = Course.begin(view, colour_set, percent, Fit(fit.exact, fit.slipping, quota))
-        self.courses = sorted([*self.courses, course], key=lambda one: (one.view, one.colour_set, -one.percent))
-        return self.courses.index(course)
+        arm = QuotaArm.begin(view, colour_set, percent, Fit(fit.exact, fit.breaking, quota))
+        self.arms = sorted([*self.arms, arm], key=lambda one: (one.view, one.colour_set, -one.percent))
+        return self.arms.index(arm)
 
     # -- what is to be expected --------------------------------------------------------------------------------------
 
     def boards(self, mismatches: int, built: Constructor | None = None) -> list[float]:
-        """Boards of at most so many mismatches to be expected of every course, of all its prefixes.
+        """Boards of at most so many mismatches to be expected of every arm, of all its prefixes.
 
         With those of the present shuffle, if it is ``built``.
 
-        The ends of all courses are taken together, though those of high ones are a little better: most have too few.
+        The ends of all arms are taken together, though those of high ones are a little better: most have too few.
         """
-        spent, ends = [course.spent[ALL] for course in self.courses], self.ends
+        spent, ends = [arm.spent[ALL] for arm in self.arms], self.ends
         if built is not None:
             ends = ends + built.ends
             spent[self.now] = spent[self.now] + built.spent
         chance = self._chances(ends)
         return [float(expected_boards(one, chance, mismatches)[-1]) for one in spent]
 
-    def foretold(self, built: Constructor) -> float | None:
+    def expected_best_score(self, built: Constructor) -> float | None:
         """The best score to be expected of all shuffles, that of ``built`` included, by their new prefixes.
 
         It is the sum over all scores of the chance that a board of at least that score is made. None: no prefix yet.
@@ -292,29 +296,29 @@ class Courses:
         ends = self.ends + built.ends
         if not ends.any():
             return None
-        spent = new_prefixes(built, *self.stems.count(self._stems_of(built)))
-        for course in self.courses:
-            spent += course.spent[NEW]
+        spent = new_prefixes(built, *self.frontier_keys.count(self._frontier_keys_of(built)))
+        for arm in self.arms:
+            spent += arm.spent[NEW]
         chance = self._chances(ends)
         return float(-np.expm1(-expected_boards(spent, chance, self.puzzle.max_score - 1)).sum())
 
     def _chances(self, ends: Floats) -> Floats:
-        """Of the tails of all courses; what is not met by those of the course with most prefixes."""
-        known, cut = max(self.courses, key=lambda one: one.spent[ALL].sum()).known(), cut_of(self.puzzle, self.params)
-        return chances(ends, finishing(known.exact[cut:], known.slipping[cut:], ENDS - 1))
+        """Of the tails of all arms; what is not met by those of the arm with most prefixes."""
+        known, cut = max(self.arms, key=lambda one: one.spent[ALL].sum()).known(), cut_of(self.puzzle, self.params)
+        return chances(ends, finishing(known.exact[cut:], known.breaking[cut:], ENDS - 1))
 
     # -- state -------------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
         state = empty_state(self.puzzle)
-        if self.courses and self.aim is not None:
-            state["fits"] = np.array([[one.fit.exact, one.fit.slipping, *one.census] for one in self.courses])
-            state["spent"] = np.array([one.spent for one in self.courses])
+        if self.arms and self.aim is not None:
+            state["fits"] = np.array([[one.fit.exact, one.fit.breaking, *one.census] for one in self.arms])
+            state["spent"] = np.array([one.spent for one in self.arms])
             state["ends"] = self.ends.copy()
-            state["numbers"] = np.array([[float(getattr(one, name)) for name in _NUMBERS] for one in self.courses])
+            state["numbers"] = np.array([[float(getattr(one, name)) for name in _NUMBERS] for one in self.arms])
             state["unlock"] = self.aim.unlock
             state["aim"] = np.array([self.now, self.aim.mismatches, self.aim.rate])
-            state["stems"] = self.stems.state()
+            state["frontier_keys"] = self.frontier_keys.state()
         return state
 
     def restore(self, state: State) -> None:
@@ -324,49 +328,49 @@ class Courses:
         )
         unlock = np.asarray(state["unlock"], dtype=np.int64)
         if not 0 < len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != ENDS + 1:
-            raise InputError("the saved courses are of other parameters")
+            raise InputError("the saved arms are of other parameters")
         for values in (fits, spent, ends, numbers, aim):
             if not ((values >= 0) & (values <= MOST_SAVED)).all():
-                raise InputError("the saved courses have numbers out of range")
+                raise InputError("the saved arms have numbers out of range")
         if (
-            len(unlock) >= SLIPS
+            len(unlock) >= MAX_BREAKS
             or (unlock < 0).any()
             or (unlock > self.puzzle.cells).any()
             or (np.diff(unlock) < 0).any()
         ):
-            raise InputError("the saved slip schedule is of another puzzle")
+            raise InputError("the saved break schedule is of another puzzle")
         now, mismatches, rate = aim.tolist()
         if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
             raise InputError("the saved aim is out of range")
         saved = [dict(zip(_NUMBERS, row, strict=True)) for row in numbers.tolist()]
         quotas = [(one["view"], one["colour_set"], -one["percent"]) for one in saved]
         if quotas != sorted({(round(view), round(one), FINE * round(height / FINE)) for view, one, height in quotas}):
-            raise InputError("the saved courses have no heights that go down")
-        if len(quotas) > MOST_COURSES + len(COARSE):
-            raise InputError("the saved courses are more than any search has")
+            raise InputError("the saved arms have no heights that go down")
+        if len(quotas) > MAX_ARMS + len(COARSE):
+            raise InputError("the saved arms are more than any search has")
         views, colours, heights = zip(*quotas, strict=True)
         if max(views) >= len(self.views) or max(colours) >= max(1, len(self._colour_sets)):
-            raise InputError("the saved courses favour colours, or see the board from sides, that no search does")
+            raise InputError("the saved arms favour colours, or see the board from sides, that no search does")
         if min(heights) < -MOST_PERCENT:
-            raise InputError("the saved courses have heights that no search has")
+            raise InputError("the saved arms have heights that no search has")
         if any(one["new"] > one["met"] for one in saved):
-            raise InputError("the saved courses met more stems that are new than they met")
-        self.stems.restore(np.asarray(state["stems"]))
-        self.courses = []
+            raise InputError("the saved arms met more stems that are new than they met")
+        self.frontier_keys.restore(np.asarray(state["frontier_keys"]))
+        self.arms = []
         for row, made, one in zip(fits, spent, saved, strict=True):
             view, colour_set, percent = int(one["view"]), int(one["colour_set"]), one["percent"]
             fit = Fit(row[0], row[1], self.quota(percent, colour_set, view))
-            course = Course.begin(view, colour_set, percent, fit)
-            course.census[:], course.spent[:] = row[2:], made
-            course.shuffles, course.slack = int(one["shuffles"]), int(one["slack"])
-            course.work, course.met, course.new = one["work"], one["met"], one["new"]
-            self.courses.append(course)
+            arm = QuotaArm.begin(view, colour_set, percent, fit)
+            arm.census[:], arm.spent[:] = row[2:], made
+            arm.shuffles, arm.slack = int(one["shuffles"]), int(one["slack"])
+            arm.work, arm.met, arm.new = one["work"], one["met"], one["new"]
+            self.arms.append(arm)
         self.ends = ends.copy()
         self.now, self.aim = int(now), Aim(int(mismatches), unlock, rate)
 
 
-def _same_side(one: Course, other: Course) -> bool:
-    """Whether one of two courses searches what the other does, and more: the same colours, from the same side."""
+def _same_side(one: QuotaArm, other: QuotaArm) -> bool:
+    """Whether one of two arms searches what the other does, and more: the same colours, from the same side."""
     return (one.view, one.colour_set) == (other.view, other.colour_set)
 
 
@@ -376,13 +380,13 @@ def _coarse_below(percent: float) -> int | None:
 
 
 def empty_state(puzzle: Puzzle) -> State:
-    """What stands in a state before there are courses."""
+    """What stands in a state before there are arms."""
     return {
         "fits": np.zeros((0, 6, puzzle.cells)),
-        "spent": np.zeros((0, 2, SLIPS)),
+        "spent": np.zeros((0, 2, MAX_BREAKS)),
         "ends": np.zeros(0),
         "numbers": np.zeros((0, len(_NUMBERS))),
         "unlock": np.zeros(0, dtype=np.int64),
         "aim": np.zeros(0),
-        "stems": np.zeros(0, dtype=np.uint64),
+        "frontier_keys": np.zeros(0, dtype=np.uint64),
     }

@@ -3,7 +3,7 @@
 With the mean children of a prefix by depth and favoured half-edges used (`strata`), and what a prefix is worth where
 the quota ends, dynamic programming says which prefixes bring more than they cost: those from some number used on.
 Nodes are so dear that the whole search is worth little more than they cost. That takes cells for independent, as the
-forecast of slips does, so its level is off; courses find the height at which a search flows (`courses`).
+forecast of breaks does, so its level is off; arms find the height at which a search flows (`arms`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int
     return _profile(puzzle, tuple(order.tolist()), favoured, cut)
 
 
-@lru_cache(maxsize=512)  # an island that is restored, every few seconds in some runs, needs those of all its courses
+@lru_cache(maxsize=512)  # an island that is restored, every few seconds in some runs, needs those of all its arms
 def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     order = np.array(cells, dtype=np.int32)
     census, reached = stratified_population.count(puzzle, order, favoured, cut)

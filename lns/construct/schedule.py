@@ -1,6 +1,6 @@
-"""What a construction is asked to do: the order of the cells, where slips unlock, which colours must be used up when.
+"""What a construction is asked to do: the order of the cells, where breaks unlock, which colours must be used up when.
 
-Which colours, how fast and where slips unlock follows from the instance: see ``profile`` and ``derive``.
+Which colours, how fast and where breaks unlock follows from the instance: see ``profile`` and ``derive``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import UPRIGHT, View
 from lns.construct.endgame_plan import MOST_PIECES
-from lns.construct.packed_candidate import SLIP
+from lns.construct.packed_candidate import BREAK_COST
 
 QUOTA_END = 160 / 256  # share of the cells behind which no quota asks for anything
 LARGE = 256  # cells of a board, above which more inner colours are favoured
@@ -53,13 +53,14 @@ class Quota:
         return asked
 
     def end(self, cells: int) -> int:
-        """The first depth at which nothing is asked any more. Quotas and slips do not mix: no slip before it."""
+        """The first depth at which nothing is asked any more. Quotas and breaks do not mix: no break before it."""
         return quota_end(cells) if self.height > 0 else 1
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """``order``: int32 cells by depth; ``unlock``: int64 ascending depths from which one slip more may have been spent;
+class BreakSchedule:
+    """``order``: int32 cells by depth; ``unlock``: int64 ascending depths from which one break more may have been
+    spent;
     ``floor``: int32 favoured half-edges that must have been used, by depth; ``favoured``: colours; ``cut``: depth where
     the exact tail begins; ``endgame_from``: depth before which no endgame begins, even where it could; ``view``: from
     where the board is seen that is filled so.
@@ -75,13 +76,13 @@ class Schedule:
 
     @property
     def allowed(self) -> IntArray:
-        """Slips that may have been spent once a depth is filled; shape (cells,)."""
+        """Breaks that may have been spent once a depth is filled; shape (cells,)."""
         return np.searchsorted(self.unlock, np.arange(len(self.order)), side="right").astype(np.int32)
 
     @property
     def need(self) -> npt.NDArray[np.int64]:
         """Least gain by depth, as the kernel wants it."""
-        return self.floor.astype(np.int64) - SLIP * self.allowed.astype(np.int64)
+        return self.floor.astype(np.int64) - BREAK_COST * self.allowed.astype(np.int64)
 
     @property
     def endgame(self) -> int:
@@ -91,8 +92,8 @@ class Schedule:
         return min(max(len(self.order) - MOST_PIECES, behind, self.endgame_from), self.cut)
 
     @property
-    def may_slip(self) -> npt.NDArray[np.bool_]:
-        """Depths at which some slip may be spent."""
+    def may_break(self) -> npt.NDArray[np.bool_]:
+        """Depths at which some break may be spent."""
         return self.allowed > 0
 
 
@@ -136,10 +137,10 @@ def favoured_sets(puzzle: Puzzle, rim: int, inner: int, most: int) -> list[tuple
 def scaled(puzzle: Puzzle, inner: int, colours: Collection[int]) -> int:
     """How many inner ``colours`` to favour: ``inner``; on a board of more than LARGE cells more, in proportion to them.
 
-    More than ``inner`` only up to a quarter of the colours, and not so many that their half-edges look like slips.
+    More than ``inner`` only up to a quarter of the colours, and not so many that their half-edges look like breaks.
     """
     shown = int(np.isin(puzzle.pieces, list(colours)).sum())
-    most = min(len(colours) // 4, SLIP * len(colours) // max(1, shown) - 1)
+    most = min(len(colours) // 4, BREAK_COST * len(colours) // max(1, shown) - 1)
     return max(inner, min(math.floor(inner * puzzle.cells / LARGE + 0.5), most))
 
 

@@ -1,11 +1,11 @@
 """From an instance to a schedule: measure how pieces fit, forecast what schedules are worth, take the best.
 
-1. Under one quota populations of prefixes are grown (``probe``): mean exact and slipping children
+1. Under one quota populations of prefixes are grown (``probe``): mean exact and breaking children
    by depth.
-2. Of all slip schedules for a score the one with most boards a node (``forecast``) is taken.
+2. Of all break schedules for a score the one with most boards a node (``forecast``) is taken.
 3. The first score aimed at is the highest one that some schedule promises once in ``horizon`` nodes.
 
-Which quota is searched when is for ``courses`` to say, by what searches find. Nothing here knows Eternity II; on its
+Which quota is searched when is for ``arms`` to say, by what searches find. Nothing here knows Eternity II; on its
 pieces the rule finds, within a few cells, the schedule of the record holders.
 """
 
@@ -21,9 +21,9 @@ from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.construct import candidate_tables, markov_model, population
 from lns.construct.order import comb
-from lns.construct.packed_candidate import SLIPS
-from lns.construct.schedule import Quota, Schedule
-from lns.params import Beam, Construct
+from lns.construct.packed_candidate import MAX_BREAKS
+from lns.construct.schedule import BreakSchedule, Quota
+from lns.params import BeamParams, ConstructParams
 from lns.rng import RandomState, generator
 
 SAMPLES = 8
@@ -33,10 +33,10 @@ LEAST = 0.02  # what no population has met is rare, not impossible
 
 @dataclass(frozen=True)
 class Fit:
-    """Mean children of a prefix by depth, float64 (cells,): exact and slipping ones, under ``quota``."""
+    """Mean children of a prefix by depth, float64 (cells,): exact and breaking ones, under ``quota``."""
 
     exact: npt.NDArray[np.float64]
-    slipping: npt.NDArray[np.float64]
+    breaking: npt.NDArray[np.float64]
     quota: Quota
 
 
@@ -49,28 +49,28 @@ class Aim:
     rate: float
 
 
-def order_of(puzzle: Puzzle, params: Construct) -> IntArray:
+def order_of(puzzle: Puzzle, params: ConstructParams) -> IntArray:
     """The comb order of ``params``. A begun row belongs to the band whole."""
     rows = math.ceil(round(params.band * puzzle.height, 6))
     return comb(puzzle.width, puzzle.height, rows, params.lead, params.corner)
 
 
-def cut_of(puzzle: Puzzle, params: Construct) -> int:
+def cut_of(puzzle: Puzzle, params: ConstructParams) -> int:
     """Depth where the exact tail begins."""
     return max(0, puzzle.cells - params.tail)
 
 
-def beam_cut_of(puzzle: Puzzle, params: Beam) -> int:
+def beam_cut_of(puzzle: Puzzle, params: BeamParams) -> int:
     """The same for a beam, whose exact tail is never more than half of the board."""
     return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 
-def most_mismatches(puzzle: Puzzle, params: Construct) -> int:
-    """That a schedule can spend: its slips, and one in each cell of the exact tail."""
-    return min(SLIPS - 1 + puzzle.cells - cut_of(puzzle, params), puzzle.max_score)
+def most_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
+    """That a schedule can spend: its breaks, and one in each cell of the exact tail."""
+    return min(MAX_BREAKS - 1 + puzzle.cells - cut_of(puzzle, params), puzzle.max_score)
 
 
-def measure(puzzle: Puzzle, params: Construct, quota: Quota, random: RandomState) -> Fit | None:
+def measure(puzzle: Puzzle, params: ConstructParams, quota: Quota, random: RandomState) -> Fit | None:
     """Mean children by depth from a few populations; None when every one of them starves under this quota."""
     order = order_of(puzzle, params)
     floor = quota.floor(puzzle.cells)
@@ -89,7 +89,7 @@ def measure(puzzle: Puzzle, params: Construct, quota: Quota, random: RandomState
         return None
     return Fit(
         _smooth(np.mean([tally.exact for tally in tallies], axis=0), made.base),
-        _smooth(np.mean([tally.slipping for tally in tallies], axis=0), made.base),
+        _smooth(np.mean([tally.breaking for tally in tallies], axis=0), made.base),
         quota,
     )
 
@@ -107,7 +107,7 @@ def _smooth(children: npt.NDArray[np.float64], kind: IntArray) -> npt.NDArray[np
     return smooth
 
 
-def highest_aim(fit: Fit, puzzle: Puzzle, params: Construct) -> Aim:
+def highest_aim(fit: Fit, puzzle: Puzzle, params: ConstructParams) -> Aim:
     """The fewest mismatches that some schedule reaches once in ``horizon`` nodes; by bisection, as rates only grow.
 
     As many as a schedule can spend, where none reaches any so often.
@@ -132,37 +132,37 @@ def highest_aim(fit: Fit, puzzle: Puzzle, params: Construct) -> Aim:
 
 
 def best_schedule(
-    fit: Fit, puzzle: Puzzle, params: Construct, mismatches: int, chance: npt.NDArray[np.float64] | None = None
+    fit: Fit, puzzle: Puzzle, params: ConstructParams, mismatches: int, chance: npt.NDArray[np.float64] | None = None
 ) -> Aim:
-    """The slip schedule with the most full boards of at most ``mismatches`` per node.
+    """The break schedule with the most full boards of at most ``mismatches`` per node.
 
     ``chance``: that an exact tail ends with at most k mismatches; None: ``fit`` tells, and counts all boards of a tail.
     """
     cut = cut_of(puzzle, params)
     spent = min(mismatches, most_mismatches(puzzle, params))
-    slips = min(mismatches, SLIPS - 1)
-    first = _first_slip(fit.quota, puzzle, params)
-    slipping = np.where(np.arange(puzzle.cells) < first, 0.0, fit.slipping)
-    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, slips).astype(np.int64)  # the search moves them anyway
+    breaks = min(mismatches, MAX_BREAKS - 1)
+    first = _first_break(fit.quota, puzzle, params)
+    breaking = np.where(np.arange(puzzle.cells) < first, 0.0, fit.breaking)
+    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, breaks).astype(np.int64)  # the search moves them anyway
     start = np.minimum(start, cut)
     if chance is None:
-        finish = markov_model.finishing(fit.exact[cut:], slipping[cut:], spent)
+        finish = markov_model.finishing(fit.exact[cut:], breaking[cut:], spent)
     else:
         finish = chance[np.minimum(np.arange(spent + 1), len(chance) - 1)]
-    unlock, rate = markov_model.best_unlocks(fit.exact[:cut], slipping[:cut], start, finish, node_equivalents.TAIL)
+    unlock, rate = markov_model.best_unlocks(fit.exact[:cut], breaking[:cut], start, finish, node_equivalents.TAIL)
     return Aim(mismatches, np.maximum(unlock[unlock < cut], first), rate)  # before ``first`` the forecast sees none
 
 
-def _first_slip(quota: Quota, puzzle: Puzzle, params: Construct) -> int:
-    """The first depth at which a slip may unlock."""
+def _first_break(quota: Quota, puzzle: Puzzle, params: ConstructParams) -> int:
+    """The first depth at which a break may unlock."""
     return min(quota.end(puzzle.cells), cut_of(puzzle, params))
 
 
-def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Schedule:
+def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: ConstructParams) -> BreakSchedule:
     """The schedule that the constructor runs."""
-    schedule = Schedule(
+    schedule = BreakSchedule(
         order_of(puzzle, params),
-        np.maximum(aim.unlock - params.slip_shift, _first_slip(fit.quota, puzzle, params)),
+        np.maximum(aim.unlock - params.break_shift, _first_break(fit.quota, puzzle, params)),
         fit.quota.floor(puzzle.cells),
         fit.quota.favoured,
         cut_of(puzzle, params),
@@ -170,13 +170,14 @@ def schedule_for(fit: Fit, aim: Aim, puzzle: Puzzle, params: Construct) -> Sched
     return replace(schedule, endgame_from=_endgame_from(fit, schedule))
 
 
-def _endgame_from(fit: Fit, schedule: Schedule) -> int:
+def _endgame_from(fit: Fit, schedule: BreakSchedule) -> int:
     """Where the endgame is begun behind few prefixes: some orders have most of theirs where it could begin first.
 
-    That is so where a column of the rim ends there (10x25). Before the first slip only, for lists with slips are long.
+    That is so where a column of the rim ends there (10x25). Before the first break only, for lists with breaks are
+    long.
     """
-    least, first_slip = schedule.endgame, int(min(schedule.unlock, default=schedule.cut))
+    least, first_break = schedule.endgame, int(min(schedule.unlock, default=schedule.cut))
     prefixes = np.cumsum(np.log(fit.exact))  # logarithms of those expected, of so many cells and one more
     if least == 0 or prefixes[least - 1] + math.log(node_equivalents.ENTRY) <= np.logaddexp.reduce(prefixes[:least]):
         return least
-    return least + int(prefixes[least - 1 : first_slip].argmin()) if first_slip > least else least
+    return least + int(prefixes[least - 1 : first_break].argmin()) if first_break > least else least

@@ -39,7 +39,8 @@ class Census(NamedTuple):
 
 
 def count(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> tuple[Census, int]:
-    """(census of SAMPLES populations of ``puzzle``, its clues respected and no slip made; depths that they reached)."""
+    """(census of SAMPLES populations of ``puzzle``, its clues respected and no break made; depths that they
+    reached)."""
     _, _, looks = _count(puzzle, order, favoured, depths, 1, LEAST)
     each = LEAST * node_equivalents.CENSUS_LOOKS // (SAMPLES * max(1, looks))
     census, reached, _ = _count(puzzle, order, favoured, depths, SAMPLES, min(max(LEAST, each), EACH))
@@ -56,7 +57,7 @@ def _count(
     )
     parent, word = (np.zeros((STRATA, each), dtype=np.int64) for _ in range(2))
     seen, none = np.zeros(STRATA, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    room = Room(parent, word, seen, none)  # by favoured half-edges instead of slips
+    room = Room(parent, word, seen, none)  # by favoured half-edges instead of breaks
     now, after = (new_population(STRATA * each, puzzle.width, puzzle.height) for _ in range(2))
     furthest = looks = 0
     for number in range(samples):
@@ -84,7 +85,7 @@ def grow(
 
     (How many of them it reached; how many candidates were looked at, those used already too.)
 
-    ``tables`` list no slips, and the most favoured piece first.
+    ``tables`` list no breaks, and the most favoured piece first.
     """
     starts, words, base = tables.start, tables.words, tables.base
     width, strata = now.down.shape[1], len(room.seen)

@@ -12,7 +12,7 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as NAMES
-from lns.engine import Find, State, Statistics, counters, judged, legal_score
+from lns.engine import FoundBoard, State, Statistics, counters, legal_score, verified_board
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.operator_weights import OVERHEAD, Choice
 from lns.neighbourhoods.operators import operators
@@ -41,14 +41,14 @@ class LnsEngine:
         self.choice = Choice(len(NAMES), self.own.memory)
         self.best: Board | None = None
         self.best_score = -1
-        self.origin, self.foretold = "", None
+        self.origin, self.expected_best_score = "", None
         self.current: Board | None = None
         self.score = self.line = -1  # of the current board, of the best one of its line
         self.quiet = 0  # nodes since the line has improved
         self.boards = self.prefixes = self.beam_nodes = 0
         self.died = 0  # beams in a row that did not get to the cut
         self.efforts = np.zeros(len(NAMES), dtype=np.int64)
-        self._finds: list[Find] = []
+        self._finds: list[FoundBoard] = []
 
     @property
     def exhausted(self) -> bool:
@@ -105,7 +105,7 @@ class LnsEngine:
 
     def _take(self, board: Board, score: int, origin: str) -> None:
         """Make ``board`` the current one; it counts as a find when it is the best of its line."""
-        find = judged(self.puzzle, board, origin)
+        find = verified_board(self.puzzle, board, origin)
         if find.score != score:
             raise AssertionError(f"{origin} says {score} of a board that is worth {find.score}")
         self.current, self.score = board, score
@@ -118,11 +118,11 @@ class LnsEngine:
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, origin
 
-    def drain(self) -> list[Find]:
+    def pop_boards(self) -> list[FoundBoard]:
         finds, self._finds = self._finds, []
         return finds
 
-    def meet(self, board: Board, score: int) -> None:
+    def inject_incumbent(self, board: Board, score: int) -> None:
         """A better board joins the elites; it is worked on at once only where nothing else is."""
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, "elsewhere"

@@ -15,7 +15,7 @@ from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fit, reassign
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
-from lns.tabu.search import Tabu
+from lns.tabu.search import TabuSearch
 
 ASSIGNED = 128  # cells at once, at most
 EXCHANGES = 8
@@ -98,7 +98,7 @@ def perturb(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: in
     score = score_of(puzzle, board)
     if puzzle.cells > TABU_CELLS or len(puzzle.clues) == puzzle.cells:
         return Move(board, score, 0)
-    tabu = Tabu(puzzle, chance.integers(2**64, size=4, dtype=np.uint64))
+    tabu = TabuSearch(puzzle, chance.integers(2**64, size=4, dtype=np.uint64))
     begun = max(0, int(puzzle.cells**2 / SQUARES_OF_A_NODE) - OVERHEAD)  # so much is counted for every operator
     tabu.start(board)
     tabu.kick(int(chance.integers(1, KICKED + 1)))

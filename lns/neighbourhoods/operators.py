@@ -6,10 +6,10 @@ from lns.neighbourhoods.destroy import band, block, cluster, comb, donors, freei
 from lns.neighbourhoods.local import assign, exchange, perturb
 from lns.neighbourhoods.move import Operator
 from lns.neighbourhoods.reconstruct import Suffix
-from lns.params import Beam, Construct
+from lns.params import BeamParams, ConstructParams
 
 
-def operators(construct: Construct, beam: Beam) -> dict[str, Operator]:
+def operators(construct: ConstructParams, beam: BeamParams) -> dict[str, Operator]:
     """In the order of ``lns.engine.OPERATORS``; those that construct do it by a run's parameters."""
     return {
         "block": freeing(block),

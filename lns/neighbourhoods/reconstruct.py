@@ -13,7 +13,7 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import turned_board, turned_puzzle
-from lns.construct.beam import Beam
+from lns.construct.beam import BeamSearch
 from lns.construct.beam_kernel import Paths, finish
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
@@ -21,8 +21,7 @@ from lns.construct.schedule_search import beam_cut_of, order_of
 from lns.construct.tail import plan_tail
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.node_equivalents import CHILD, REGION_NODE, TAIL_NODE, tails
-from lns.params import Beam as BeamParams
-from lns.params import Construct
+from lns.params import BeamParams, ConstructParams
 
 KEPT = (0.4, 0.6)  # share of the board that stays
 NARROWEST, WIDEST = 16, 16_384  # prefixes of the beam
@@ -34,7 +33,7 @@ LEAST_CELLS = 9  # smaller boards are left to the other operators
 class Suffix:
     """The operator, by the order, colours and beam of a run's parameters."""
 
-    construct: Construct
+    construct: ConstructParams
     beam: BeamParams
 
     def __call__(self, puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
@@ -63,9 +62,9 @@ class Suffix:
         layer = CHILD_NODES * self.beam.fan_out * max(1, cut - len(kept))
         width = min(max(int(nodes / layer), NARROWEST), WIDEST)
         random = chance.integers(2**64, size=4, dtype=np.uint64)
-        rim, inner = self.construct.quota_rim, self.construct.quota_inner
+        rim, inner = self.construct.border_colours, self.construct.inner_colours
         favoured = _favoured(puzzle, rim, inner) if self.construct.quota else ()
-        beam = Beam(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
+        beam = BeamSearch(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
         reached = beam.alive if beam.depth == cut else 0
@@ -108,7 +107,7 @@ def _finish(
 
 
 @lru_cache(maxsize=8)
-def _order(puzzle: Puzzle, construct: Construct) -> IntArray:
+def _order(puzzle: Puzzle, construct: ConstructParams) -> IntArray:
     return order_of(puzzle, construct)
 
 

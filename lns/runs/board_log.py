@@ -72,7 +72,7 @@ def is_true(entry: Entry, puzzle: Puzzle) -> bool:
     return judged.complete and judged.score == entry.score
 
 
-class Journal:
+class BoardLog:
     """The log of a run that is under way; one writer (`lns.runs.lock`).
 
     ``size``: bytes that are whole. ``torn``: bytes of a last line that was cut short and is dropped.

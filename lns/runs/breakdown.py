@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lns.runs.history import Account, Operator
+from lns.runs.history import Operator, RunHistory
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Part:
         return self.boards / self.effort * 1e9 if self.effort else None
 
 
-def parts(account: Account, efforts: dict[str, int]) -> list[Part]:
+def parts(history: RunHistory, efforts: dict[str, int]) -> list[Part]:
     """One for each name that worked or brought a board, the most effort first."""
     total = max(1, sum(efforts.values()))
     found = []
-    for name in account.operators.keys() | efforts.keys():
-        did, effort = account.operators.get(name, Operator()), efforts.get(name, 0)
+    for name in history.operators.keys() | efforts.keys():
+        did, effort = history.operators.get(name, Operator()), efforts.get(name, 0)
         found.append(Part(name, effort, effort / total, did.boards, did.bests, did.edges))
     return sorted(found, key=lambda part: (-part.effort, part.name))

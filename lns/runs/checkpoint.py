@@ -24,13 +24,13 @@ from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
 from lns.islands import Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
-from lns.runs.history import Account, from_json
+from lns.runs.history import RunHistory, from_json
 from lns_support.errors import InputError
 from lns_support.files import sync_folder
 from lns_support.json_values import Fields, bounded, found, json_object
 from lns_support.text import printable
 
-SCHEMA = 15  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by slips, sampled ends; 7: stems;
+SCHEMA = 15  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by breaks, sampled ends; 7: stems;
 # 8: profile; 10: beams that died; 11: islands that turn the board their own way; 12: lots; 13: views
 MAX_BYTES = 2**30  # of a file
 MOST_STATE = MAX_BYTES - 2**25  # of the arrays in it
@@ -42,9 +42,9 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """``journal_size``: bytes of boards.jsonl that ``account`` has counted."""
+    """``journal_size``: bytes of boards.jsonl that ``history`` has counted."""
 
-    account: Account
+    history: RunHistory
     islands: dict[int, Island]
     journal_size: int
 
@@ -61,7 +61,7 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
         "run": run,
         "instance_sha256": puzzle.sha256,
         "journal_size": checkpoint.journal_size,
-        "account": checkpoint.account.to_json(),
+        "history": checkpoint.history.to_json(),
         "islands": [_island_json(island) for island in checkpoint.islands.values()],
     }
     temporary = directory / f".{CHECKPOINT}.tmp"  # one name: the next writer removes what a killed one left
@@ -111,9 +111,9 @@ def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         raise InputError(f"cannot be read: {error.strerror or 'not a whole file'}", path) from None
 
 
-def peek(path: Path, run: str, puzzle: Puzzle) -> Account:
+def peek(path: Path, run: str, puzzle: Puzzle) -> RunHistory:
     """Only the account of a checkpoint. Raises InputError as `load`."""
-    return load(path, run, puzzle, {}).account
+    return load(path, run, puzzle, {}).history
 
 
 def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
@@ -130,7 +130,7 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
             raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
         if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
             raise InputError("of another run; expected the checkpoint of this one")
-        account = from_json(inner(meta, "account"), puzzle)
+        history = from_json(inner(meta, "history"), puzzle)
         journal_size = meta.integer("journal_size", 0, 2**62)
         islands = {}
         for entry in meta.array("islands")[:MAX_ISLANDS] if template else []:
@@ -143,7 +143,7 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
                 raise InputError(f"made by another version: not both have '{printable(odd, 100)}'")
             state = {name: _array(archive, part + name, array) for name, array in template.items()}
             islands[number] = _island(number, values, state, puzzle)
-    return Checkpoint(account, islands, journal_size)
+    return Checkpoint(history, islands, journal_size)
 
 
 def _island_json(island: Island) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from instances.formats import best_json, load_board, load_puzzle, write
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import params as parameters
-from lns.engine import judged
+from lns.engine import verified_board
 from lns.params import Params
 from lns.runs.files import (
     BEST,
@@ -70,7 +70,7 @@ class RunDirectory:
         seed: int,
         engine: str,
         target: int = -1,
-        log_from: int = -1,
+        min_score: int = -1,
         checkpoint_s: float = 60.0,
         pins: tuple[Clue, ...] = (),
     ) -> RunDirectory:
@@ -88,7 +88,7 @@ class RunDirectory:
             seed=seed,
             engine=engine,
             target=target,
-            log_from=log_from,
+            min_score=min_score,
             checkpoint_s=checkpoint_s,
             params_sha256=digest(text),
             created_at=now(),
@@ -171,7 +171,7 @@ class RunDirectory:
 
     def describe(self, board: Board, elapsed_s: float) -> dict[str, Any]:
         """The fields of best.json. Raises AssertionError for a board that breaks a rule: nothing wrong is written."""
-        judged(self.puzzle, board, "the search")
+        verified_board(self.puzzle, board, "the search")
         settings = self.settings
         return best_json(
             self.puzzle, board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3)

@@ -11,7 +11,7 @@ from lns.runs.board_log import Entry, Reader, is_true
 
 
 @dataclass
-class Elites:
+class BestBoards:
     """``top``: the ``size`` best boards, verified, the best first, the earlier first among equals."""
 
     directory: Path

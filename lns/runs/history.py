@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from instances.puzzle import Puzzle
-from lns.engine import Find
+from lns.engine import FoundBoard
 from lns_support.errors import InputError
 from lns_support.json_values import Fields, bounded, found
 from lns_support.text import printable
@@ -28,7 +28,7 @@ class Improvement:
 
 
 @dataclass
-class Session:
+class SessionRecord:
     """One call of solve or resume. ``ended``: why it did; "" while it goes on or when it was killed."""
 
     started_at: str
@@ -50,7 +50,7 @@ class Operator:
 
 
 @dataclass
-class Account:
+class RunHistory:
     """``elapsed_s``: search of all sessions, by monotonic clocks; ``budget_s``: what was asked for in all.
 
     ``counts``: boards in the log by score.
@@ -61,7 +61,7 @@ class Account:
     improvements: list[Improvement] = field(default_factory=list)
     counts: dict[int, int] = field(default_factory=dict)
     operators: dict[str, Operator] = field(default_factory=dict)
-    sessions: list[Session] = field(default_factory=list)
+    sessions: list[SessionRecord] = field(default_factory=list)
 
     @property
     def best_score(self) -> int:
@@ -79,7 +79,7 @@ class Account:
         """So much search there was at least, as a file says: half of what a file may say, so that a run can go on."""
         self.elapsed_s = min(max(self.elapsed_s, elapsed_s), _SECONDS / 2)
 
-    def improve(self, find: Find, at: str) -> None:
+    def improve(self, find: FoundBoard, at: str) -> None:
         """Note a new best."""
         operator = self._operator(find.origin)
         operator.bests += 1
@@ -87,7 +87,7 @@ class Account:
             operator.edges += find.score - self.best_score
         self.improvements.append(Improvement(find.score, self.elapsed_s, at, find.origin))
 
-    def log(self, find: Find) -> None:
+    def log(self, find: FoundBoard) -> None:
         """Note a board that went into the log."""
         self.counts[find.score] = self.counts.get(find.score, 0) + 1
         self._operator(find.origin).boards += 1
@@ -97,7 +97,7 @@ class Account:
             name = OTHERS  # a log from elsewhere may name any number
         return self.operators.setdefault(name, Operator())
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: SessionRecord) -> None:
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
 
     def to_json(self) -> dict[str, Any]:
@@ -111,21 +111,21 @@ class Account:
         }
 
 
-def from_json(fields: Fields, puzzle: Puzzle) -> Account:
-    """What `Account.to_json` wrote. Raises InputError for anything that it could not have written."""
-    account = Account(fields.number("budget_s", 0, _SECONDS), fields.number("elapsed_s", 0, _SECONDS))
+def from_json(fields: Fields, puzzle: Puzzle) -> RunHistory:
+    """What `RunHistory.to_json` wrote. Raises InputError for anything that it could not have written."""
+    history = RunHistory(fields.number("budget_s", 0, _SECONDS), fields.number("elapsed_s", 0, _SECONDS))
     for entry in _rows(fields, "improvements", puzzle.max_score + 1, 4):
-        score = bounded(entry[0], account.best_score + 1, puzzle.max_score, "a score of 'improvements'")
-        account.improvements.append(Improvement(score, _seconds(entry[1]), _text(entry[2]), _text(entry[3])))
+        score = bounded(entry[0], history.best_score + 1, puzzle.max_score, "a score of 'improvements'")
+        history.improvements.append(Improvement(score, _seconds(entry[1]), _text(entry[2]), _text(entry[3])))
     for score, count in _rows(fields, "counts", puzzle.max_score + 1, 2):
-        account.counts[bounded(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
+        history.counts[bounded(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
     for name, *numbers in _rows(fields, "operators", MAX_OPERATORS, 4):
-        account.operators[_text(name)] = Operator(*map(_count, numbers))
+        history.operators[_text(name)] = Operator(*map(_count, numbers))
     for entry in fields.array("sessions")[:MAX_SESSIONS]:
         if not isinstance(entry, dict):
             raise InputError(f"'sessions': {found(entry)}; expected objects")
         one = Fields(entry)
-        session = Session(
+        session = SessionRecord(
             started_at=_text(one.get("started_at")),
             host=_text(one.get("host")),
             machine=_text(one.get("machine")),
@@ -134,8 +134,8 @@ def from_json(fields: Fields, puzzle: Puzzle) -> Account:
             seconds=one.number("seconds", 0, _SECONDS),
             ended=_text(one.get("ended")),
         )
-        account.sessions.append(session)
-    return account
+        history.sessions.append(session)
+    return history
 
 
 def _rows(fields: Fields, name: str, most: int, length: int) -> list[list[Any]]:

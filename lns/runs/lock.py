@@ -13,7 +13,7 @@ from types import TracebackType
 
 from lns.runs.files import LOCK, STATUS, now, open_regular
 from lns_support.errors import InputError
-from lns_support.file_lock import grasp
+from lns_support.file_lock import try_lock
 from lns_support.files import read_text
 from lns_support.json_values import Fields, json_object
 from lns_support.text import printable
@@ -79,7 +79,7 @@ class Lock:
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / LOCK, os.O_RDWR)
         holder = read_holder(directory)
-        grasped = grasp(self._file)
+        grasped = try_lock(self._file)
         # without its start a pid may be used again: then the lock of the system is believed, where there is one
         lives = holder is not None and holder.is_alive and (grasped is None or holder.started != "")
         if grasped is False or lives:

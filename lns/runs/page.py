@@ -12,15 +12,15 @@ from lns.runs import charts
 from lns.runs.board_log import Entry
 from lns.runs.breakdown import parts
 from lns.runs.files import clock
-from lns.runs.run_summary import Overview
+from lns.runs.run_summary import RunSummary
 
 
-def render(one: Overview, elites: Sequence[Entry], parameters: str, made: str) -> str:
+def render(one: RunSummary, elites: Sequence[Entry], parameters: str, made: str) -> str:
     """The page. ``parameters``: text of params.toml; ``made``: when and by which version the page was made."""
     title = f"{one.puzzle.name}: {one.score if one.best else 'no board'} of {one.puzzle.max_score}"
     sections = [
-        ("Score over time", charts.score_over_time(one.account.improvements, one.account.elapsed_s)),
-        ("Boards in the log, by score", charts.histogram(one.account.counts)),
+        ("Score over time", charts.score_over_time(one.history.improvements, one.history.elapsed_s)),
+        ("Boards in the log, by score", charts.histogram(one.history.counts)),
         ("Operators", _operators(one)),
         ("Best boards", _elites(one, elites)),
         ("Sessions", _sessions(one)),
@@ -30,10 +30,10 @@ def render(one: Overview, elites: Sequence[Entry], parameters: str, made: str) -
     return page(title, _head(one), sections, made)
 
 
-def _head(one: Overview) -> str:
-    account = one.account
+def _head(one: RunSummary) -> str:
+    history = one.history
     state = one.state if one.state == "running" or not one.why else f"{one.state}: {one.why}"
-    words = [state, f"{clock(account.elapsed_s)} of search", f"{clock(account.left_s)} left"]
+    words = [state, f"{clock(history.elapsed_s)} of search", f"{clock(history.left_s)} left"]
     if one.best_at:
         words.append(f"best since {one.best_at}")
     score = str(one.score) if one.best else "no board yet"
@@ -47,7 +47,7 @@ def _head(one: Overview) -> str:
     )
 
 
-def _operators(one: Overview) -> str:
+def _operators(one: RunSummary) -> str:
     rows = [
         [
             part.name,
@@ -59,14 +59,14 @@ def _operators(one: Overview) -> str:
             "" if part.edges_per_1e9 is None else f"{part.edges_per_1e9:.3g}",
             "" if part.boards_per_1e9 is None else f"{part.boards_per_1e9:.3g}",
         ]
-        for part in parts(one.account, one.beat.efforts)
+        for part in parts(one.history, one.beat.efforts)
     ]
     unit = "nodes or moves"
     heads = ["operator", unit, "share", "boards", "new bests", "edges gained", "edges per 1e9", "boards per 1e9"]
     return table(heads, rows)
 
 
-def _elites(one: Overview, elites: Sequence[Entry]) -> str:
+def _elites(one: RunSummary, elites: Sequence[Entry]) -> str:
     figures = []
     for entry in elites:
         caption = f"{entry.score} at {clock(entry.elapsed_s)}, {entry.origin}"
@@ -88,17 +88,17 @@ def _scalable(picture: str) -> str:
     return before + rest.partition("</title>")[2]
 
 
-def _sessions(one: Overview) -> str:
+def _sessions(one: RunSummary) -> str:
     heads = ["began", "ended", "search", "workers", "machine", "version"]
     rows = [
         [entry.started_at, entry.ended or "-", clock(entry.seconds), str(entry.workers),
          f"{entry.host}, {entry.machine}", entry.version]
-        for entry in one.account.sessions
+        for entry in one.history.sessions
     ]  # fmt: skip
     return table(heads, rows, words=True)
 
 
-def _run(one: Overview) -> str:
+def _run(one: RunSummary) -> str:
     settings = one.settings
     rows = [
         ["instance", settings.instance],
@@ -106,7 +106,7 @@ def _run(one: Overview) -> str:
         ["engine", settings.engine],
         ["target", str(settings.target) if settings.target >= 0 else "none"],
         ["pinned cells", str(len(settings.pins))],
-        ["boards logged from", "best less one" if settings.log_from < 0 else str(settings.log_from)],
+        ["boards logged from", "best less one" if settings.min_score < 0 else str(settings.min_score)],
         ["run id", settings.run],
         ["created", settings.created_at],
         *([name, f"{count:,}"] for name, count in one.beat.statistics.items()),

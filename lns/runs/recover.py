@@ -9,15 +9,15 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.verify import verify
-from lns.engine import Find, counters, legal_score
+from lns.engine import FoundBoard, counters, legal_score
 from lns.engines import make_engine
 from lns.islands import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import Entry, Journal, Reader, is_true
+from lns.runs.board_log import BoardLog, Entry, Reader, is_true
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import Best, RunDirectory, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS, read_sealed
-from lns.runs.history import Account, from_json
+from lns.runs.history import RunHistory, from_json
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -27,9 +27,9 @@ log = logging.getLogger("lns")
 class Recovered:
     """``best``: the best board on file; ``recent``: the boards logged after the checkpoint."""
 
-    account: Account
+    history: RunHistory
     islands: dict[int, Island]
-    journal: Journal
+    journal: BoardLog
     recent: list[Board]
     best: Best | None
     origin: str
@@ -43,11 +43,11 @@ def recover(directory: RunDirectory) -> Recovered:
     if directory.ended_badly is not None:
         log.warning("the last session did not end in order (%s)", directory.ended_badly)
     checkpoint, candidates = _checkpoint(directory)
-    account = checkpoint.account
-    journal = Journal(directory.path)
+    history = checkpoint.history
+    journal = BoardLog(directory.path)
     if journal.torn:
         log.warning("%s: the last line was cut short and is dropped (%d bytes)", BOARDS, journal.torn)
-    recent = _read_log(directory, account, checkpoint.journal_size, journal.size, candidates)
+    recent = _read_log(directory, history, checkpoint.journal_size, journal.size, candidates)
     try:
         on_file = read_best(directory.path, directory.puzzle)
         if on_file is not None and not verify(directory.searched, on_file.board).valid:
@@ -58,9 +58,9 @@ def recover(directory: RunDirectory) -> Recovered:
         log.warning("%s; kept as %s", error, directory.set_aside_best())
     origin = max(candidates, key=lambda name: candidates[name].score, default="")
     best = candidates.get(origin)
-    _trim(account, best)
-    account.reach(_last_beat(directory))
-    return Recovered(account, checkpoint.islands, journal, recent, best, origin)
+    _trim(history, best)
+    history.reach(_last_beat(directory))
+    return Recovered(history, checkpoint.islands, journal, recent, best, origin)
 
 
 def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, Best]]:
@@ -88,7 +88,7 @@ def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, Best]]:
             "; ".join(complaints) + f"; the boards are still there: begin a new run with `--start .../{BEST}`"
         )
     log.warning("no checkpoint was written yet; the search begins anew")
-    return Checkpoint(Account(0.0), {}, 0), {}
+    return Checkpoint(RunHistory(0.0), {}, 0), {}
 
 
 def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, Best]:
@@ -114,13 +114,13 @@ def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, 
 
 
 def _read_log(
-    directory: RunDirectory, account: Account, counted: int, size: int, candidates: dict[str, Best]
+    directory: RunDirectory, history: RunHistory, counted: int, size: int, candidates: dict[str, Best]
 ) -> list[Board]:
     """Count the boards that were logged after the checkpoint."""
     if counted > size:
         log.warning("%s is shorter than it was (%d of %d bytes); counted again", BOARDS, size, counted)
-        account.counts, counted = {}, 0
-        for operator in account.operators.values():
+        history.counts, counted = {}, 0
+        for operator in history.operators.values():
             operator.boards = 0
     boards: list[Board] = []
     damaged = 0
@@ -128,11 +128,11 @@ def _read_log(
         if not isinstance(entry, Entry) or not is_true(entry, directory.searched):
             damaged += 1
             continue
-        find = Find(entry.board, entry.score, entry.origin)
-        account.reach(entry.elapsed_s)
-        if entry.score > account.best_score:
-            account.improve(find, entry.at)
-        account.log(find)
+        find = FoundBoard(entry.board, entry.score, entry.origin)
+        history.reach(entry.elapsed_s)
+        if entry.score > history.best_score:
+            history.improve(find, entry.at)
+        history.log(find)
         boards.append(entry.board)
         if BOARDS not in candidates or entry.score > candidates[BOARDS].score:
             candidates[BOARDS] = Best(entry.board, entry.score)
@@ -141,12 +141,12 @@ def _read_log(
     return boards
 
 
-def _trim(account: Account, best: Best | None) -> None:
+def _trim(history: RunHistory, best: Best | None) -> None:
     """No claim without a board."""
     score = -1 if best is None else best.score
-    if account.best_score > score:
-        log.warning("the best board (score %d) is on no file any more; the best left has %d", account.best_score, score)
-        account.improvements = [entry for entry in account.improvements if entry.score <= score]
+    if history.best_score > score:
+        log.warning("the best board (score %d) is on no file any more; the best left has %d", history.best_score, score)
+        history.improvements = [entry for entry in history.improvements if entry.score <= score]
 
 
 def _last_beat(directory: RunDirectory) -> float:
@@ -155,6 +155,6 @@ def _last_beat(directory: RunDirectory) -> float:
         fields = read_sealed(directory.path / STATUS)
         if fields.text("run", 64) != directory.settings.run:
             return 0.0
-        return from_json(checkpoints.inner(fields, "account"), directory.puzzle).elapsed_s
+        return from_json(checkpoints.inner(fields, "history"), directory.puzzle).elapsed_s
     except InputError:
         return 0.0

@@ -10,7 +10,7 @@ from instances.puzzle import Puzzle
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import Best, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS, STATUS, moment, read_sealed
-from lns.runs.history import Account, from_json
+from lns.runs.history import RunHistory, from_json
 from lns.runs.lock import alive, read_holder
 from lns.runs.settings import Settings
 from lns_support.errors import InputError
@@ -25,7 +25,8 @@ MAX_PIDS = 4096
 class Beat:
     """What status.json says beside the account. ``rate``: ``unit`` a second of all workers, lately.
 
-    ``threshold``: boards from here on go into the log. ``efforts``: work by operator. ``troubles``: files that the disk
+    ``threshold``: boards from here on go into the log. ``efforts``: work by operator. ``write_errors``: files that
+    the disk
     refuses at present.
     """
 
@@ -36,11 +37,11 @@ class Beat:
     threshold: int = 0
     statistics: dict[str, int] = field(default_factory=dict)
     efforts: dict[str, int] = field(default_factory=dict)
-    troubles: tuple[str, ...] = ()
+    write_errors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Overview:
+class RunSummary:
     """How a run stands. ``state``: 'running', 'ended' (in order) or 'died'.
 
     ``workers``: processes alive, None where that cannot be known (another machine or container). ``notes``: what could
@@ -52,7 +53,7 @@ class Overview:
     puzzle: Puzzle
     state: str
     best: Best | None
-    account: Account
+    history: RunHistory
     beat: Beat
     workers: int | None
     notes: tuple[str, ...] = ()
@@ -69,19 +70,19 @@ class Overview:
     @property
     def best_at(self) -> str:
         """When the best was found, "" if unknown."""
-        return self.account.improvements[-1].at if self.account.improvements else ""
+        return self.history.improvements[-1].at if self.history.improvements else ""
 
     @property
     def why(self) -> str:
         """Why the last session ended, "" if it goes on or was killed."""
-        return self.account.sessions[-1].ended if self.account.sessions else ""
+        return self.history.sessions[-1].ended if self.history.sessions else ""
 
     def boards_per_hour(self, score: int) -> float:
         """Boards of at least ``score`` in the log by hour of search."""
-        return self.account.at_least(score) / max(self.account.elapsed_s, 1.0) * 3600
+        return self.history.at_least(score) / max(self.history.elapsed_s, 1.0) * 3600
 
 
-def look(path: Path) -> Overview:
+def look(path: Path) -> RunSummary:
     """How the run in ``path`` stands. Raises InputError when it is no run directory or its settings are damaged."""
     settings, puzzle = read_run(path)
     notes: list[str] = []
@@ -90,13 +91,13 @@ def look(path: Path) -> Overview:
         best = read_best(path, puzzle)
     except InputError as error:
         notes.append(str(error))
-    account, beat = _account(path, settings, puzzle, notes)
+    history, beat = _account(path, settings, puzzle, notes)
     state = _state(path, beat)
     workers: int | None = 0
     if state == "running":
         holder = read_holder(path)
         workers = sum(map(alive, beat.pids)) if holder is not None and holder.is_here else None
-    return Overview(path, settings, puzzle, state, best, account, beat, workers, tuple(notes))
+    return RunSummary(path, settings, puzzle, state, best, history, beat, workers, tuple(notes))
 
 
 def _state(path: Path, beat: Beat) -> str:
@@ -110,14 +111,14 @@ def _state(path: Path, beat: Beat) -> str:
     return "died" if late else "running"
 
 
-def _account(path: Path, settings: Settings, puzzle: Puzzle, notes: list[str]) -> tuple[Account, Beat]:
+def _account(path: Path, settings: Settings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Beat]:
     """From status.json; from the last checkpoint when that cannot be used."""
     try:
         fields = read_sealed(path / STATUS)
         if fields.text("run", 64) != settings.run:
             raise InputError("of another run")
-        account = from_json(checkpoints.inner(fields, "account"), puzzle)
-        return account, _beat(fields, puzzle)
+        history = from_json(checkpoints.inner(fields, "history"), puzzle)
+        return history, _beat(fields, puzzle)
     except InputError as error:
         notes.append(str(error.at(path / STATUS)))
     for name in (CHECKPOINT, PREVIOUS):
@@ -125,7 +126,7 @@ def _account(path: Path, settings: Settings, puzzle: Puzzle, notes: list[str]) -
             return checkpoints.peek(path / name, settings.run, puzzle), Beat()
         except InputError as error:
             notes.append(str(error))
-    return Account(0.0), Beat()
+    return RunHistory(0.0), Beat()
 
 
 def _beat(fields: Fields, puzzle: Puzzle) -> Beat:
@@ -138,7 +139,9 @@ def _beat(fields: Fields, puzzle: Puzzle) -> Beat:
         threshold=fields.integer("threshold", 0, puzzle.max_score + 1),
         statistics=_counts(fields, "statistics"),
         efforts=_counts(fields, "efforts"),
-        troubles=tuple(printable(Fields({"file": one}).text("file", 40)) for one in fields.array("troubles")[:10]),
+        write_errors=tuple(
+            printable(Fields({"file": one}).text("file", 40)) for one in fields.array("write_errors")[:10]
+        ),
     )
 
 

@@ -24,7 +24,7 @@ class Settings:
     """``run``: random id of the run. ``instance``: how the user named the puzzle; never used as a path.
 
     ``target``: the score that was asked for; -1: none, so that any end but a failure is a success.
-    ``log_from``: boards of at least this score are kept in boards.jsonl; -1: of the best score so far less one.
+    ``min_score``: boards of at least this score are kept in boards.jsonl; -1: of the best score so far less one.
     ``params_sha256``: of params.toml. ``pins``: what `--pin` keeps where it lies, beside the puzzle's own clues.
     Raises InputError for values out of bounds, so that nothing is written that could not be read again.
     """
@@ -35,7 +35,7 @@ class Settings:
     seed: int
     engine: str
     target: int
-    log_from: int
+    min_score: int
     checkpoint_s: float
     params_sha256: str
     created_at: str
@@ -47,7 +47,7 @@ class Settings:
         values.text("instance", 2**20)
         values.integer("seed", 0, 2**64)
         values.integer("target", -1, most)
-        values.integer("log_from", -1, most)
+        values.integer("min_score", -1, most)
         values.number("checkpoint_s", LEAST_CHECKPOINT_S, 1e9)
         values.text("created_at", 40)
         if values.text("engine", 20) not in ENGINES:

@@ -12,7 +12,7 @@ from lns.runs.board_log import Entry
 from lns.runs.breakdown import parts
 from lns.runs.files import clock
 from lns.runs.history import Improvement
-from lns.runs.run_summary import Overview
+from lns.runs.run_summary import RunSummary
 from lns_support.text import printable
 
 _NARROW = 31  # columns that the words need beside a board
@@ -20,7 +20,7 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def frame(one: Overview, elites: Sequence[Entry], width: int, height: int, colour: Colour, signs: bool) -> list[str]:
+def frame(one: RunSummary, elites: Sequence[Entry], width: int, height: int, colour: Colour, signs: bool) -> list[str]:
     """At most ``height`` lines of at most ``width`` columns. ``signs``: the terminal can show block characters."""
     told = [printable(line, width * height) for line in headline(one)]
     head = [part for line in told for part in textwrap.wrap(line, width)][: height // 3]
@@ -38,9 +38,9 @@ def frame(one: Overview, elites: Sequence[Entry], width: int, height: int, colou
     return [*head, "", *lines][:height]
 
 
-def headline(one: Overview) -> list[str]:
+def headline(one: RunSummary) -> list[str]:
     """How the run stands, in words."""
-    account, puzzle = one.account, one.puzzle
+    history, puzzle = one.history, one.puzzle
     state = one.state if one.state == "running" or not one.why else f"{one.state} ({one.why})"
     first = [f"{one.name}: {one.score if one.best else 'no board'} of {puzzle.max_score}", state]
     if one.state == "running":
@@ -48,17 +48,17 @@ def headline(one: Overview) -> list[str]:
             f"{one.beat.rate / 1e6:.1f} M {one.beat.unit}/s",
             "workers elsewhere" if one.workers is None else f"{one.workers} workers",
         ]
-    second = [f"{clock(account.elapsed_s)} used", f"{clock(account.left_s)} left"]
+    second = [f"{clock(history.elapsed_s)} used", f"{clock(history.left_s)} left"]
     if one.best_at:
         second.append(f"best since {one.best_at}")
-    second += [f"cannot write {name}" for name in one.beat.troubles]
+    second += [f"cannot write {name}" for name in one.beat.write_errors]
     return [", ".join(first), ", ".join([*second, *one.notes])]
 
 
-def _words(one: Overview, elites: Sequence[Entry], width: int, height: int, signs: bool) -> list[str]:
+def _words(one: RunSummary, elites: Sequence[Entry], width: int, height: int, signs: bool) -> list[str]:
     tall = 4 if height >= 20 else 2
     sections = [
-        ["score over time", *_chart(one.account.improvements, one.account.elapsed_s, min(width, 100), tall, signs)],
+        ["score over time", *_chart(one.history.improvements, one.history.elapsed_s, min(width, 100), tall, signs)],
         ["boards in the log", *_histogram(one, width, 5, signs)],
         ["operators    boards  bests  work", *_operators(one)],
         ["elites: score, at, cells off the best", *_elites(elites)],
@@ -94,8 +94,8 @@ def _chart(improvements: Sequence[Improvement], elapsed_s: float, width: int, ta
     return [*lines, f"     0{clock(end):>{max(1, columns - 1)}}"]
 
 
-def _histogram(one: Overview, width: int, most: int, signs: bool) -> list[str]:
-    counts = sorted(one.account.counts.items(), reverse=True)[:most]
+def _histogram(one: RunSummary, width: int, most: int, signs: bool) -> list[str]:
+    counts = sorted(one.history.counts.items(), reverse=True)[:most]
     top = max((count for _, count in counts), default=1)
     room = max(4, min(40, width - 16))
     return [
@@ -104,11 +104,11 @@ def _histogram(one: Overview, width: int, most: int, signs: bool) -> list[str]:
     ]
 
 
-def _operators(one: Overview) -> list[str]:
+def _operators(one: RunSummary) -> list[str]:
     """Those that worked most."""
     return [
         f"{printable(part.name)[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
-        for part in parts(one.account, one.beat.efforts)[:6]
+        for part in parts(one.history, one.beat.efforts)[:6]
     ]
 
 
@@ -118,7 +118,7 @@ def _elites(elites: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _board(one: Overview, width: int, height: int, colour: Colour) -> list[str]:
+def _board(one: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
     """The best board in the largest size that leaves room for the words; [] where none fits."""
     if one.best is None:
         return []

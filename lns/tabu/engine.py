@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.engine import Find, State, Statistics, counters, judged, legal_score
+from lns.engine import FoundBoard, State, Statistics, counters, legal_score, verified_board
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu import kernel
-from lns.tabu.search import Tabu
+from lns.tabu.search import TabuSearch
 from lns_support.errors import InputError
 
 SAVED = ("placed", "until", "seen", "seen_hash", "scalars", "record", "random")  # the rest of a walk follows from these
@@ -26,17 +26,17 @@ class TabuEngine:
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
         self.params = params.tabu
-        self.tabu = Tabu(puzzle, random_state(seed, island), self.params.tenure)
+        self.tabu = TabuSearch(puzzle, random_state(seed, island), self.params.tenure)
         self.best: Board | None = None
         self.best_score = -1
         self.origin = "tabu"
-        self.exhausted, self.foretold = False, None
+        self.exhausted, self.expected_best_score = False, None
         self.since = 0  # step at which the walk was last seen to improve, or kicked
         self.walk_best = -1
         self.kicks = 0  # since the walk last improved; one more than are made when another is due
         self.boards = 0
         self.started = False
-        self._finds: list[Find] = []
+        self._finds: list[FoundBoard] = []
 
     @property
     def statistics(self) -> Statistics:
@@ -62,17 +62,17 @@ class TabuEngine:
             return False
         self.walk_best, self.since, self.kicks = self.tabu.best_score, self.tabu.steps_made, 0
         if self.walk_best > self.best_score:
-            find = judged(self.tabu.puzzle, self.tabu.best, "tabu")
+            find = verified_board(self.tabu.puzzle, self.tabu.best, "tabu")
             self.best, self.best_score, self.origin = find
             self._finds.append(find)
             self.boards += 1
         return True
 
-    def drain(self) -> list[Find]:
+    def pop_boards(self) -> list[FoundBoard]:
         finds, self._finds = self._finds, []
         return finds
 
-    def meet(self, board: Board, score: int) -> None:
+    def inject_incumbent(self, board: Board, score: int) -> None:
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, "elsewhere"
             self.tabu.start(board)

@@ -84,7 +84,7 @@ def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
 
 
 @dataclass
-class Tabu:
+class TabuSearch:
     """Tabu search on one puzzle. ``tenure``: steps for which a move's way back is forbidden at the start."""
 
     puzzle: Puzzle

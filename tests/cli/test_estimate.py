@@ -16,7 +16,7 @@ from tests.instances.small_puzzles import planted
 QUICK = """
 [construct]
 population = 200
-reshuffle_nodes = 3_000_000
+restart_nodes = 3_000_000
 [engine]
 step_nodes = 300_000
 """
@@ -108,7 +108,7 @@ def test_a_board_without_inner_edges_has_no_score_to_estimate(tmp_path, capsys):
     [
         (["--run-dir", "x"], "expected no --run-dir"),
         (["--target", "170"], "expected no --target"),
-        (["--log-from", "0"], "expected no --log-from"),
+        (["--min-score", "0"], "expected no --min-score"),
         (["--engine", "beam"], "expected no --engine"),
         (["--workers", "2"], "expected no --workers"),
         (["--checkpoint", "5"], "expected no --checkpoint"),

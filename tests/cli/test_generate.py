@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exact.outcome import Outcome, Status
+from exact.outcome import Outcome, SolveStatus
 from instances import verify
 from instances.formats import load_board, load_puzzle
 from instances.generate.draws import Draws
@@ -81,7 +81,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
 
     def interrupted(puzzle: object, **options: object) -> Outcome:
         asked.append(puzzle)
-        return Outcome(Status.INTERRUPTED, 0, 0, 0.0, "")
+        return Outcome(SolveStatus.INTERRUPTED, 0, 0, 0.0, "")
 
     monkeypatch.setattr("exact.solvers.solve", interrupted)
     assert main(["generate", "--unique", "max", "--width", "5", "-o", str(tmp_path / "p.txt")]) == 130

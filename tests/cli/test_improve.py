@@ -56,7 +56,7 @@ def improve_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[i
 def test_the_most_urgent_cell_first_proves_the_same(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     puzzle_file, board_file = files
     question = [board_file, "--puzzle", puzzle_file, "--rows", "1:3", "--nodes", "1000000"]
-    for method in (["--order", "urgent"], ["--order", "urgent", "--no-backjumping"], ["--order", "static"]):
+    for method in (["--order", "dynamic"], ["--order", "dynamic", "--no-backjumping"], ["--order", "static"]):
         status, answer = improve_json(capsys, *question, *method)
         assert status == 0 and answer["status"] == "optimal" and answer["score"] == PUZZLE.max_score
     assert main(["improve", *question, "--no-backjumping"]) == 2
@@ -410,7 +410,7 @@ def test_a_twin_on_the_cell_of_a_clue_proves_the_same(tmp_path: Path, capsys: py
         board, out = tmp_path / f"{name}.json", tmp_path / f"{name}-better.json"
         write(board, None, puzzle, Board(np.array(pieces) * 4, 7, 1), instance="p.json")
         for region in (["--cells", "2-5"], ["--cells", "1,3,4"], ["--window", "1x3", "--everywhere"]):
-            for order in ("static", "urgent"):
+            for order in ("static", "dynamic"):
                 arguments = [str(board), "--puzzle", str(tmp_path / "p.json"), *region, "--order", order]
                 status, answer = improve_json(capsys, *arguments, "-o", str(out), "--force")
                 assert (status, answer["score"], answer["score_before"], answer["status"]) == (0, 6, 3, "optimal")
@@ -433,7 +433,7 @@ def test_kernels_are_compiled_before_the_clock_starts(
     warmup.warm_up.cache_clear()  # it has not compiled anything
 
 
-@pytest.mark.parametrize("order", ["static", "urgent"])
+@pytest.mark.parametrize("order", ["static", "dynamic"])
 def test_a_warm_kernel_is_never_compiled_again(order: str) -> None:
     """The small board of the warm-up asks for the same machine code as any other, prices included."""
     script = (

@@ -50,7 +50,7 @@ def test_pinned_cells_stay_in_every_board_and_after_a_resume(
     engine: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
-    assert main(["solve", *files, "--pin", "r1-2", "--engine", engine, "--log-from", "0", "--steps", "30",
+    assert main(["solve", *files, "--pin", "r1-2", "--engine", engine, "--min-score", "0", "--steps", "30",
                  "--run-dir", str(run), "--quiet"]) == 0  # fmt: skip
     asked, puzzle = read_run(run)
     assert puzzle == PUZZLE and asked.instance_sha256 == PUZZLE.sha256

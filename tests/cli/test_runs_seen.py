@@ -24,7 +24,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.runs.directory import RunDirectory
-from lns.runs.elites import Elites
+from lns.runs.elites import BestBoards
 from lns.runs.files import STATUS, seal, unseal
 from lns.runs.run_summary import look
 from lns.runs.watch_view import frame
@@ -183,7 +183,7 @@ def test_watch_without_a_terminal_is_plain(run: Path, contents: None, capsys: py
 @pytest.mark.parametrize("colour", ["none", "256", "truecolor"])
 def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any) -> None:
     one = look(run)
-    lines = frame(one, Elites(run, one.puzzle, 8).update(), width, height, colour, signs=colour != "none")
+    lines = frame(one, BestBoards(run, one.puzzle, 8).update(), width, height, colour, signs=colour != "none")
     assert 3 <= len(lines) <= height
     assert all(len(ESCAPE.sub("", line)) <= width for line in lines)
     text = ESCAPE.sub("", "\n".join(lines))
@@ -273,12 +273,12 @@ def evil_run(path: Path) -> Path:
     run_for(new_directory(path, named), 4)
     text = json.loads((path / STATUS).read_text())
     del text["sum"]
-    account = text["account"]
+    history = text["history"]
     evil = EVIL + "\x1b]0;owned\x07\n"
-    account["improvements"] = [[score, at, evil, evil] for score, at, _, _ in account["improvements"]]
-    account["operators"] = [[evil, 1, 1, 1]]
-    account["sessions"][0].update(host=evil, machine=evil, version=evil, ended=evil)
-    text |= {"unit": evil[:20], "efforts": {evil: 7}, "statistics": {evil: 7}, "troubles": [evil[:40]]}
+    history["improvements"] = [[score, at, evil, evil] for score, at, _, _ in history["improvements"]]
+    history["operators"] = [[evil, 1, 1, 1]]
+    history["sessions"][0].update(host=evil, machine=evil, version=evil, ended=evil)
+    text |= {"unit": evil[:20], "efforts": {evil: 7}, "statistics": {evil: 7}, "write_errors": [evil[:40]]}
     (path / STATUS).write_text(seal(text))
     settings = unseal((path / "run.json").read_text())
     values = {name: settings.get(name) for name in json.loads((path / "run.json").read_text()) if name != "sum"}
@@ -317,7 +317,7 @@ def test_numbers_of_a_foreign_status_are_bounded(
     copy = shutil.copytree(run, tmp_path / "copy")
     status = json.loads((copy / STATUS).read_text())
     del status["sum"]
-    status["account"][field] = value
+    status["history"][field] = value
     (copy / STATUS).write_text(seal(status))
     assert main(["status", str(copy)]) == 0  # by the checkpoint's account
     output = capsys.readouterr().out
@@ -335,16 +335,16 @@ def test_a_week_of_boards_is_looked_at_without_reading_them(tmp_path: Path, monk
 
     monkeypatch.setattr(Path, "open", watched)
     one = look(path)
-    assert one.account.at_least(0) == 2000 and "boards.jsonl" not in opened
+    assert one.history.at_least(0) == 2000 and "boards.jsonl" not in opened
     with RunDirectory.open(path) as directory:
         assert directory.settings.instance == "like-e2-16x16"
 
 
 def test_elites_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
     puzzle = load_puzzle("like-e2-8x8")
-    whole = Elites(run, puzzle, 3).update()
+    whole = BestBoards(run, puzzle, 3).update()
     lines = (run / "boards.jsonl").read_bytes().splitlines(keepends=True)
-    growing = Elites(tmp_path, puzzle, 3)
+    growing = BestBoards(tmp_path, puzzle, 3)
     log = tmp_path / "boards.jsonl"
     log.write_bytes(b"")
     for number, line in enumerate(lines):

@@ -70,7 +70,7 @@ def test_a_run_leaves_a_verified_board_and_goes_on(
     again = json.loads(capsys.readouterr().out)
     assert list(again) == FIELDS and again["score"] >= best["score"]
     one = look(moved)
-    assert one.state == "ended" and one.why == "steps made" and len(one.account.sessions) == 2
+    assert one.state == "ended" and one.why == "steps made" and len(one.history.sessions) == 2
 
 
 def test_steps_in_parts_are_the_same_run(tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,14 +148,14 @@ def test_bad_options_are_one_sentence_and_leave_nothing(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("boards_from", [300, 9000])
-def test_a_threshold_above_every_score_keeps_a_run_readable(boards_from: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("search_floor", [300, 9000])
+def test_a_threshold_above_every_score_keeps_a_run_readable(search_floor: int, tmp_path: Path) -> None:
     params, run = tmp_path / "high.toml", tmp_path / "run"
-    params.write_text(f"{QUICK}boards_from = {boards_from}\n")
+    params.write_text(f"{QUICK}search_floor = {search_floor}\n")
     files = ["--params", str(params), "--run-dir", str(run)]
     assert main(["solve", "like-e2-4x4", *files, "--steps", "1", "--quiet"]) == 0
     one = look(run)
-    assert not one.notes and one.settings.log_from == one.beat.threshold == one.puzzle.max_score
+    assert not one.notes and one.settings.min_score == one.beat.threshold == one.puzzle.max_score
 
 
 def test_directories_that_cannot_be_used(
@@ -357,20 +357,20 @@ def test_a_full_disk_does_not_end_a_run(
     def refuse(*_: Any) -> Any:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    begin, end = recorder.Keeper.begin, recorder.Keeper.end
+    begin, end = recorder.Recorder.begin, recorder.Recorder.end
 
-    def begin_full(self: recorder.Keeper, *args: Any) -> None:
+    def begin_full(self: recorder.Recorder, *args: Any) -> None:
         begin(self, *args)
         began.append(time.monotonic())
         monkeypatch.setattr(os, "fsync", refuse)
 
-    def end_with_room(self: recorder.Keeper, *args: Any) -> None:
+    def end_with_room(self: recorder.Recorder, *args: Any) -> None:
         assert self.best and not (run / "best.json").exists() and self.journal.pending > 0
         monkeypatch.setattr(os, "fsync", fsync)
         end(self, *args)
 
-    monkeypatch.setattr(recorder.Keeper, "begin", begin_full)
-    monkeypatch.setattr(recorder.Keeper, "end", end_with_room)
+    monkeypatch.setattr(recorder.Recorder, "begin", begin_full)
+    monkeypatch.setattr(recorder.Recorder, "end", end_with_room)
     assert main(["solve", "like-e2-6x6", "--params", params, "--steps", "3", "--quiet", "--run-dir", str(run)]) == 0
     assert began
     for name in ("boards.jsonl", "best.json", "the checkpoint"):

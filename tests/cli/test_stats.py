@@ -10,13 +10,13 @@ import pytest
 from lns.cli.main import main
 from lns.params import to_toml
 from lns.runs.breakdown import parts
-from lns.runs.history import Account, Operator
+from lns.runs.history import Operator, RunHistory
 from tests.lns.run_parts import QUICK
 
 
 def test_parts_join_work_and_gain() -> None:
-    account = Account(1.0, operators={"construct": Operator(3, 2, 5), "start": Operator(1, 1, 0)})
-    construct, windows, start = parts(account, {"windows": 250, "construct": 750})
+    history = RunHistory(1.0, operators={"construct": Operator(3, 2, 5), "start": Operator(1, 1, 0)})
+    construct, windows, start = parts(history, {"windows": 250, "construct": 750})
     assert (construct.name, construct.share, construct.boards, construct.bests) == ("construct", 0.75, 3, 2)
     assert construct.edges_per_1e9 == pytest.approx(5 / 750 * 1e9) and construct.boards_per_1e9 == pytest.approx(4e6)
     assert (windows.name, windows.share, windows.boards, windows.edges_per_1e9) == ("windows", 0.25, 0, 0.0)

@@ -7,11 +7,11 @@ import pytest
 
 from exact.cover.search import cover_by_library
 from exact.cp.model import solve_by_cp_sat
-from exact.outcome import Answer, Status
+from exact.outcome import Answer, SolveStatus
 from exact.registry import SOLVERS
 from exact.request import Request
 from exact.sat.search import Job, search
-from exact.solver_protocol import Told
+from exact.solver_protocol import SolverMessage
 from exact.tree_searches import run_colorpairs, run_rowscan
 from instances.formats import load_puzzle
 from instances.generate import uniform
@@ -47,14 +47,14 @@ def puzzles() -> list[Puzzle]:
 
 def child_answer(task: object, puzzle: Puzzle, *arguments: object) -> int:
     """A child's task called here, because two thousand processes would take ten minutes."""
-    told: list[Told] = []
+    told: list[SolverMessage] = []
     task(told.append, puzzle, *arguments)  # type: ignore[operator]
     assert told[-1].exhausted
     return told[-1].solutions
 
 
 def own_answer(answer: Answer) -> int:
-    assert answer.status in (Status.SOLVED, Status.INFEASIBLE)
+    assert answer.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
     return answer.solutions
 
 
@@ -87,7 +87,7 @@ def test_all_complete_solvers_agree() -> None:
         found = counts(puzzle, slow=puzzle.cells <= SMALL)
         if puzzle.cells > SMALL and found["rowscan"]:
             for encoding in ("full-4", "triangles"):
-                told: list[Told] = []
+                told: list[SolverMessage] = []
                 search(told.append, puzzle, Job(encoding, "cadical195"))
                 assert told[-1].solutions == 1
         assert len(set(found.values())) == 1, (puzzle.name, found)

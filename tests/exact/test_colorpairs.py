@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from exact.colorpairs.colours import most_shared_edges
 from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.search import ColorPairs
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.solvers import solve
 from instances.formats import load_puzzle
 from instances.generate import corner_cells, like_e2, uniform
@@ -39,7 +39,7 @@ def test_every_configuration_counts_what_brute_force_counts(seed: int, chosen: O
     puzzle = small_puzzle(seed, largest=12)
     outcome = solve(puzzle, count_all=True, options=chosen)
     assert outcome.solutions == count_solutions(puzzle)
-    assert outcome.status is (Status.SOLVED if outcome.solutions else Status.INFEASIBLE)
+    assert outcome.status is (SolveStatus.SOLVED if outcome.solutions else SolveStatus.INFEASIBLE)
 
 
 @given(st.integers(0, 1 << 30), st.integers(4, 6), st.integers(3, 6), st.integers(4, 7), options)
@@ -49,7 +49,7 @@ def test_every_configuration_counts_what_the_row_scan_counts(
 ) -> None:
     puzzle = uniform(width, height, colours, seed).with_clues(corner_cells(width, height)).puzzle
     scanned = solve(puzzle, solver="rowscan", count_all=True, nodes=1_000_000)
-    if scanned.status is Status.SOLVED:
+    if scanned.status is SolveStatus.SOLVED:
         assert solve(puzzle, count_all=True, options=chosen).solutions == scanned.solutions
 
 
@@ -58,7 +58,7 @@ def test_every_configuration_counts_what_the_row_scan_counts(
 def test_the_first_solution_is_perfect(seed: int, chosen: Options) -> None:
     planted = uniform(5, 4, 5, seed)
     outcome = solve(planted.puzzle, options=chosen)
-    assert outcome.board is not None and outcome.status is Status.SOLVED
+    assert outcome.board is not None and outcome.status is SolveStatus.SOLVED
     judged = verify(planted.puzzle, outcome.board)
     assert judged.valid and judged.full and judged.score == planted.puzzle.max_score
 
@@ -68,7 +68,7 @@ def test_counts_of_the_field(size: int, solutions: int) -> None:
     puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
     for heuristic in Heuristic:
         outcome = solve(puzzle, count_all=True, options=Options(heuristic=heuristic))
-        assert (outcome.solutions, outcome.status) == (solutions, Status.SOLVED)
+        assert (outcome.solutions, outcome.status) == (solutions, SolveStatus.SOLVED)
 
 
 @pytest.mark.slow
@@ -118,9 +118,9 @@ def test_pauses_change_nothing_and_the_search_is_deterministic() -> None:
 def test_budgets() -> None:
     puzzle = uniform(9, 9, 8, 1).with_clues(corner_cells(9, 9)).puzzle
     cut = solve(puzzle, count_all=True, nodes=12_345)
-    assert (cut.nodes, cut.status) == (12_345, Status.BUDGET_SPENT)
+    assert (cut.nodes, cut.status) == (12_345, SolveStatus.BUDGET_SPENT)
     timed = solve(puzzle, count_all=True, seconds=0.2)
-    assert timed.status is Status.BUDGET_SPENT and 0.2 <= timed.seconds < 0.7
+    assert timed.status is SolveStatus.BUDGET_SPENT and 0.2 <= timed.seconds < 0.7
 
 
 def test_ctrl_c_gives_what_is_known() -> None:
@@ -130,7 +130,7 @@ def test_ctrl_c_gives_what_is_known() -> None:
         raise KeyboardInterrupt
 
     outcome = solve(puzzle, count_all=True, report=press)
-    assert outcome.status is Status.INTERRUPTED and outcome.nodes > 0
+    assert outcome.status is SolveStatus.INTERRUPTED and outcome.nodes > 0
 
 
 def test_h_of_the_paper() -> None:

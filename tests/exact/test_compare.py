@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from exact.blocks.search import Blocks
-from exact.compare import Question, Row, compare, read_rows, table
+from exact.compare import ComparisonRow, Question, compare, read_rows, table
 from exact.paper import bailleux2025, cuvillier2010, jolivet2008, runs
 from instances.formats import load_puzzle
 from instances.generate import three_partition, triples_of, uniform
@@ -68,7 +68,7 @@ def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
 
 def test_a_row_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     csv, real = tmp_path / "rows.csv", Path.open
-    csv_records.append(csv, Row("small", "rowscan", "solved", 1))
+    csv_records.append(csv, ComparisonRow("small", "rowscan", "solved", 1))
     before = csv.read_bytes()
 
     class Full(io.FileIO):
@@ -80,23 +80,23 @@ def test_a_row_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path: Path, m
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", lambda self, mode, buffering: Full(self, mode.replace("b", "")))
         with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
-            csv_records.append(csv, Row("small", "dlx", "solved", 1))
+            csv_records.append(csv, ComparisonRow("small", "dlx", "solved", 1))
     assert csv.read_bytes() == before and Path.open is real
     csv.write_bytes(before.rstrip())  # as an editor may leave it
-    csv_records.append(csv, Row("small", "dlx", "solved", 1))
-    assert [row.solver for row in csv_records.read(csv, Row)] == ["rowscan", "dlx"]
+    csv_records.append(csv, ComparisonRow("small", "dlx", "solved", 1))
+    assert [row.solver for row in csv_records.read(csv, ComparisonRow)] == ["rowscan", "dlx"]
     csv.write_bytes(b"")
-    assert csv_records.read(csv, Row) == []
-    csv_records.append(csv, Row("small", "dlx", "solved", 1))
-    assert [row.solver for row in csv_records.read(csv, Row)] == ["dlx"]
+    assert csv_records.read(csv, ComparisonRow) == []
+    csv_records.append(csv, ComparisonRow("small", "dlx", "solved", 1))
+    assert [row.solver for row in csv_records.read(csv, ComparisonRow)] == ["dlx"]
 
 
 def test_rows_answer_only_the_question_that_they_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, Question]] = []
 
-    def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> Row:
+    def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
         asked.append((puzzle.sha256, question))
-        return Row(instance, solver, "solved", len(asked))
+        return ComparisonRow(instance, solver, "solved", len(asked))
 
     monkeypatch.setattr("exact.compare.one", one)
     puzzle, csv = uniform(3, 3, 3, seed=1).puzzle, tmp_path / "rows.csv"

@@ -9,7 +9,7 @@ from exact.cover.model import CODES, build, matrix_nodes
 from exact.cover.search import Cover, cover_by_library, run_xcover
 from exact.piece_multiplicity import by_colours, copies
 from exact.request import Request
-from exact.solver_protocol import Told
+from exact.solver_protocol import SolverMessage
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -101,7 +101,7 @@ def test_xcover_counts_the_same() -> None:
     pytest.importorskip("xcover")
     for seed in range(40):
         puzzle = small_puzzle(seed, largest=12)
-        told: list[Told] = []
+        told: list[SolverMessage] = []
         cover_by_library(told.append, puzzle, True)
         boards = all_boards(puzzle)
         assert told[-1].exhausted

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.outcome import Status
-from exact.solver_protocol import Told
+from exact.outcome import SolveStatus
+from exact.solver_protocol import SolverMessage
 from exact.solvers import solve
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -17,8 +17,8 @@ pytest.importorskip("ortools")
 from exact.cp.model import solve_by_cp_sat
 
 
-def last(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> Told:
-    told: list[Told] = []
+def last(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> SolverMessage:
+    told: list[SolverMessage] = []
     solve_by_cp_sat(told.append, puzzle, count_all, conflicts)
     return told[-1]
 
@@ -38,7 +38,7 @@ def test_a_single_cell() -> None:
 def test_branches_are_not_taken_off_a_budget_of_conflicts() -> None:
     outcome = solve(uniform(5, 4, 4, 0).puzzle, solver="cp", count_all=True, fix_corner=True, nodes=100)
     assert outcome.nodes > 100 > outcome.details["conflicts"]
-    assert (outcome.status, outcome.solutions) == (Status.SOLVED, 5)  # one corner, then the other
+    assert (outcome.status, outcome.solutions) == (SolveStatus.SOLVED, 5)  # one corner, then the other
 
 
 def test_spent_conflicts_prove_nothing() -> None:

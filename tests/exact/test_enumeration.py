@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from exact.driver import STEP_SECONDS, Pace
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.solvers import solve
 from instances.board import Board
 from instances.generate import uniform
@@ -33,7 +33,7 @@ def test_boards_of_brute_force(solver: str) -> None:
         outcome = solve(puzzle, solver=solver, each=found.append)
         assert looks(puzzle, found) == sorted(all_boards(puzzle)), seed
         assert outcome.solutions == len(found)
-        assert (outcome.status is Status.SOLVED) == bool(found)
+        assert (outcome.status is SolveStatus.SOLVED) == bool(found)
         several += len(found) > 1
     assert several >= 3
 
@@ -54,7 +54,7 @@ def test_a_budget_keeps_what_was_found() -> None:
     found: list[Board] = []
     whole = solve(puzzle, solver="rowscan", count_all=True)
     cut = solve(puzzle, solver="rowscan", each=found.append, nodes=whole.nodes // 2)
-    assert cut.status is Status.BUDGET_SPENT
+    assert cut.status is SolveStatus.BUDGET_SPENT
     assert cut.nodes == whole.nodes // 2
     assert 0 < cut.solutions == len(set(looks(puzzle, found))) < whole.solutions
 

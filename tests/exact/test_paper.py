@@ -6,16 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from exact.outcome import Status
-from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, Plan, Run, instance, run_experiment
+from exact.outcome import SolveStatus
+from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, ExperimentRun, Plan, instance, run_experiment
 from exact.paper.benoist2008_tables import arithmetic, ratio, tables
 from lns_support.errors import InputError
 
 TINY = Plan(sizes=(7,), per_size=1, budget=5.0)
 
 
-def a_run(method: str, nodes: int, seconds: float, status: Status = Status.SOLVED, seed: int = 1) -> Run:
-    return Run(8, 8, seed, method, 10.0, str(status), 1, nodes, seconds)
+def a_run(
+    method: str, nodes: int, seconds: float, status: SolveStatus = SolveStatus.SOLVED, seed: int = 1
+) -> ExperimentRun:
+    return ExperimentRun(8, 8, seed, method, 10.0, str(status), 1, nodes, seconds)
 
 
 def test_instances_are_the_papers() -> None:
@@ -54,11 +56,11 @@ def test_ratios_and_classes() -> None:
     text = tables(
         [
             a_run(REFERENCE, 1_000, 2.0),
-            a_run(ROW_SCAN, 50_000, 30.0, Status.BUDGET_SPENT),
+            a_run(ROW_SCAN, 50_000, 30.0, SolveStatus.BUDGET_SPENT),
             a_run("without backjumping", 1_500, 3.0),
             a_run("MinOffer", 2_000, 4.0),
-            a_run(REFERENCE, 9, 10.0, Status.BUDGET_SPENT, seed=2),
-            a_run(ROW_SCAN, 9, 30.0, Status.BUDGET_SPENT, seed=2),
+            a_run(REFERENCE, 9, 10.0, SolveStatus.BUDGET_SPENT, seed=2),
+            a_run(ROW_SCAN, 9, 30.0, SolveStatus.BUDGET_SPENT, seed=2),
         ],
         Plan(),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from exact.outcome import UNTOLD, Status
+from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.cut import cut
 from exact.polyominoes.model import build, symmetries
 from exact.polyominoes.search import SLICE, Fillings, Race, fill, fill_by_library
@@ -115,10 +115,10 @@ def test_small_trays_are_counted_as_by_brute_force() -> None:
             assert found.solutions == expected, (seed, weight)
             assert (found.filling is None) == (expected == 0)
         raced = fill(tray)
-        assert raced.status is (Status.SOLVED if expected else Status.INFEASIBLE)
+        assert raced.status is (SolveStatus.SOLVED if expected else SolveStatus.INFEASIBLE)
         assert raced.filling is None or problems(tray, raced.filling) == []
         statuses.add(raced.status)
-    assert statuses == {Status.SOLVED, Status.INFEASIBLE}
+    assert statuses == {SolveStatus.SOLVED, SolveStatus.INFEASIBLE}
     assert several > 20  # trays with equal pieces
 
 
@@ -141,7 +141,7 @@ def test_every_image_is_counted_once_without_the_reduction_too() -> None:
 def test_the_twelve_pentominoes(rows: list[str], solutions: int) -> None:
     tray = parse("\n".join(rows) + "\n" + PENTOMINOES)
     found = fill(tray, count_all=True)
-    assert (found.status, found.solutions) == (Status.SOLVED, solutions)
+    assert (found.status, found.solutions) == (SolveStatus.SOLVED, solutions)
     if solutions < 1000:
         assert fill(tray, "ascender", zones=False, count_all=True).solutions == solutions
 
@@ -151,8 +151,8 @@ def test_xcover_counts_the_same() -> None:
     for seed in (1, 2, 5, 7):
         tray = small_tray(seed)
         found = fill_by_library(tray, count_all=True)
-        assert (found.solutions, found.nodes) == (counted_by_brute_force(tray), UNTOLD), seed
-        assert found.status is (Status.SOLVED if found.solutions else Status.INFEASIBLE)
+        assert (found.solutions, found.nodes) == (counted_by_brute_force(tray), NODES_UNKNOWN), seed
+        assert found.status is (SolveStatus.SOLVED if found.solutions else SolveStatus.INFEASIBLE)
     first = fill_by_library(GAME)
     assert first.filling is not None and problems(GAME, first.filling) == []
 
@@ -186,16 +186,16 @@ def test_steps_change_nothing() -> None:
 def test_budgets() -> None:
     tray = cut(60, 6, 1)[0]
     found = fill(tray, "ascender", nodes=5000)
-    assert (found.status, found.nodes, found.filling, found.weight) == (Status.BUDGET_SPENT, 5000, None, "")
+    assert (found.status, found.nodes, found.filling, found.weight) == (SolveStatus.BUDGET_SPENT, 5000, None, "")
     assert fill(tray, nodes=100).nodes == 100
-    assert fill(tray, "ascender", seconds=0.2).status is Status.BUDGET_SPENT
+    assert fill(tray, "ascender", seconds=0.2).status is SolveStatus.BUDGET_SPENT
 
 
 def test_the_race_ends_with_whatever_weight_is_quick() -> None:
     tray = cut(60, 5, 1)[0]
-    assert fill(tray, "descender", nodes=100_000).status is Status.BUDGET_SPENT
+    assert fill(tray, "descender", nodes=100_000).status is SolveStatus.BUDGET_SPENT
     found = fill(tray, nodes=100_000)
-    assert found.status is Status.SOLVED and found.weight not in ("", "descender")
+    assert found.status is SolveStatus.SOLVED and found.weight not in ("", "descender")
 
 
 def test_what_is_explored_grows_to_a_whole() -> None:
@@ -216,10 +216,10 @@ def test_zones_are_pruned() -> None:
 def test_nothing_to_fill_and_nowhere_to_lay() -> None:
     full = parse("AA\nBB\n\nAA\n\nBB\n")
     for found in (fill(full), fill(full, count_all=True)):
-        assert (found.status, found.solutions, found.filling) == (Status.SOLVED, 1, ("AA", "BB"))
+        assert (found.status, found.solutions, found.filling) == (SolveStatus.SOLVED, 1, ("AA", "BB"))
     narrow = parse("....\n\nAA\nAA\n")
     for count_all in (False, True):
-        assert fill(narrow, count_all=count_all).status is Status.INFEASIBLE
+        assert fill(narrow, count_all=count_all).status is SolveStatus.INFEASIBLE
 
 
 def test_weights() -> None:

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
-from exact.region.lagrangian import Priced
+from exact.region.lagrangian import LagrangianSearch
 from exact.region.plan import make_work, plan_region
-from exact.region.resolve import RegionResult, Status, _Resolve, resolve
+from exact.region.resolve import RegionResult, RegionStatus, _Resolve, resolve
 from exact.region.spend_curves import both_ways, schedules
 from exact.region.state import RegionPlan, RegionWork
 from exact.region.warmup import warm_up
@@ -137,9 +137,10 @@ def test_budgets_are_deterministic_and_bounds_hold() -> None:
     second = resolve(puzzle, jumbled, inner, nodes=30_000)
     assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
     assert first.score > first.score_before and first.score <= first.bound <= puzzle.max_score
-    assert first.status in (Status.IMPROVED, Status.IMPROVED_OPTIMAL)
+    assert first.status in (RegionStatus.IMPROVED, RegionStatus.IMPROVED_OPTIMAL)
     nothing = resolve(puzzle, jumbled, inner, nodes=1)
-    assert nothing.status == Status.BUDGET_SPENT and nothing.board == jumbled and nothing.bound >= puzzle.max_score - 1
+    assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.board == jumbled
+    assert nothing.bound >= puzzle.max_score - 1
     assert resolve(puzzle, jumbled, inner, seconds=0.001).seconds < 1
 
 
@@ -148,7 +149,7 @@ def test_a_target_stops_early_or_is_refuted() -> None:
     expected = best_score(window)
     assert expected is not None
     above = resolve(window.puzzle, window.board, window.cells, donors=window.donors, target=expected + 1)
-    assert above.status == Status.TARGET_REFUTED or above.proven
+    assert above.status == RegionStatus.TARGET_REFUTED or above.proven
     assert above.bound == expected
     reached = resolve(window.puzzle, window.board, window.cells, donors=window.donors, target=expected)
     assert reached.score == expected
@@ -160,16 +161,16 @@ def test_a_target_that_is_reached_already_is_no_budget_spent() -> None:
     placements[[9, 10, 18, 19]] = placements[[10, 9, 19, 18]]
     damaged = Board(placements, 8, 8)
     score, middle = verify(puzzle, damaged).score, list(range(24, 40))
-    for order in ("static", "urgent"):
+    for order in ("static", "dynamic"):
         for target in (score, score - 5, 1):
             reached = resolve(puzzle, damaged, middle, target=target, order=order)
-            assert (reached.status, reached.nodes, reached.score) == (Status.TARGET_REACHED, 0, score)
+            assert (reached.status, reached.nodes, reached.score) == (RegionStatus.TARGET_REACHED, 0, score)
             assert reached.board == damaged and not reached.proven and not reached.improved
     refilled = resolve(puzzle, damaged, range(32), target=score + 1)
-    assert refilled.score > score and (refilled.status == Status.TARGET_REACHED or refilled.proven)
+    assert refilled.score > score and (refilled.status == RegionStatus.TARGET_REACHED or refilled.proven)
     placements[[9, 30]] = -1
     filled = resolve(puzzle, Board(placements, 8, 8), [9, 30], target=1)
-    assert filled.board.placed == 64 and filled.status in (Status.TARGET_REACHED, Status.IMPROVED_OPTIMAL)
+    assert filled.board.placed == 64 and filled.status in (RegionStatus.TARGET_REACHED, RegionStatus.IMPROVED_OPTIMAL)
 
 
 def test_without_a_refill_the_board_is_the_one_given() -> None:
@@ -179,10 +180,10 @@ def test_without_a_refill_the_board_is_the_one_given() -> None:
     other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.grey_sides(cell)))
     placements = board.placements.copy()
     placements[other], placements[clue.cell] = placements[clue.cell], EMPTY
-    for options in ({"nodes": 0}, {"nodes": 0, "target": 1}, {"seconds": 0.0}, {"nodes": 0, "order": "urgent"}):
+    for options in ({"nodes": 0}, {"nodes": 0, "target": 1}, {"seconds": 0.0}, {"nodes": 0, "order": "dynamic"}):
         given = Board(placements, 6, 6)
         result = resolve(puzzle, given, [clue.cell, other, 14], **options)  # type: ignore[arg-type]
-        assert result.status == Status.BUDGET_SPENT and result.board == given
+        assert result.status == RegionStatus.BUDGET_SPENT and result.board == given
         assert result.score == result.score_before == verify(puzzle, given).score <= result.bound
     found = resolve(puzzle, Board(placements, 6, 6), [clue.cell, other])
     assert found.proven and found.score == verify(puzzle, found.board).score and not verify(puzzle, found.board).broken
@@ -196,9 +197,9 @@ def test_an_empty_clue_cell_elsewhere_breaks_nothing() -> None:
     upper = Board(placements, 6, 6)
     kept: list[Board] = []
     for cells in ([7, 8, 9, 10], list(range(12))):
-        for order in ("static", "urgent"):
+        for order in ("static", "dynamic"):
             result = resolve(puzzle, upper, cells, nodes=2 * len(cells), order=order, keep=kept.append)
-            assert (result.status, result.board, result.score) == (Status.OPTIMAL, upper, 27) and not kept
+            assert (result.status, result.board, result.score) == (RegionStatus.OPTIMAL, upper, 27) and not kept
 
 
 def test_a_region_with_a_hole_never_ends_worse() -> None:
@@ -211,7 +212,7 @@ def test_a_region_with_a_hole_never_ends_worse() -> None:
     holes[[19, 27, 35, 36, 44]] = EMPTY
     kept: list[Board] = []
     before = verify(puzzle, Board(holes, 8, 8)).score
-    for order in ("static", "urgent"):
+    for order in ("static", "dynamic"):
         result = resolve(puzzle, Board(holes, 8, 8), range(8, 56), nodes=500, order=order, keep=kept.append)
         assert result.board.placed == 64 and before <= result.score == verify(puzzle, result.board).score
         assert verify(puzzle, result.board).complete
@@ -256,9 +257,9 @@ def test_a_target_that_the_rest_of_the_board_refutes_is_answered_at_once() -> No
     placements = board.placements.copy()
     placements[[9, 10, 49, 50]] = placements[[10, 9, 50, 49]]
     given = Board(placements, 8, 8)
-    for order in ("static", "urgent"):
+    for order in ("static", "dynamic"):
         result = resolve(puzzle, given, [49, 50], target=puzzle.max_score, order=order, nodes=1000)
-        assert (result.status, result.nodes, result.board) == (Status.TARGET_REFUTED, 0, given)
+        assert (result.status, result.nodes, result.board) == (RegionStatus.TARGET_REFUTED, 0, given)
 
 
 def test_steps_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +267,7 @@ def test_steps_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
     placements = board.placements.copy()
     placements[inner] = np.random.default_rng(0).permutation(placements[inner])
-    ways: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "urgent"}]
+    ways: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "dynamic"}]
 
     def answers() -> list[RegionResult]:
         jumbled = Board(placements, 8, 8)
@@ -295,7 +296,7 @@ def test_ctrl_c_while_the_kernels_are_loaded_is_not_lost(monkeypatch: pytest.Mon
 
     warm_up.cache_clear()
     with monkeypatch.context() as patched:
-        patched.setattr(Priced, "set_prices", interrupted)
+        patched.setattr(LagrangianSearch, "set_prices", interrupted)
         with pytest.raises(KeyboardInterrupt):
             warm_up("static")
     warm_up("static")
@@ -309,7 +310,7 @@ def test_a_clue_that_is_laid_may_cost_matches() -> None:
     puzzle = puzzle.with_clues([dataclasses.replace(clue, rotation=clue.rotation ^ 2)])
     result = resolve(puzzle, board, [clue.cell])
     assert result.board.placements[clue.cell] == right ^ 2 and result.score < result.score_before
-    assert result.status == Status.IMPROVED_OPTIMAL and result.proven and not result.improved
+    assert result.status == RegionStatus.IMPROVED_OPTIMAL and result.proven and not result.improved
 
 
 def test_a_target_that_the_prices_refute_is_not_searched_for() -> None:
@@ -322,7 +323,7 @@ def test_a_target_that_the_prices_refute_is_not_searched_for() -> None:
     priced = resolve(puzzle, jumbled, rows(puzzle, 2, 4), prices=True, nodes=1).bound
     assert verify(puzzle, jumbled).score < priced < puzzle.max_score
     refuted = resolve(puzzle, jumbled, rows(puzzle, 2, 4), prices=True, target=priced + 1)
-    assert (refuted.status, refuted.nodes, refuted.bound) == (Status.TARGET_REFUTED, 0, priced)
+    assert (refuted.status, refuted.nodes, refuted.bound) == (RegionStatus.TARGET_REFUTED, 0, priced)
     assert refuted.board == jumbled
 
 
@@ -334,11 +335,11 @@ def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:
     free = [cell for cell in cells if cell not in clues and cell % 6 not in (0, 5)]
     placements[free] = np.roll(placements[free], 1)
     result = resolve(puzzle, Board(placements, 6, 6), cells)
-    assert result.status == Status.IMPROVED_OPTIMAL and result.score == puzzle.max_score
+    assert result.status == RegionStatus.IMPROVED_OPTIMAL and result.score == puzzle.max_score
     for clue in puzzle.clues:
         assert result.board.placements[clue.cell] == clue.piece * 4 + clue.rotation
     only = resolve(puzzle, board, sorted(clues))
-    assert only.status == Status.OPTIMAL and only.nodes == 0
+    assert only.status == RegionStatus.OPTIMAL and only.nodes == 0
 
 
 def test_bad_regions_are_refused_in_a_sentence() -> None:
@@ -386,7 +387,7 @@ def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() ->
         url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={edges}"
         _, board = load_board(url, puzzle)
         result = resolve(puzzle, board, rows(puzzle, 1, 4), nodes=50_000_000)
-        assert result.status == Status.OPTIMAL and result.score == result.bound == score == 470
+        assert result.status == RegionStatus.OPTIMAL and result.score == result.bound == score == 470
 
 
 def test_equal_pieces_have_one_price() -> None:
@@ -399,7 +400,9 @@ def test_equal_pieces_have_one_price() -> None:
         pieces[inner[1::2]] = pieces[inner[::2]]
         puzzle = dataclasses.replace(puzzle, pieces=pieces)
         search = _Resolve(puzzle, board, list(range(6, 24)), 1, 1, True)
-        priced = Priced(search.plan, search.used, search.outside, both_ways(puzzle, search.plan.cells), search.spare)
+        priced = LagrangianSearch(
+            search.plan, search.used, search.outside, both_ways(puzzle, search.plan.cells), search.spare
+        )
         prices = priced._better(search.incumbent - 1, lambda: False)
         twins = search.plan.twin
         for twin in np.unique(twins[priced.free & (twins >= 0)]):

@@ -16,10 +16,10 @@ import pytest
 from exact.region.compare_orders import cells_of, main
 from exact.region.dynamic import is_compact
 from exact.region.dynamic_explain import deepest
-from exact.region.dynamic_moves import Urgency
+from exact.region.dynamic_moves import DynamicState
 from exact.region.dynamic_search import LINES
 from exact.region.kernel import FOUND, NONE, OPEN
-from exact.region.resolve import Status, _Resolve, resolve
+from exact.region.resolve import RegionStatus, _Resolve, resolve
 from exact.region.state import OUTSIDE
 from exact.region.sweep import begin_sweep
 from exact.region.windows import everywhere, rows, window
@@ -41,10 +41,10 @@ def test_windows_against_a_plain_search_with_and_without_backjumping(block: int)
     for seed in range(100 * block, 100 * block + 100):
         small = random_window(seed)
         expected = best_score(small)
-        check(small, expected, order="urgent")
-        check(small, expected, order="urgent", backjumping=False)
-        check(small, expected, order="urgent", balance=False)
-        check(small, expected, order="urgent", balance=False, curves=False)
+        check(small, expected, order="dynamic")
+        check(small, expected, order="dynamic", backjumping=False)
+        check(small, expected, order="dynamic", balance=False)
+        check(small, expected, order="dynamic", balance=False, curves=False)
         check(small, expected, order="auto")
 
 
@@ -68,14 +68,14 @@ def test_regions_too_large_for_the_plain_search_end_as_with_the_static_order() -
         assert expected.proven
         ways: list[dict[str, Any]] = [{}, {"backjumping": False}, {"curves": False}]
         for options in ways:
-            answer = resolve(puzzle, board, cells, order="urgent", **options)
+            answer = resolve(puzzle, board, cells, order="dynamic", **options)
             assert answer.proven and answer.score == expected.score == verify(puzzle, answer.board).score
 
 
 def test_jumps_leave_out_nodes_and_no_refill() -> None:
     """On one schedule with and without jumps see the same tree, and the static order obeys the same caps."""
     saved = 0
-    for seed in [*range(60), 240, 453, 492, 538, 672]:  # in the last ones slips in the explanations showed
+    for seed in [*range(60), 240, 453, 492, 538, 672]:  # in the last ones breaks in the explanations showed
         puzzle, board = jumbled(seed, 2 + seed % 3)
         cells = np.random.default_rng(seed).permutation(42)[:20].tolist() if seed % 8 else rows(puzzle, 2, 5)
         for r in range(12):
@@ -83,7 +83,7 @@ def test_jumps_leave_out_nodes_and_no_refill() -> None:
             for way in ("static", "steps", "jumps"):
                 search = _Resolve(puzzle, board, cells, 1, 1, True)
                 if way != "static":
-                    search.decide_by_urgency(way == "jumps")
+                    search.use_dynamic_order(way == "jumps")
                 begin_sweep(search.work)
                 made[way] = search.sweep(search.schedules[seed % 3], r, 50_000)
             if OPEN in [status for status, _ in made.values()]:
@@ -99,13 +99,13 @@ def test_jumps_leave_out_nodes_and_no_refill() -> None:
 def test_budgets_are_deterministic_and_bounds_hold() -> None:
     puzzle, board = jumbled(3, 6)
     cells = rows(puzzle, 1, 6)
-    first, second = (resolve(puzzle, board, cells, nodes=30_000, order="urgent") for _ in range(2))
+    first, second = (resolve(puzzle, board, cells, nodes=30_000, order="dynamic") for _ in range(2))
     assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
     assert first.score_before < first.score <= first.bound <= puzzle.max_score
-    nothing = resolve(puzzle, board, cells, nodes=1, order="urgent")
-    assert nothing.status == Status.BUDGET_SPENT and nothing.nodes <= 1 and nothing.board == board
-    assert resolve(puzzle, board, cells, seconds=0.001, order="urgent").seconds < 1
-    assert resolve(puzzle, board, cells, order="urgent", target=first.score).score >= first.score
+    nothing = resolve(puzzle, board, cells, nodes=1, order="dynamic")
+    assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.nodes <= 1 and nothing.board == board
+    assert resolve(puzzle, board, cells, seconds=0.001, order="dynamic").seconds < 1
+    assert resolve(puzzle, board, cells, order="dynamic", target=first.score).score >= first.score
 
 
 def test_ctrl_c_gives_what_is_known() -> None:
@@ -117,8 +117,8 @@ def test_ctrl_c_gives_what_is_known() -> None:
         if score > verify(puzzle, board).score:
             raise KeyboardInterrupt
 
-    result = resolve(puzzle, board, rows(puzzle, 1, 6), order="urgent", report=stop)
-    assert result.status == Status.INTERRUPTED and result.score == seen[-1] > result.score_before
+    result = resolve(puzzle, board, rows(puzzle, 1, 6), order="dynamic", report=stop)
+    assert result.status == RegionStatus.INTERRUPTED and result.score == seen[-1] > result.score_before
     assert verify(puzzle, result.board).score == result.score <= result.bound
 
 
@@ -135,7 +135,7 @@ def test_everywhere_takes_an_order() -> None:
     puzzle, board = planted(4, 6, 5, 4)
     placements = board.placements.copy()
     placements[[7, 8]] = placements[[8, 7]]
-    results = list(everywhere(puzzle, Board(placements, 6, 5), 2, 3, order="urgent"))
+    results = list(everywhere(puzzle, Board(placements, 6, 5), 2, 3, order="dynamic"))
     assert results[-1].result.score == puzzle.max_score and all(one.result.proven for one in results)
 
 
@@ -156,7 +156,7 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
             main([*arguments, *wrong])
         assert f"{wrong[0]} is 0; expected" in capsys.readouterr().err
     window = resolve(puzzle, board, [0, 1], seconds=1.0)
-    interrupted = mock.Mock(return_value=replace(window, status=Status.INTERRUPTED))
+    interrupted = mock.Mock(return_value=replace(window, status=RegionStatus.INTERRUPTED))
     with mock.patch("exact.region.compare_orders.resolve", interrupted):
         assert main([*arguments, "--shapes", "2x4", "--every", "1"]) == 130
     assert interrupted.call_count == 1
@@ -164,7 +164,7 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:
     """The oracle of explanations: whether some refill within the caps has these oriented pieces on these cells."""
-    plan, lines = search.plan, search.urgent.urgency if search.urgent else None
+    plan, lines = search.plan, search.dynamic.urgency if search.dynamic else None
     assert lines is not None
     cap = lines.cap[: int(search.work.state[LINES])].tolist()
     quads = plan.quads.tolist()
@@ -225,10 +225,10 @@ def check_explanations(seed: int) -> int:
     puzzle, board = jumbled(seed, 2 + seed % 5, clues=seed % 3)
     cells = np.random.default_rng(seed).permutation(42)[:6].tolist() if seed % 4 else window(puzzle, 2, 3, 2, 1)
     search = _Resolve(puzzle, board, cells, 0, 1, seed % 2 > 0)
-    search.decide_by_urgency(True)
+    search.use_dynamic_order(True)
     checked = 0
 
-    def check_one(urgency: Urgency, depth: int) -> int:
+    def check_one(urgency: DynamicState, depth: int) -> int:
         nonlocal checked
         blamed = int(urgency.conflict[depth, 0])
         reason = [earlier for earlier in range(depth) if blamed >> earlier & 1]

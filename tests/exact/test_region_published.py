@@ -58,7 +58,7 @@ def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.Cap
     capsys.readouterr()
     assert main([*arguments, "--rows", "2", "--without", "speed"]) == 2
     assert "expected some of balance, look, curves, prices, backjumping" in capsys.readouterr().err
-    assert main([*arguments[:-1], str(tmp_path / "urgent.csv"), "--rows", "2", "--order", "urgent"]) == 0
+    assert main([*arguments[:-1], str(tmp_path / "urgent.csv"), "--rows", "2", "--order", "dynamic"]) == 0
     assert "| 2 | all | 2 | 2 | 1 | 0 |" in capsys.readouterr().out
     others = [*arguments[:-1], str(tmp_path / "others.csv"), "--rows", "2", "--without", "prices,look,balance,curves"]
     assert main(others) == 0

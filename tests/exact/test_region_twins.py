@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact.region.resolve import Status, resolve
+from exact.region.resolve import RegionStatus, resolve
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns_support.errors import BoardError
 from tests.fuzz_region import Window, best_score, check, random_window, renamed
 
-WAYS: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "urgent"}, {"order": "urgent", "backjumping": False}]
+WAYS: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "dynamic"}, {"order": "dynamic", "backjumping": False}]
 # a row whose cells match in this order: end, a piece with its twin (which is stored turned), three others, end
 CHAIN = [(0, 1, 0, 0), (0, 1, 0, 1), (1, 0, 1, 0), (0, 2, 0, 1), (0, 3, 0, 2), (0, 4, 0, 3), (0, 0, 0, 4)]
 
@@ -36,11 +36,11 @@ def test_a_twin_on_the_cell_of_a_clue_changes_no_answer(cells: list[int], option
     for board in (own, twin):
         assert verify(row(), board).valid
         result = resolve(row(), board, cells, **options)
-        assert result.status == Status.IMPROVED_OPTIMAL and result.score == 6, board
+        assert result.status == RegionStatus.IMPROVED_OPTIMAL and result.score == 6, board
         assert verify(row(), result.board).complete
     for board in (own, twin):
         result = resolve(row(), board, [2, 3], **options)
-        assert result.status == Status.OPTIMAL and result.score == 3 and result.board == board
+        assert result.status == RegionStatus.OPTIMAL and result.score == 3 and result.board == board
 
 
 @pytest.mark.parametrize("options", WAYS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.rowscan.bench import placements_per_second
 from exact.rowscan.search import RowScan
 from exact.solvers import copies_counted, corner_fixed, solve
@@ -31,7 +31,7 @@ def test_counts_what_brute_force_counts(seed: int) -> None:
     puzzle = small_puzzle(seed, largest=12)
     outcome = solve(puzzle, solver="rowscan", count_all=True)
     assert outcome.solutions == count_solutions(puzzle)
-    assert outcome.status is (Status.SOLVED if outcome.solutions else Status.INFEASIBLE)
+    assert outcome.status is (SolveStatus.SOLVED if outcome.solutions else SolveStatus.INFEASIBLE)
 
 
 # field.md: solutions with all rotations counted, nodes of a plain row scan
@@ -41,7 +41,7 @@ def test_counts_what_brute_force_counts(seed: int) -> None:
 def test_counts_and_nodes_of_the_field(size: int, solutions: int, nodes: int) -> None:
     puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
     outcome = solve(puzzle, solver="rowscan", count_all=True)
-    assert (outcome.solutions, outcome.nodes, outcome.status) == (solutions, nodes, Status.SOLVED)
+    assert (outcome.solutions, outcome.nodes, outcome.status) == (solutions, nodes, SolveStatus.SOLVED)
 
 
 def test_nodes_of_a_first_solution_depend_on_how_the_puzzle_is_written() -> None:
@@ -73,7 +73,7 @@ def test_first_solution_is_perfect_and_node_budget_is_exact() -> None:
     found = solve(puzzle, solver="rowscan")
     assert found.board is not None and verify(puzzle, found.board).score == puzzle.max_score
     cut = solve(puzzle, solver="rowscan", count_all=True, nodes=777)
-    assert (cut.nodes, cut.status) == (777, Status.BUDGET_SPENT)
+    assert (cut.nodes, cut.status) == (777, SolveStatus.BUDGET_SPENT)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from exact.sat.clauses import exactly_one_counters
 from exact.sat.dimacs import read_answer, write
 from exact.sat.encodings import ENCODINGS, encode
 from exact.sat.search import Job, search
-from exact.solver_protocol import Told
+from exact.solver_protocol import SolverMessage
 from instances.generate import balanced_torus, uniform
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -25,8 +25,8 @@ from pysat.formula import CNF
 from pysat.solvers import Solver
 
 
-def found_by(puzzle: Puzzle, **job: object) -> Told:
-    told: list[Told] = []
+def found_by(puzzle: Puzzle, **job: object) -> SolverMessage:
+    told: list[SolverMessage] = []
     search(told.append, puzzle, Job(sat_solver="cadical195", **job))  # type: ignore[arg-type]
     return told[-1]
 

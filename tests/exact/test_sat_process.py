@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exact.outcome import UNTOLD, Status
-from exact.registry import SOLVERS, Entry
+from exact.outcome import NODES_UNKNOWN, SolveStatus
+from exact.registry import SOLVERS, SolverEntry
 from exact.request import Request
 from exact.sat.search import Job, canonical_name, search
-from exact.solver_protocol import Told, answer_of_child
+from exact.solver_protocol import SolverMessage, solve_in_child
 from exact.solvers import solve
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -86,7 +86,7 @@ def test_a_library_call_stops_in_time(solver: str) -> None:
     began = time.perf_counter()
     outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver=solver, seconds=1.5)
     assert time.perf_counter() - began < 3.5
-    assert outcome.status is Status.BUDGET_SPENT
+    assert outcome.status is SolveStatus.BUDGET_SPENT
     assert outcome.solutions == 0
 
 
@@ -102,12 +102,12 @@ def test_a_limit_of_processor_time() -> None:
     assert heard == ["burning"]
     pytest.importorskip("pysat")
     outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver="sat:half-3", seconds=2.0, processor=True)
-    assert (outcome.status, outcome.seconds) == (Status.BUDGET_SPENT, 2.0)
+    assert (outcome.status, outcome.seconds) == (SolveStatus.BUDGET_SPENT, 2.0)
     assert outcome.details["variables"] > 50_000  # told before the search
     for solver in ("rowscan", "sls:dcrwalk"):
         began = time.process_time()
         outcome = solve(uniform(10, 10, 8, seed=1).puzzle, solver=solver, seconds=0.5, processor=True)
-        assert outcome.status is Status.BUDGET_SPENT
+        assert outcome.status is SolveStatus.BUDGET_SPENT
         assert 0.5 <= outcome.seconds <= time.process_time() - began
 
 
@@ -115,24 +115,24 @@ def test_nodes_that_nobody_tells() -> None:
     for module in ("pysat", "xcover"):
         pytest.importorskip(module)
     puzzle = uniform(3, 3, 3).puzzle
-    assert solve(puzzle, solver="sat:half-3").nodes == UNTOLD  # kissat
-    assert solve(puzzle, solver="xcc", count_all=True).nodes == UNTOLD
+    assert solve(puzzle, solver="sat:half-3").nodes == NODES_UNKNOWN  # kissat
+    assert solve(puzzle, solver="xcc", count_all=True).nodes == NODES_UNKNOWN
     assert solve(puzzle, solver="sat:half-3", sat_solver="cadical").nodes >= 0
 
 
 def test_spent_memory_is_not_infeasible() -> None:
     pytest.importorskip("pysat")
     outcome = solve(uniform(9, 9, 7, seed=1).puzzle, solver="sat:full-4", memory=600_000_000, seconds=20)
-    assert outcome.status is Status.BUDGET_SPENT
+    assert outcome.status is SolveStatus.BUDGET_SPENT
     assert outcome.details["memory_spent"] == 1.0
 
 
 def test_unsolvable_and_solved_through_the_interface() -> None:
     pytest.importorskip("pysat")
     row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 1]], dtype=np.int32), 3, 1)
-    assert solve(row, solver="sat:half-3").status is Status.INFEASIBLE
+    assert solve(row, solver="sat:half-3").status is SolveStatus.INFEASIBLE
     outcome = solve(uniform(4, 4, 4, seed=2).puzzle, solver="sat:half-2", count_all=True)
-    assert outcome.status is Status.SOLVED
+    assert outcome.status is SolveStatus.SOLVED
     assert outcome.solutions == solve(uniform(4, 4, 4, seed=2).puzzle, count_all=True).solutions
     assert outcome.board is not None
 
@@ -140,7 +140,7 @@ def test_unsolvable_and_solved_through_the_interface() -> None:
 def test_node_budgets_prove_nothing() -> None:
     pytest.importorskip("pysat")
     for sat_solver in ("kissat", "cadical", "minisat"):
-        told: list[Told] = []
+        told: list[SolverMessage] = []
         search(told.append, uniform(8, 8, 6, seed=1).puzzle, Job("half-3", sat_solver, nodes=20))
         assert not told[-1].exhausted
         assert told[-1].solutions == 0
@@ -150,7 +150,7 @@ def test_decisions_are_not_taken_off_a_budget_of_conflicts() -> None:
     """Glucose limits conflicts only, and makes many more decisions."""
     pytest.importorskip("pysat")
     puzzle = uniform(5, 4, 4, seed=0).puzzle
-    told: list[Told] = []
+    told: list[SolverMessage] = []
     search(told.append, puzzle, Job("half-3", "glucose", True))
     conflicts = int(told[-1].details["conflicts"])
     assert told[-1].exhausted and told[-1].nodes > conflicts + 1
@@ -161,7 +161,7 @@ def test_decisions_are_not_taken_off_a_budget_of_conflicts() -> None:
         puzzle, solver="sat:half-3", sat_solver="glucose", count_all=True, fix_corner=True, nodes=2 * budget
     )
     assert (
-        outcome.status is Status.SOLVED
+        outcome.status is SolveStatus.SOLVED
         and outcome.solutions == solve(puzzle, fix_corner=True, count_all=True).solutions
     )
     assert outcome.nodes > outcome.details["budget_spent"] == outcome.details["conflicts"]
@@ -196,7 +196,7 @@ def test_two_corners_add_up_but_for_sizes_and_peaks() -> None:
 )
 def test_solvers_of_python_sat(name: str) -> None:
     pytest.importorskip("pysat")
-    told: list[Told] = []
+    told: list[SolverMessage] = []
     search(told.append, uniform(4, 4, 4, seed=3).puzzle, Job("half-3", name))
     assert told[-1].solutions == 1
 
@@ -224,7 +224,7 @@ def test_a_missing_package_names_its_extra(
 
 
 @pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
-def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: Entry) -> None:
+def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: SolverEntry) -> None:
     module, name = entry.home.split(":")
     home = import_module(module)
     assert callable(getattr(home, name))
@@ -239,8 +239,8 @@ def test_only_a_limit_that_was_met_is_the_time_that_was_spent(how, seconds, monk
     puzzle = uniform(3, 3, 2, seed=1).puzzle
 
     def told(*arguments, receive, **limits):
-        receive(Told(0, UNTOLD, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
+        receive(SolverMessage(0, NODES_UNKNOWN, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
         return Ended(how, 2.0, 0)
 
     monkeypatch.setattr("exact.solver_protocol.run", told)
-    assert answer_of_child(speak_and_crash, puzzle, Request(seconds=100.0, processor=True)).seconds == seconds
+    assert solve_in_child(speak_and_crash, puzzle, Request(seconds=100.0, processor=True)).seconds == seconds

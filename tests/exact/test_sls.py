@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.sls.rules import RULES, advance
 from exact.sls.solver import LocalSearch
 from exact.sls.state import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
@@ -114,7 +114,7 @@ def test_unsatisfiable_is_never_solved() -> None:
 def test_puzzles(rule: str) -> None:
     for seed in range(3):
         outcome = solve(uniform(3, 3, 3, seed).puzzle, solver=f"sls:{rule}", nodes=2_000_000, seed=seed)
-        assert outcome.status is Status.SOLVED
+        assert outcome.status is SolveStatus.SOLVED
         assert outcome.board is not None
 
 
@@ -123,7 +123,7 @@ def test_same_seed_same_walk() -> None:
     runs = [solve(puzzle, solver="sls:adaptg2wsat", nodes=5_000, seed=seed) for seed in (1, 1, 2)]
     assert runs[0].details == runs[1].details
     assert runs[0].nodes == runs[1].nodes
-    assert runs[0].status in (Status.SOLVED, Status.BUDGET_SPENT)
+    assert runs[0].status in (SolveStatus.SOLVED, SolveStatus.BUDGET_SPENT)
 
 
 def test_counting_is_refused() -> None:

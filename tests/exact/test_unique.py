@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from exact.outcome import Status
+from exact.outcome import SolveStatus
 from exact.solvers import copies_counted, solve
 from instances.generate import three_partition, triples_of, unique
 from instances.verify import verify
@@ -18,7 +18,7 @@ SHAPES = [(w, h) for w in range(2, 9) for h in range(2, w + 1)]
 def solutions(width: int, height: int, construction: str, attempt: int) -> int:
     planted = unique(width, height, construction, seed=1, attempt=attempt)
     outcome = solve(planted.puzzle, solver="rowscan", count_all=True, fix_corner=True, seconds=20)
-    assert outcome.status is Status.SOLVED
+    assert outcome.status is SolveStatus.SOLVED
     return outcome.solutions // copies_counted(planted.puzzle, planted.solution)  # the corners of 2x2 are twins
 
 
@@ -48,7 +48,7 @@ def test_three_partition_and_back(numbers: list[int]) -> None:
         for order in itertools.permutations(numbers)
     )
     outcome = solve(puzzle, solver="rowscan", seconds=60)
-    assert outcome.status is (Status.SOLVED if splits else Status.INFEASIBLE)
+    assert outcome.status is (SolveStatus.SOLVED if splits else SolveStatus.INFEASIBLE)
     assert puzzle.colours <= len(numbers) + 6
     if splits:
         assert outcome.board is not None

@@ -11,20 +11,20 @@ from typing import Any, TypeVar
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.islands import Archipelago
-from lns.params import Construct, Engine, Params, Tabu
-from lns.runs.board_log import Entry, Journal, Reader
+from lns.params import ConstructParams, EngineParams, Params, TabuParams
+from lns.runs.board_log import BoardLog, Entry, Reader
 from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS
-from lns.runs.history import Account
-from lns.runs.recorder import Keeper
+from lns.runs.history import RunHistory
+from lns.runs.recorder import Recorder
 from lns.runs.recover import Recovered, recover
 
 _T = TypeVar("_T")
 
 QUICK = Params(
-    construct=Construct(tail=8, tail_nodes=2000, reshuffle_nodes=200_000, patience_nodes=100_000),
-    tabu=Tabu(steps=50, patience=400),
-    engine=Engine(step_nodes=20_000),
+    construct=ConstructParams(tail=8, tail_nodes=2000, restart_nodes=200_000, restart_nodes_without_prefix=100_000),
+    tabu=TabuParams(steps=50, patience=400),
+    engine=EngineParams(step_nodes=20_000),
 )
 
 
@@ -58,18 +58,18 @@ def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: f
         engine=directory.settings.engine,
         executor=Inline(),
     )
-    keeper = Keeper(directory, Account(seconds), Journal(directory.path), [])
-    keep(search, keeper, steps)
+    recorder = Recorder(directory, RunHistory(seconds), BoardLog(directory.path), [])
+    keep(search, recorder, steps)
     return search
 
 
-def keep(search: Archipelago, keeper: Keeper, steps: int) -> None:
+def keep(search: Archipelago, recorder: Recorder, steps: int) -> None:
     """One session, saved as `lns solve` saves it."""
-    keeper.begin(search.workers, "test")
-    keeper.save(search)
-    search.run(60.0, keeper.directory.puzzle.max_score, keeper.note, steps=steps)
-    keeper.end(search, "steps made")
-    keeper.directory.close()
+    recorder.begin(search.workers, "test")
+    recorder.save(search)
+    search.run(60.0, recorder.directory.puzzle.max_score, recorder.note, steps=steps)
+    recorder.end(search, "steps made")
+    recorder.directory.close()
 
 
 def finished_run(path: Path, *, steps: int = 6, engine: str = "auto", name: str = "like-e2-6x6") -> Path:
@@ -99,10 +99,10 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
             executor=Inline(),
             islands=found.islands,
         )
-        keeper = Keeper(directory, found.account, found.journal, found.recent)
+        recorder = Recorder(directory, found.history, found.journal, found.recent)
         if found.best is not None:
-            keeper.adopt(found.best.board, found.best.score, found.origin)
-        keep(search, keeper, steps)
+            recorder.adopt(found.best.board, found.best.score, found.origin)
+        keep(search, recorder, steps)
     return search, found
 
 

@@ -8,13 +8,12 @@ import pytest
 from instances import Clue, InputError, Puzzle, verify
 from instances.formats import load_puzzle
 from instances.generate import like_e2
-from lns.construct.beam import Beam
+from lns.construct.beam import BeamSearch
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.order import comb
 from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
-from lns.params import Beam as BeamParams
-from lns.params import Params, from_dict
+from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
@@ -28,7 +27,7 @@ def steps_to(engine: BeamEngine, score: int, most: int) -> int:
     """Steps until a board of ``score`` is there; every board judged on the way."""
     for step in range(1, most + 1):
         engine.step(score)
-        for find in engine.drain():
+        for find in engine.pop_boards():
             judged = verify(engine.puzzle, find.board)
             assert judged.valid and judged.full and judged.score == find.score
         if engine.best_score >= score:
@@ -70,14 +69,14 @@ def test_the_best_children_live_on_and_chance_decides_among_equals():
     puzzle = like_e2(6, 6, seed=2).puzzle
     order = comb(6, 6, 5, 5, 4)
 
-    def grown(width: int, seed: int) -> Beam:
-        beam = Beam(puzzle, order, 2, (), BeamParams(width=width, fan_out=64, slip=16), random_state(seed))
+    def grown(width: int, seed: int) -> BeamSearch:
+        beam = BeamSearch(puzzle, order, 2, (), BeamParams(width=width, fan_out=64, break_cost=16), random_state(seed))
         beam.run(10**6)
         return beam
 
     everything = grown(4000, 1)
     assert everything.depth == 2 and everything.alive < 4000
-    assert set(everything.worth.tolist()) == {0}, "the rim never slips"
+    assert set(everything.worth.tolist()) == {0}, "the rim never breaks"
     all_paths = {tuple(path) for path in everything.paths(everything.alive).tolist()}
     assert len(all_paths) == everything.alive
     few = [{tuple(path) for path in grown(3, seed).paths(3).tolist()} for seed in range(8)]
@@ -85,24 +84,24 @@ def test_the_best_children_live_on_and_chance_decides_among_equals():
     assert len(set().union(*few)) > 3
 
 
-def test_worth_is_favoured_half_edges_less_the_cost_of_slips():
+def test_worth_is_favoured_half_edges_less_the_cost_of_breaks():
     puzzle = like_e2(10, 10, seed=4).puzzle
     order, favoured = comb(10, 10, 5, 5, 4), (1, 6)
-    beam = Beam(puzzle, order, 80, favoured, BeamParams(width=300), random_state(1))
+    beam = BeamSearch(puzzle, order, 80, favoured, BeamParams(width=300), random_state(1))
     beam.run(10**9)
     most = 0
     assert beam.depth == 80 and (np.diff(beam.worth) <= 0).all()
     for path, worth in zip(beam.paths(beam.alive).tolist(), beam.worth.tolist(), strict=True):
         cells = dict(zip(order[:80].tolist(), path, strict=True))
-        slips = sum(
+        breaks = sum(
             puzzle.oriented[cells[cell], side] != puzzle.oriented[cells[cell + step], (side + 2) % 4]
             for cell in cells
             for side, step in ((1, 1), (2, 10))
             if cell + step in cells and not puzzle.grey_sides(cell)[side]
         )
-        assert worth == np.isin(puzzle.pieces[[laid >> 2 for laid in path]], favoured).sum() - 16 * slips
-        most = max(most, slips)
-    assert most >= 3, "slips were spent"
+        assert worth == np.isin(puzzle.pieces[[laid >> 2 for laid in path]], favoured).sum() - 16 * breaks
+        most = max(most, breaks)
+    assert most >= 3, "breaks were spent"
 
 
 def same(a: BeamEngine, b: BeamEngine) -> None:
@@ -164,7 +163,7 @@ def test_a_state_that_no_beam_would_have_is_refused():
             continue
         for _ in range(6):  # what was accepted leads to legal boards
             trial.step(112)
-        assert all(verify(puzzle, find.board).valid for find in trial.drain())
+        assert all(verify(puzzle, find.board).valid for find in trial.pop_boards())
     assert refused > 15
     for name in ("paths", "worth"):
         with pytest.raises(InputError):
@@ -174,11 +173,11 @@ def test_a_state_that_no_beam_would_have_is_refused():
 def test_only_better_boards_than_one_met_elsewhere_are_looked_for():
     puzzle, board = planted(5, 6, 6, 5)
     engine = engine_for(puzzle, 100)
-    engine.meet(board, puzzle.max_score)
+    engine.inject_incumbent(board, puzzle.max_score)
     for _ in range(20):
         engine.step(10**6)
     assert engine.best_score == puzzle.max_score and engine.origin == "elsewhere"
-    assert not [find for find in engine.drain() if find.origin == "beam"]
+    assert not [find for find in engine.pop_boards() if find.origin == "beam"]
 
 
 def test_a_beam_that_dies_out_still_gives_a_board():

@@ -12,8 +12,8 @@ from lns.construct import border_completion, endgame, kernel
 from lns.construct.border_completion import IDLE, KEEPS, LAST, MOST_CLOSINGS, OPENS, plan_closing
 from lns.construct.constructor import Constructor
 from lns.construct.order import comb
-from lns.construct.schedule import Schedule
-from lns.params import Construct
+from lns.construct.schedule import BreakSchedule
+from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import standing
@@ -83,14 +83,14 @@ def test_narrow_boards_have_rules_for_cells_of_their_rim_only(shape, band):
 def small_search(
     seed: int, begin: int, *, width: int = 5, height: int = 5, band: int = 2, tail: int = 5
 ) -> Constructor:
-    """A whole tree with slips and few colours; the first ``begin`` cells are laid by lists."""
+    """A whole tree with breaks and few colours; the first ``begin`` cells are laid by lists."""
     puzzle, board = planted(seed, width, height, 3)
     order = comb(width, height, band, corner=2)
     laid = [cell for cell in order[: len(order) // 2].tolist() if cell % 2 == 0]
     puzzle = puzzle.with_clues(sorted(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in laid))
     floor = np.zeros(puzzle.cells, dtype=np.int32)
-    schedule = Schedule(order, np.array([8, 12, 15]), floor, (), puzzle.cells - tail, begin)
-    search = Constructor(puzzle, Construct(), schedule, random_state(seed))
+    schedule = BreakSchedule(order, np.array([8, 12, 15]), floor, (), puzzle.cells - tail, begin)
+    search = Constructor(puzzle, ConstructParams(), schedule, random_state(seed))
     assert search.plan.begin == begin
     return search
 

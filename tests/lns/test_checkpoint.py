@@ -15,7 +15,7 @@ import pytest
 
 from instances.verify import verify
 from lns import islands
-from lns.construct.kernel import MOST_STEMS
+from lns.construct.kernel import MAX_FRONTIER_KEYS
 from lns.engine import State
 from lns.engines import make_engine
 from lns.islands import Archipelago
@@ -65,8 +65,8 @@ def test_fewer_and_more_workers(tmp_path: Path) -> None:
     assert fewer.statistics.work > first.statistics.work
     more, found = resumed(tmp_path / "run", 2, workers=5)
     assert more.islands.keys() == {0, 1, 2, 3, 4}
-    assert [session.workers for session in found.account.sessions] == [3, 1, 5]
-    assert found.account.elapsed_s >= sum(session.seconds for session in found.account.sessions[:2])
+    assert [session.workers for session in found.history.sessions] == [3, 1, 5]
+    assert found.history.elapsed_s >= sum(session.seconds for session in found.history.sessions[:2])
 
 
 @pytest.mark.parametrize("engine", ["auto", "tabu"])
@@ -168,9 +168,9 @@ def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
         monkeypatch.setattr(islands, name, 0.0)
     puzzle = small_puzzle("like-e2-8x8")
     logs = []
-    for log_from in (0, puzzle.max_score):
-        path = tmp_path / str(log_from)
-        run_for(new_directory(path, puzzle, engine="tabu", log_from=log_from), 3, workers=3)
+    for min_score in (0, puzzle.max_score):
+        path = tmp_path / str(min_score)
+        run_for(new_directory(path, puzzle, engine="tabu", min_score=min_score), 3, workers=3)
         entries = [entry for entry in Reader(path, puzzle).read() if isinstance(entry, Entry)]
         logs.append([(entry.score, entry.island, entry.board) for entry in entries])
     everything, bests = logs
@@ -295,7 +295,7 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "construct.counters", 3, 10**9),
         ("auto", "construct.shuffle", 1, 10**15),
         ("auto", "construct.spent", 0, -7),
-        ("auto", "construct.stems", 0, MOST_STEMS + 1),
+        ("auto", "construct.frontier_keys", 0, MAX_FRONTIER_KEYS + 1),
         ("auto", "construct.census", 0, -7),
         ("beam", "counters", 3, -1),
         ("tabu", "counters", 5, -1),
@@ -348,7 +348,7 @@ def test_random_values_in_a_whole_checkpoint_never_reach_a_kernel(engine: str, t
             continue
         for _ in range(2):
             engine_again.step(puzzle.max_score)
-        assert all(verify(puzzle, find.board).valid for find in engine_again.drain())
+        assert all(verify(puzzle, find.board).valid for find in engine_again.pop_boards())
     assert refused > 5
 
 
@@ -362,34 +362,34 @@ def test_a_log_that_names_anything_can_be_resumed_again_and_again(tmp_path: Path
             file.write(replace(entry, origin=f"part {number}", elapsed_s=1e10).line() + "\n")
     for _ in range(3):
         _, found = resumed(path, 1)
-        assert len(found.account.operators) == MAX_OPERATORS and found.account.operators[OTHERS].boards >= 20
+        assert len(found.history.operators) == MAX_OPERATORS and found.history.operators[OTHERS].boards >= 20
     assert not look(path).notes
 
 
 def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fsync = os.fsync
     saved: list[list[str]] = []
-    note, end = recorder.Keeper.note, recorder.Keeper.end
+    note, end = recorder.Recorder.note, recorder.Recorder.end
 
     def refuse(*_: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def note_with_room(self: recorder.Keeper, search: Archipelago) -> None:
+    def note_with_room(self: recorder.Recorder, search: Archipelago) -> None:
         note(self, search)
-        if self.best and self.troubles:
-            assert BOARDS in self.troubles and BEST in self.troubles and self.journal.pending
+        if self.best and self.write_errors:
+            assert BOARDS in self.write_errors and BEST in self.write_errors and self.journal.pending
             monkeypatch.setattr(os, "fsync", fsync)
 
-    def at_the_end(self: recorder.Keeper, search: Archipelago, why: str) -> None:
-        saved.append(self.troubles)
+    def at_the_end(self: recorder.Recorder, search: Archipelago, why: str) -> None:
+        saved.append(self.write_errors)
         assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not self.journal.pending
         end(self, search, why)
 
     path = tmp_path / "run"
     directory = new_directory(path, small_puzzle())
     monkeypatch.setattr(recorder, "RETRY_S", 0.0)
-    monkeypatch.setattr(recorder.Keeper, "note", note_with_room)
-    monkeypatch.setattr(recorder.Keeper, "end", at_the_end)
+    monkeypatch.setattr(recorder.Recorder, "note", note_with_room)
+    monkeypatch.setattr(recorder.Recorder, "end", at_the_end)
     monkeypatch.setattr(os, "fsync", refuse)
     run_for(directory, 4)
     assert saved == [[]]

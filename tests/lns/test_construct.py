@@ -1,4 +1,4 @@
-"""The constructor: its tables, its two rules (slips, quotas), its exact tail, and its state."""
+"""The constructor: its tables, its two rules (breaks, quotas), its exact tail, and its state."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lns.construct import candidate_tables
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import MOST_PIECES
 from lns.construct.order import comb
-from lns.construct.packed_candidate import SLIP
-from lns.construct.quota_bandit import Courses
-from lns.construct.schedule import Quota, Schedule, favoured_colours
+from lns.construct.packed_candidate import BREAK_COST
+from lns.construct.quota_bandit import QuotaBandit
+from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.construct.schedule_search import order_of
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
-from lns.params import Construct
+from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import list_of, standing
@@ -52,7 +52,7 @@ def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
 def test_the_last_quarter_of_the_rows_is_filled_column_by_column():
     for width, height, band in [(16, 16, 4), (12, 12, 3), (10, 10, 3), (10, 25, 7), (3, 2, 1), (5, 1, 1)]:
         puzzle, _ = planted(1, width, height, 4)
-        order = [divmod(int(cell), width) for cell in order_of(puzzle, Construct())]
+        order = [divmod(int(cell), width) for cell in order_of(puzzle, ConstructParams())]
         top = (height - band) * width
         assert order[:top] == [(row, column) for row in range(height - band) for column in range(width)]
         if width > 2:
@@ -63,42 +63,44 @@ def row_scan(width: int, height: int) -> IntArray:
     return np.arange(width * height, dtype=np.int32)
 
 
-def plain(puzzle: Puzzle, unlock: list[int], tail: int = 8) -> Schedule:
-    """A schedule without quotas: row scan, slips unlocking at these depths."""
+def plain(puzzle: Puzzle, unlock: list[int], tail: int = 8) -> BreakSchedule:
+    """A schedule without quotas: row scan, breaks unlocking at these depths."""
     cells = puzzle.cells
     none = np.zeros(cells, dtype=np.int32)
-    return Schedule(row_scan(puzzle.width, puzzle.height), np.array(unlock, dtype=np.int64), none, (), cells - tail)
+    return BreakSchedule(
+        row_scan(puzzle.width, puzzle.height), np.array(unlock, dtype=np.int64), none, (), cells - tail
+    )
 
 
 def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
     """Eternity II's own is 201 206 211 216 221 225 229 233 237 239; an instance like it gets one close to that."""
     puzzle = like_e2(16, 16, seed=5).puzzle
-    courses = Courses(puzzle, Construct(), random_state(1))
-    schedule = courses.choose(puzzle.max_score)
-    fit = courses.courses[0].fit
+    arms = QuotaBandit(puzzle, ConstructParams(), random_state(1))
+    schedule = arms.choose(puzzle.max_score)
+    fit = arms.arms[0].fit
     before = schedule.unlock[schedule.unlock < 240]  # theirs is for 240 cells, the rest is luck
     assert 8 <= len(before) <= 12 and 185 <= before[0] <= 210 and before[-1] >= 230
-    assert schedule.unlock[-1] < schedule.cut == 256 - Construct().tail
-    assert fit.quota.height == Construct().quota and len(fit.quota.favoured) == 3
-    assert not (schedule.floor[schedule.allowed > 0] > 0).any(), "quotas and slips never mix"
-    assert courses.aim is not None and 12 <= courses.aim.mismatches <= 24
+    assert schedule.unlock[-1] < schedule.cut == 256 - ConstructParams().tail
+    assert fit.quota.height == ConstructParams().quota and len(fit.quota.favoured) == 3
+    assert not (schedule.floor[schedule.allowed > 0] > 0).any(), "quotas and breaks never mix"
+    assert arms.aim is not None and 12 <= arms.aim.mismatches <= 24
 
 
-def test_a_board_with_more_favoured_half_edges_than_a_slip_is_worth_has_no_quota():
+def test_a_board_with_more_favoured_half_edges_than_a_break_is_worth_has_no_quota():
     for size, has in ((8, True), (32, False)):
         puzzle = planted(1, size, size, 3)[0]
-        courses = Courses(puzzle, Construct(), random_state(1))
-        assert (courses.quota(100) != Quota()) is has, np.isin(puzzle.pieces, favoured_colours(puzzle, 1, 2)).sum()
-        assert courses.quota(0) == Quota()
+        arms = QuotaBandit(puzzle, ConstructParams(), random_state(1))
+        assert (arms.quota(100) != Quota()) is has, np.isin(puzzle.pieces, favoured_colours(puzzle, 1, 2)).sum()
+        assert arms.quota(0) == Quota()
 
 
 @pytest.mark.parametrize("clues", [0, 3])
 def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
     puzzle, _ = planted(7, 5, 4, 4, clues)
     order = row_scan(5, 4)
-    slips = np.arange(20) >= 10
+    breaks = np.arange(20) >= 10
     favoured = (1, 2)
-    made = candidate_tables.build(puzzle, order, slips, favoured, np.random.default_rng(1), 20)
+    made = candidate_tables.build(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
     clue_at = {clue.cell: clue for clue in puzzle.clues}
     bound = {clue.piece for clue in puzzle.clues}
     for depth, cell in enumerate(order.tolist()):
@@ -128,22 +130,22 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
                             if quad[side] != puzzle.oriented[clue.piece * 4 + clue.rotation][(side + 2) % 4]:
                                 spent.append(side)
                     if len(spent) > 1 or any(
-                        not slips[depth] or not candidate_tables.may_slip(puzzle, cell, s) for s in spent
+                        not breaks[depth] or not candidate_tables.may_break(puzzle, cell, s) for s in spent
                     ):
                         continue
-                    wanted[oriented] = sum(colour in favoured for colour in quad) - SLIP * len(spent)
+                    wanted[oriented] = sum(colour in favoured for colour in quad) - BREAK_COST * len(spent)
                 assert dict(listed) == wanted
-                order_of_slips = [gain < -SLIP // 2 for _, gain in listed]
-                assert order_of_slips == sorted(order_of_slips)
+                order_of_breaks = [gain < -BREAK_COST // 2 for _, gain in listed]
+                assert order_of_breaks == sorted(order_of_breaks)
                 for part in (False, True):
-                    gains = [gain for _, gain in listed if (gain < -SLIP // 2) == part]
+                    gains = [gain for _, gain in listed if (gain < -BREAK_COST // 2) == part]
                     assert gains == sorted(gains, reverse=True)
 
 
-def test_prefixes_of_a_slipless_row_scan_match_plain_recursion():
+def test_prefixes_of_a_breakless_row_scan_match_plain_recursion():
     """Every prefix and every placement that plain recursion makes in the same order of cells, counted."""
     puzzle, _ = planted(3, 4, 4, 3, 1)
-    params = Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    params = ConstructParams(restart_nodes_without_prefix=10**9, restart_nodes=10**9)
     search = Constructor(puzzle, params, plain(puzzle, [], tail=1), random_state(1))
     while not search.exhausted:
         search.run(10**7, puzzle.max_score + 1)  # a target that no board reaches: the whole tree
@@ -175,7 +177,7 @@ def test_prefixes_of_a_slipless_row_scan_match_plain_recursion():
         return total
 
     def answered(placed: dict[int, int], cell: int) -> bool:
-        """Whether a free piece fits below the rim piece above; a clue beside it may be mismatched by a slip."""
+        """Whether a free piece fits below the rim piece above; a clue beside it may be mismatched by a break."""
         taken = {oriented >> 2 for oriented in (*placed.values(), *clue_at.values())}
         return any(
             oriented >> 2 not in taken
@@ -276,8 +278,8 @@ def _best_refill(puzzle: Puzzle, placements: np.ndarray, cut: int) -> int:
 @pytest.mark.parametrize("name", ["like-e2-8x5", "like-e2-10x10", "like-e2-16x16-clue5", "like-e2-12x20"])
 def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
     puzzle = load_puzzle(name)
-    params = Construct(population=300, quota=0.0)
-    schedule = Courses(puzzle, params, random_state(1)).choose(puzzle.max_score)
+    params = ConstructParams(population=300, quota=0.0)
+    schedule = QuotaBandit(puzzle, params, random_state(1)).choose(puzzle.max_score)
     search = Constructor(puzzle, params, schedule, random_state(2))
     target = puzzle.max_score * 85 // 100
     board = None
@@ -292,7 +294,7 @@ def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
 
 def test_small_boards_are_searched_whole():
     puzzle = load_puzzle("like-e2-3x3")
-    search = Constructor(puzzle, Construct(), plain(puzzle, [], tail=9), random_state(1))
+    search = Constructor(puzzle, ConstructParams(), plain(puzzle, [], tail=9), random_state(1))
     board = search.run(1000, puzzle.max_score)
     assert board is not None and verify(puzzle, board).score == puzzle.max_score
 
@@ -308,7 +310,7 @@ def test_the_state_is_all_of_it():
                 search.begin(schedule, 9 * search.nodes)
 
     puzzle = load_puzzle("like-e2-16x16-clue1")
-    params = Construct(reshuffle_nodes=300_000, patience_nodes=300_000)
+    params = ConstructParams(restart_nodes=300_000, restart_nodes_without_prefix=300_000)
     schedule = plain(puzzle, list(range(100, 250, 10)))
     whole = Constructor(puzzle, params, schedule, random_state(5))
     go_on(whole, 1_000_000)
@@ -340,8 +342,8 @@ def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(vie
     puzzle, _ = planted(4, 9, 9, 5, 1)
     schedule = plain(puzzle, list(range(10, 72, 3)))
     aside = replace(schedule, view=view)
-    one = Constructor(puzzle, Construct(), aside, random_state(3))
-    other = Constructor(seen_puzzle(puzzle, view), Construct(), schedule, random_state(3))
+    one = Constructor(puzzle, ConstructParams(), aside, random_state(3))
+    other = Constructor(seen_puzzle(puzzle, view), ConstructParams(), schedule, random_state(3))
     for _ in range(3):
         board, seen = _next_board(one), _next_board(other)
         assert board == board_behind(seen, view)
@@ -349,7 +351,7 @@ def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(vie
         assert judged.valid and judged.full and judged.score == verify(other.puzzle, seen).score > 90
         one.begin(aside)
         other.begin(schedule)
-    again = Constructor(puzzle, Construct(), aside, random_state(4))
+    again = Constructor(puzzle, ConstructParams(), aside, random_state(4))
     one.run(1000, puzzle.max_score)
     again.restore(one.state())
     assert standing(again) == standing(one) != ()
@@ -361,7 +363,7 @@ def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(vie
 def test_shuffles_get_longer_with_what_their_colours_were_searched():
     """From what the parameter says to ten times that; those without a prefix end soon, whenever they come."""
     puzzle = load_puzzle("like-e2-8x8")
-    params = Construct(reshuffle_nodes=2_000, patience_nodes=1_000)
+    params = ConstructParams(restart_nodes=2_000, restart_nodes_without_prefix=1_000)
     schedule = plain(puzzle, list(range(10, 60, 4)))
     search = Constructor(puzzle, params, schedule, random_state(5))
     lengths: list[tuple[int, int]] = []
@@ -382,7 +384,7 @@ def test_shuffles_get_longer_with_what_their_colours_were_searched():
 @pytest.mark.parametrize(("name", "begin"), [("like-e2-8x8", 0), ("like-e2-10x10", 36)])
 def test_a_state_that_leads_nowhere_is_refused(name, begin):
     puzzle = load_puzzle(name)
-    params = Construct()
+    params = ConstructParams()
     search = Constructor(puzzle, params, plain(puzzle, [20, 30, 40]), random_state(5))
     search.run(5_000, 112)
     good = search.state()
@@ -409,4 +411,4 @@ def test_a_state_that_leads_nowhere_is_refused(name, begin):
 
 
 def test_a_tail_fits_one_machine_word():
-    assert Construct.__dataclass_fields__["tail"].metadata["high"] <= MAX_TAIL
+    assert ConstructParams.__dataclass_fields__["tail"].metadata["high"] <= MAX_TAIL

@@ -18,7 +18,7 @@ from numpy.random import default_rng
 from instances.puzzle import Puzzle
 from lns.cli.main import main
 from lns.runs import lock, run_summary
-from lns.runs.board_log import Journal
+from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory, read_best
 from lns.runs.files import (
     BEST,
@@ -185,7 +185,7 @@ def test_parameters_changed_by_hand_are_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("checkpoint_s", 0.05), ("log_from", 9000), ("target", -2), ("engine", "magic")]
+    ("name", "value"), [("checkpoint_s", 0.05), ("min_score", 9000), ("target", -2), ("engine", "magic")]
 )
 def test_settings_that_could_not_be_read_again_are_not_written(name: str, value: object, tmp_path: Path) -> None:
     options: dict[str, Any] = {name: value}
@@ -201,7 +201,7 @@ def test_a_log_cut_at_any_byte_keeps_every_whole_line(tmp_path: Path) -> None:
     for length in range(data.rindex(b"\n", 0, -1) - 5, len(data)):
         (path / BOARDS).write_bytes(data[:length])
         whole = data[:length].count(b"\n")
-        journal = Journal(path)
+        journal = BoardLog(path)
         journal.close()
         assert journal.size == (path / BOARDS).stat().st_size == data[:length].rfind(b"\n") + 1
         assert log_of(path) == logged[:whole]

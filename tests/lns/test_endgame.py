@@ -16,8 +16,8 @@ from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
 from lns.construct.endgame_plan import MOST_PIECES
 from lns.construct.order import comb
 from lns.construct.quota_profile import profile
-from lns.construct.schedule import Quota, Schedule, favoured_colours
-from lns.params import Construct
+from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
+from lns.params import ConstructParams
 from lns.rng import random_state
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
@@ -28,14 +28,15 @@ from tests.lns.rim_closings import closes
 def small_search(
     width: int, height: int, clues: int, seed: int, by_lists: int, *, tail: int = 4, lead: int = 0
 ) -> Constructor:
-    """A whole tree to search, with slips, on a small board; the first ``by_lists`` cells by lists, the rest by sets."""
+    """A whole tree to search, with breaks, on a small board; the first ``by_lists`` cells by lists, the rest by
+    sets."""
     puzzle, _ = planted(seed, width, height, 4, clues)
     order, cut = comb(width, height, 2, lead), puzzle.cells - tail
     floor = np.zeros(puzzle.cells, dtype=np.int32)
     if by_lists:
         floor[min(by_lists, puzzle.cells) - 1] = 1  # a quota of one half-edge: the endgame begins behind it
-    schedule = Schedule(order, np.array([2, 6, 9]), floor, (1,), cut)
-    params = Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    schedule = BreakSchedule(order, np.array([2, 6, 9]), floor, (1,), cut)
+    params = ConstructParams(restart_nodes_without_prefix=10**9, restart_nodes=10**9)
     search = Constructor(puzzle, params, schedule, random_state(seed))
     assert search.plan.begin == min(by_lists, cut)
     return search
@@ -67,8 +68,8 @@ SHAPES = [
 @pytest.mark.parametrize("by_lists", [0, 5, 11])
 @pytest.mark.parametrize(("width", "height", "clues", "seed"), SHAPES)
 @pytest.mark.parametrize(("tail", "lead"), [(4, 0), (1, 2)])
-def test_prefixes_with_slips_are_those_of_the_candidate_lists(width, height, clues, seed, by_lists, tail, lead):
-    """By plain recursion over the lists, which say what fits and what slips; in no more nodes."""
+def test_prefixes_with_breaks_are_those_of_the_candidate_lists(width, height, clues, seed, by_lists, tail, lead):
+    """By plain recursion over the lists, which say what fits and what breaks; in no more nodes."""
     search = small_search(width, height, clues, seed, by_lists, tail=tail, lead=lead)
     nodes: list[int] = []
     _, met = prefixes_of(search)
@@ -95,8 +96,8 @@ def test_prefixes_of_larger_boards(seed):
     laid = [Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in every_other]
     puzzle = puzzle.with_clues(sorted(laid))
     none = np.zeros(puzzle.cells, dtype=np.int32)
-    schedule = Schedule(order, np.array([puzzle.cells // 2, puzzle.cells - 12]), none, (), puzzle.cells - 3)
-    search = Constructor(puzzle, Construct(), schedule, random_state(seed))
+    schedule = BreakSchedule(order, np.array([puzzle.cells // 2, puzzle.cells - 12]), none, (), puzzle.cells - 3)
+    search = Constructor(puzzle, ConstructParams(), schedule, random_state(seed))
     assert search.plan.begin == puzzle.cells - 64 > 0
     _, met = prefixes_of(search)
     assert met and set(met) == {prefix for prefix in _prefixes(search, []) if closes(search, prefix)}
@@ -129,12 +130,12 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
     puzzle, order = load_puzzle("like-e2-10x10"), comb(10, 10, 3)
     favoured = favoured_colours(puzzle, 1, 2)
     quota = Quota(favoured, profile(puzzle, order, favoured, 62), 0.7)
-    schedule = Schedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(100), quota.favoured, 94)
-    whole, part = (Constructor(puzzle, Construct(), schedule, random_state(4)) for _ in range(2))
+    schedule = BreakSchedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(100), quota.favoured, 94)
+    whole, part = (Constructor(puzzle, ConstructParams(), schedule, random_state(4)) for _ in range(2))
     _, met = prefixes_of(whole, 4_000_000)
     again, taken_over = [], 0
     while part.nodes < whole.nodes:
-        other = Constructor(puzzle, Construct(), schedule, random_state(4))
+        other = Constructor(puzzle, ConstructParams(), schedule, random_state(4))
         other.restore(part.state())
         for name in ("left", "up", "fits"):
             assert np.array_equal(getattr(other.end_work, name), getattr(part.end_work, name)), name
@@ -160,8 +161,8 @@ def test_a_clue_in_the_tail_is_paid_for_once():
     for piece in np.flatnonzero(~(puzzle.pieces == 0).any(axis=1)).tolist():
         fixed = puzzle.with_clues([Clue(10, piece, 0)])
         none = np.zeros(16, dtype=np.int32)
-        schedule = Schedule(comb(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
-        search = Constructor(fixed, Construct(), schedule, random_state(1))
+        schedule = BreakSchedule(comb(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
+        search = Constructor(fixed, ConstructParams(), schedule, random_state(1))
         while not search.over and checked < 200:
             found = search.run(10_000, 0)
             if found is not None:

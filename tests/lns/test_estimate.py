@@ -15,7 +15,7 @@ from lns.construct import markov_model
 from lns.estimate import Measurement, Tally, estimate
 from lns.params import from_dict
 
-QUICK = from_dict({"construct": {"population": 200, "reshuffle_nodes": 3_000_000}, "engine": {"step_nodes": 300_000}})
+QUICK = from_dict({"construct": {"population": 200, "restart_nodes": 3_000_000}, "engine": {"step_nodes": 300_000}})
 
 
 def test_boards_that_share_most_of_their_cells_are_one_family():
@@ -52,7 +52,7 @@ def test_equal_boards_are_one_family_however_small_they_are():
 
 def test_the_clock_begins_when_the_construction_is_ready():
     measured = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1)
-    assert measured.search.constructor is not None and measured.search.drain() == []
+    assert measured.search.constructor is not None and measured.search.pop_boards() == []
     assert measured.nodes == 0 and measured.seconds == 0
 
 
@@ -115,31 +115,31 @@ def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
     assert row.high / row.expected == row.expected / row.low == pytest.approx(np.exp(2 / np.sqrt(5)))
 
 
-def test_the_forecast_without_slips_is_the_expected_number_of_perfect_boards():
-    """Rows of one cell kind, c candidates a cell: the product over the nodes, by hand; and slips by recursion."""
+def test_the_forecast_without_breaks_is_the_expected_number_of_perfect_boards():
+    """Rows of one cell kind, c candidates a cell: the product over the nodes, by hand; and breaks by recursion."""
     exact = np.array([3.0, 2.0, 0.5, 0.25, 1.5])
-    slipping = np.array([0.0, 1.0, 2.0, 4.0, 0.5])
+    breaking = np.array([0.0, 1.0, 2.0, 4.0, 0.5])
     nodes = 3 + 6 + 3 * (1 + 10)  # by hand: three depths before the cut at 3, and ten for each tail
     none = np.zeros(0, dtype=np.int64)
-    finish = markov_model.finishing(exact[3:], slipping[3:], 0)
-    assert markov_model.boards_per_node(exact[:3], slipping[:3], none, finish, 10.0) == pytest.approx(
+    finish = markov_model.finishing(exact[3:], breaking[3:], 0)
+    assert markov_model.boards_per_node(exact[:3], breaking[:3], none, finish, 10.0) == pytest.approx(
         exact.prod() / nodes
     )
 
     def boards(depth: int, spent: int) -> float:
         if depth == 5:
             return 1.0
-        allowed = 2 if depth >= 3 else int(depth >= 1)  # one slip unlocked at depth 1; the tail may have two in all
-        more = slipping[depth] * boards(depth + 1, spent + 1) if spent < allowed else 0.0
+        allowed = 2 if depth >= 3 else int(depth >= 1)  # one break unlocked at depth 1; the tail may have two in all
+        more = breaking[depth] * boards(depth + 1, spent + 1) if spent < allowed else 0.0
         return exact[depth] * boards(depth + 1, spent) + more
 
     def made(depth: int, spent: int) -> float:
         if depth == 3:
             return 10.0
-        more = slipping[depth] * (1 + made(depth + 1, spent + 1)) if spent < int(depth >= 1) else 0.0
+        more = breaking[depth] * (1 + made(depth + 1, spent + 1)) if spent < int(depth >= 1) else 0.0
         return exact[depth] * (1 + made(depth + 1, spent)) + more
 
     unlock = np.array([1], dtype=np.int64)
-    finish = markov_model.finishing(exact[3:], slipping[3:], 2)
-    got = markov_model.boards_per_node(exact[:3], slipping[:3], unlock, finish, 10.0)
+    finish = markov_model.finishing(exact[3:], breaking[3:], 2)
+    got = markov_model.boards_per_node(exact[:3], breaking[:3], unlock, finish, 10.0)
     assert got == pytest.approx(boards(0, 0) / made(0, 0))

@@ -17,12 +17,12 @@ import pytest
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.engine import Find, State, Statistics
+from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
 from lns.islands import LOST_ROUNDS, Archipelago, Island, Report, Task, run_round
 from lns.params import Params
 from lns.warmup import warm_up
-from lns.worker_pool import Crew, WorkerLost
+from lns.worker_pool import WorkerLost, WorkerPool
 from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, Inline, small_puzzle
 
@@ -57,7 +57,7 @@ def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
 def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
     """Neither with an engine restored for each round nor with the one that a worker keeps."""
     puzzle = small_puzzle("like-e2-8x8")
-    executor = Inline() if restored else Crew(1)
+    executor = Inline() if restored else WorkerPool(1)
 
     def rounds(*steps: int) -> tuple[Report, list[int]]:
         report: Report | None = None
@@ -91,7 +91,7 @@ def test_two_islands_share_the_best_and_search_apart() -> None:
     first, second = (search.islands[number] for number in (0, 1))
     assert not same(first.state, second.state)
     assert search.statistics == first.statistics + second.statistics
-    assert all(number in (0, 1) for number, _ in search.drain())
+    assert all(number in (0, 1) for number, _ in search.pop_boards())
 
 
 def test_a_target_ends_the_search() -> None:
@@ -117,12 +117,12 @@ class Staged:
     def step(self, target: int) -> None:
         time.sleep(self.seconds[self.steps])
         for score in self.scores[self.steps]:
-            self.finds.append(Find(self.board, score, "staged"))
+            self.finds.append(FoundBoard(self.board, score, "staged"))
             if score > self.best_score:
                 self.best, self.best_score = self.board, score
         self.steps += 1
 
-    def drain(self) -> list[Find]:
+    def pop_boards(self) -> list[FoundBoard]:
         finds, self.finds = self.finds, []
         return finds
 
@@ -141,7 +141,7 @@ def staged(
     engine = Staged(puzzle, seconds or [0.0] * len(scores), scores)
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
     search = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
-    search.finds_from = limits.pop("finds_from", 0)
+    search.min_score = limits.pop("min_score", 0)
     on_report = limits.pop("on_report", lambda _: None)
     return search, search.run(limits.pop("time", 60.0), limits.pop("target", 60), on_report, **limits)
 
@@ -165,11 +165,11 @@ def test_a_first_board_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_new_bests_are_reported_whatever_goes_into_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    search, _ = staged(monkeypatch, [[3, 2, 5], [5, 4, 7, 6]], finds_from=50)
-    assert [find.score for _, find in search.drain()] == [3, 5, 7]
+    search, _ = staged(monkeypatch, [[3, 2, 5], [5, 4, 7, 6]], min_score=50)
+    assert [find.score for _, find in search.pop_boards()] == [3, 5, 7]
     many = [4] * 5000
-    search, _ = staged(monkeypatch, [[3, 9, *many, 3, 5]], finds_from=4)
-    assert [find.score for _, find in search.drain()] == [3, 9, *many, 5]
+    search, _ = staged(monkeypatch, [[3, 9, *many, 3, 5]], min_score=4)
+    assert [find.score for _, find in search.pop_boards()] == [3, 9, *many, 5]
 
 
 def test_a_new_best_is_told_before_a_long_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_what_others_found_is_taken_before_a_failure_is_raised(monkeypatch: pyte
     search = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
     with pytest.raises(InputError, match="no"):
         search.run(60.0, 60, lambda _: None)
-    assert [find.score for _, find in search.drain()] == [7] and search.best_score == 7
+    assert [find.score for _, find in search.pop_boards()] == [7] and search.best_score == 7
 
 
 def test_why_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,8 +242,8 @@ def machine_code() -> dict[str, int]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_kernels_are_there_when_the_seconds_begin(engine: str) -> None:
-    with Crew(1) as crew:
-        assert crew.submit(compiled_later, engine, 60).result(300) == []
+    with WorkerPool(1) as pool:
+        assert pool.submit(compiled_later, engine, 60).result(300) == []
 
 
 class Dying(Inline):
@@ -320,57 +320,57 @@ def complain() -> None:
 
 
 def test_a_killed_worker_costs_its_task_and_is_replaced(tmp_path: Any) -> None:
-    with Crew(1) as crew:
+    with WorkerPool(1) as pool:
         with pytest.raises(WorkerLost) as lost:
-            crew.submit(kill_me_once, str(tmp_path / "flag")).result(30)
+            pool.submit(kill_me_once, str(tmp_path / "flag")).result(30)
         assert lost.value.exitcode == -signal.SIGKILL
-        pid = crew.submit(kill_me_once, str(tmp_path / "flag")).result(30)
+        pid = pool.submit(kill_me_once, str(tmp_path / "flag")).result(30)
         assert pid not in (lost.value.pid, os.getpid())
         with pytest.raises(InputError, match="no") as error:
-            crew.submit(complain).result(30)
+            pool.submit(complain).result(30)
         assert "no" in str(error.value)
         with pytest.raises(AttributeError):
-            crew.submit(lambda: 1).result(30)  # cannot be pickled
-        assert crew.submit(os.getpid).result(30) == pid
+            pool.submit(lambda: 1).result(30)  # cannot be pickled
+        assert pool.submit(os.getpid).result(30) == pid
     assert not [child for child in multiprocessing.active_children() if child.pid == pid]
 
 
 def test_an_exception_of_a_worker_says_where_it_was_raised() -> None:
-    with Crew(1) as crew, pytest.raises(ZeroDivisionError, match="in the engine") as error:
-        crew.submit(fail_deep_inside).result(30)
+    with WorkerPool(1) as pool, pytest.raises(ZeroDivisionError, match="in the engine") as error:
+        pool.submit(fail_deep_inside).result(30)
     assert "in fail_deep_inside" in "".join(traceback.format_exception(error.value))
 
 
 def test_tasks_that_wait_can_be_cancelled_at_the_end() -> None:
-    crew = Crew(1)
-    busy = crew.submit(nap, 60.0)
+    pool = WorkerPool(1)
+    busy = pool.submit(nap, 60.0)
     while not busy.running():
         time.sleep(0.01)
-    waits = crew.submit(os.getpid)
-    crew.shutdown(cancel_futures=True)
+    waits = pool.submit(os.getpid)
+    pool.shutdown(cancel_futures=True)
     assert waits.cancelled() and isinstance(busy.exception(5), WorkerLost)
 
 
 def test_a_busy_worker_does_not_hold_up_the_end() -> None:
-    crew = Crew(1)
-    crew.submit(os.getpid).result(30)
-    busy = crew.submit(nap, 60.0)
+    pool = WorkerPool(1)
+    pool.submit(os.getpid).result(30)
+    busy = pool.submit(nap, 60.0)
     time.sleep(0.1)
     began = time.monotonic()
-    crew.shutdown()
+    pool.shutdown()
     assert time.monotonic() - began < 2.0
     assert isinstance(busy.exception(5), WorkerLost)
 
 
 def test_a_worker_that_cannot_be_started_is_said_and_the_next_task_tries_again(monkeypatch):
-    with Crew(1) as crew:
-        process = crew._context.Process
+    with WorkerPool(1) as pool:
+        process = pool._context.Process
 
         def refuse(*args, **kwargs):
             raise OSError(11, "Resource temporarily unavailable")
 
-        monkeypatch.setattr(crew._context, "Process", refuse)
+        monkeypatch.setattr(pool._context, "Process", refuse)
         with pytest.raises(WorkerLost, match=r"could not be started: .*temporarily unavailable"):
-            crew.submit(os.getpid).result(30)
-        monkeypatch.setattr(crew._context, "Process", process)
-        assert crew.submit(os.getpid).result(60) != os.getpid()
+            pool.submit(os.getpid).result(30)
+        monkeypatch.setattr(pool._context, "Process", process)
+        assert pool.submit(os.getpid).result(60) != os.getpid()

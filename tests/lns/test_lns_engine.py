@@ -11,7 +11,7 @@ from instances.symmetry import turned_puzzle
 from lns.assignment import fill
 from lns.engines import make_engine
 from lns.neighbourhoods.engine import accepts
-from lns.orientation import best_turns
+from lns.orientation import best_quarter_turns
 from lns.params import from_dict
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
@@ -46,7 +46,7 @@ def test_finds_are_legal_and_better_than_their_line(name):
     engine = engine_for(puzzle, nodes=20_000)
     for _ in range(60):
         engine.step(puzzle.max_score)
-    finds = engine.drain()
+    finds = engine.pop_boards()
     assert len(finds) > 1 and finds[0].origin in ("beam", "fill")
     for find in finds:
         judged = verify(puzzle, find.board)
@@ -64,15 +64,15 @@ def test_a_met_board_is_polished_and_never_lost():
     start = fill(puzzle, Board.empty(puzzle))
     score = verify(puzzle, start).score
     engine = engine_for(puzzle, slack=3, patience=10**9)
-    engine.meet(start, score)
-    assert engine.drain() == [] and engine.best == start
+    engine.inject_incumbent(start, score)
+    assert engine.pop_boards() == [] and engine.best == start
     last = score
     for _ in range(80):
         engine.step(puzzle.max_score)
         assert engine.best is not None and engine.best_score == verify(puzzle, engine.best).score >= last
         last = engine.best_score
     assert last > score and engine.statistics.beam_nodes == 0, "no beam: the met board alone"
-    engine.meet(start, score)
+    engine.inject_incumbent(start, score)
     assert engine.best_score == last, "a worse board changes nothing"
 
 
@@ -132,7 +132,7 @@ def test_a_state_that_no_search_would_have_is_refused():
     for _ in range(10):
         engine.step(10**6)
     good = engine.state()
-    clue = turned_puzzle(puzzle, best_turns(puzzle)).clues[0].cell
+    clue = turned_puzzle(puzzle, best_quarter_turns(puzzle)).clues[0].cell
     for name in ("best", "current", "elites"):
         spoilt = good[name].copy()
         spoilt.reshape(-1)[clue] ^= 1

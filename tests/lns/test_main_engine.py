@@ -11,9 +11,9 @@ from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import UPRIGHT, View
-from lns.construct.quota_bandit import Courses
+from lns.construct.quota_bandit import QuotaBandit
 from lns.engines import construction_only, make_engine
-from lns.main_engine import ALL_DONE, Search
+from lns.main_engine import ALL_DONE, MainEngine
 from lns.names import ENGINES
 from lns.params import Params, from_dict
 from tests.instances.small_puzzles import planted
@@ -29,7 +29,7 @@ SHAPES = [(1, 1), (1, 2), (1, 7), (6, 1), (2, 2), (3, 2), (3, 3), (2, 9), (4, 4)
 @pytest.mark.parametrize("clues", [0, 1])
 def test_small_boards_are_solved(width, height, clues):
     puzzle, _ = planted(width * 10 + height, width, height, 3, clues)
-    search = Search(puzzle, QUICK, 1, 0)
+    search = MainEngine(puzzle, QUICK, 1, 0)
     for _ in range(200):
         search.step(puzzle.max_score)
         if search.best_score == puzzle.max_score:
@@ -42,7 +42,7 @@ def test_small_boards_are_solved(width, height, clues):
 @pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-16x16-clue5", "uniform-10x10"])
 def test_there_is_a_full_legal_board_after_one_step(name):
     puzzle = load_puzzle(name)
-    search = Search(puzzle, QUICK, 1, 0)
+    search = MainEngine(puzzle, QUICK, 1, 0)
     search.step(puzzle.max_score)
     assert search.best is not None
     judged = verify(puzzle, search.best)
@@ -52,7 +52,7 @@ def test_there_is_a_full_legal_board_after_one_step(name):
 def test_the_real_puzzle_reaches_460_quickly():
     """The heart: 460 of 480 on Eternity II with the starter clue, within half a billion nodes."""
     puzzle = load_puzzle(str(shared("instances", "eternity2_clue1.txt")))
-    search = Search(puzzle, Params(), 3, 0)
+    search = MainEngine(puzzle, Params(), 3, 0)
     while search.best_score < 460 and search.statistics.nodes < 500_000_000:
         search.step(460)
     assert search.best is not None
@@ -105,24 +105,24 @@ def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkey
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
         QUICK,
-        construct=replace(QUICK.construct, reshuffle_nodes=4_000_000, patience_nodes=1_000_000),
+        construct=replace(QUICK.construct, restart_nodes=4_000_000, restart_nodes_without_prefix=1_000_000),
         engine=replace(QUICK.engine, step_nodes=200_000),
     )
     left_soon = []
-    learn = Courses.learn
+    learn = QuotaBandit.learn
 
-    def noted(courses, built):
+    def noted(arms, built):
         if not built.barren and not built.over:
             left_soon.append(built.nodes_of_shuffle)
-        learn(courses, built)
+        learn(arms, built)
 
-    monkeypatch.setattr(Courses, "learn", noted)
-    whole, part = Search(puzzle, params, 1, 0), Search(puzzle, params, 1, 0)
+    monkeypatch.setattr(QuotaBandit, "learn", noted)
+    whole, part = MainEngine(puzzle, params, 1, 0), MainEngine(puzzle, params, 1, 0)
     for number in range(250):
         for search in (whole, part):
             search.step(puzzle.max_score)
         if number % 10 == 0:
-            state, part = part.state(), Search(puzzle, params, 2 + number, 0)
+            state, part = part.state(), MainEngine(puzzle, params, 2 + number, 0)
             part.restore(state)
     assert left_soon and all(500_000 <= nodes < 4_000_000 for nodes in left_soon)
     for name, value in whole.state().items():
@@ -135,21 +135,21 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
         QUICK,
-        construct=replace(QUICK.construct, reshuffle_nodes=2_000_000, patience_nodes=1_000_000),
+        construct=replace(QUICK.construct, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000),
         engine=replace(QUICK.engine, step_nodes=1_000_000),
     )
     views = (UPRIGHT, View(0, True))
-    whole, part = Search(puzzle, params, 1, 0, views=views), Search(puzzle, params, 1, 0, views=views)
+    whole, part = MainEngine(puzzle, params, 1, 0, views=views), MainEngine(puzzle, params, 1, 0, views=views)
     for number in range(30):
         for search in (whole, part):
             search.step(puzzle.max_score)
-            for course in search.courses.courses:
-                course.met, course.new = 99, 9
-        state, part = part.state(), Search(puzzle, params, 2 + number, 0, views=views)
+            for arm in search.arms.arms:
+                arm.met, arm.new = 99, 9
+        state, part = part.state(), MainEngine(puzzle, params, 2 + number, 0, views=views)
         part.restore(state)
-    assert {course.view for course in whole.courses.courses} == {0, 1}
-    assert len({course.colour_set for course in whole.courses.courses}) > 1
-    assert len(whole.courses.stems.keys) and whole.best == part.best
+    assert {arm.view for arm in whole.arms.arms} == {0, 1}
+    assert len({arm.colour_set for arm in whole.arms.arms}) > 1
+    assert len(whole.arms.frontier_keys.keys) and whole.best == part.best
     for name, value in whole.state().items():
         if name != "construct.cursor":
             assert np.array_equal(value, part.state()[name]), name
@@ -169,25 +169,25 @@ def test_colour_numbers_may_be_large(engine):
 
 def test_what_regions_add_is_foretold_too():
     puzzle = load_puzzle("like-e2-10x10")
-    search = Search(puzzle, QUICK, 1, 0)
-    while search.foretold is None:
+    search = MainEngine(puzzle, QUICK, 1, 0)
+    while search.expected_best_score is None:
         search.step(puzzle.max_score)
     assert search.best is not None and search.lifted == 0
-    before, board, score = search.foretold, search.best, search.best_score
+    before, board, score = search.expected_best_score, search.best, search.best_score
     search._adopt(board, score + 1, "windows")
     search._adopt(board, score + 2, "windows")
-    assert search.foretold == before + 2
+    assert search.expected_best_score == before + 2
     search.best_score = score  # the board's own again: a saved score is counted again
-    again = Search(puzzle, QUICK, 2, 0)
+    again = MainEngine(puzzle, QUICK, 2, 0)
     again.restore(search.state())
-    assert again.lifted == 2 and again.foretold == search.foretold
+    assert again.lifted == 2 and again.expected_best_score == search.expected_best_score
     for wrong in (score + 1, -(2**31)):
         state = search.state()
         state["counters"][0] = wrong
         with pytest.raises(InputError, match="saved score contradicts"):
             again.restore(state)
     search._adopt(board, score + 3, "construct")
-    assert search.foretold == before
+    assert search.expected_best_score == before
 
 
 def test_a_board_that_is_all_tail_resumes_too():
@@ -215,16 +215,16 @@ def test_beams_go_on_where_no_construction_gets_through():
     puzzle = Puzzle(quads, 9, 9)
     params = replace(
         QUICK,
-        construct=replace(QUICK.construct, quota=0.0, patience_nodes=20_000),
+        construct=replace(QUICK.construct, quota=0.0, restart_nodes_without_prefix=20_000),
         beam=replace(QUICK.beam, width=64),
     )
-    one, other = (Search(puzzle, params, seed, 0) for seed in (1, 2))
+    one, other = (MainEngine(puzzle, params, seed, 0) for seed in (1, 2))
     one.step(puzzle.max_score)
     opening = one.beam_nodes
-    while not one.courses.barren:
+    while not one.arms.barren:
         assert one.beam_nodes == opening
         one.step(puzzle.max_score)
-    assert one.courses.courses[-1].percent == 0 and one.constructor is not None
+    assert one.arms.arms[-1].percent == 0 and one.constructor is not None
     for _ in range(8):
         one.step(puzzle.max_score)
     assert 2 * opening < one.beam_nodes <= one.constructor.nodes + 2 * opening
@@ -235,7 +235,7 @@ def test_beams_go_on_where_no_construction_gets_through():
             search.step(puzzle.max_score)
     assert one.best == other.best and one.beam_nodes == other.beam_nodes
     assert np.array_equal(one.random, other.random)
-    alone = Search(puzzle, construction_only(params), 1, 0)
+    alone = MainEngine(puzzle, construction_only(params), 1, 0)
     for _ in range(4):
         alone.step(puzzle.max_score)
     assert alone.beam_nodes == 0
@@ -243,7 +243,7 @@ def test_beams_go_on_where_no_construction_gets_through():
 
 def test_two_islands_search_differently():
     puzzle = load_puzzle("like-e2-10x10")
-    islands = [Search(puzzle, QUICK, 1, island) for island in (0, 1)]
+    islands = [MainEngine(puzzle, QUICK, 1, island) for island in (0, 1)]
     for island in islands:
         for _ in range(3):
             island.step(180)
@@ -252,26 +252,26 @@ def test_two_islands_search_differently():
 
 def test_a_better_board_from_elsewhere_raises_the_bar():
     puzzle, solution = planted(3, 5, 5, 4)
-    search = Search(puzzle, QUICK, 1, 0)
-    search.meet(solution, puzzle.max_score)
+    search = MainEngine(puzzle, QUICK, 1, 0)
+    search.inject_incumbent(solution, puzzle.max_score)
     search.step(puzzle.max_score)
-    assert search.best == solution and search.drain() == []
+    assert search.best == solution and search.pop_boards() == []
 
 
 def test_only_the_first_island_reworks_a_board_to_start_from_and_none_that_of_another():
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(QUICK, windows=replace(QUICK.windows, nodes=2_000))
-    elsewhere = Search(puzzle, params, 9, 0)
+    elsewhere = MainEngine(puzzle, params, 9, 0)
     while elsewhere.best_score < 150:
         elsewhere.step(puzzle.max_score)
     assert elsewhere.best is not None
 
     def regions(island: int, steps_before: int) -> int:
-        search = Search(puzzle, params, 1, island)
+        search = MainEngine(puzzle, params, 1, island)
         for _ in range(steps_before):
             search.step(puzzle.max_score)
         search.best_score = min(search.best_score, 100)  # whatever its own beam made
-        search.meet(elsewhere.best, elsewhere.best_score)
+        search.inject_incumbent(elsewhere.best, elsewhere.best_score)
         for _ in range(5):
             search.step(puzzle.max_score)
         assert (search.statistics.nodes == 0) == (search.region == 5)
@@ -285,16 +285,16 @@ def test_regions_get_their_share_and_no_more():
     """A run that has long not improved goes on constructing; a board to start from is worked on whatever it takes."""
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(QUICK, windows=replace(QUICK.windows, patience=5, nodes=2_000, share=0.01))
-    search = Search(puzzle, params, 1, 0)
+    search = MainEngine(puzzle, params, 1, 0)
     for _ in range(300):
         search.step(puzzle.max_score)
         made = search.statistics
         assert made.window_nodes <= 0.01 * made.nodes + 2_500, "one region over it, at most"
     assert made.window_nodes > 2_500 and made.nodes > 50 * made.window_nodes
 
-    begun = Search(puzzle, replace(params, windows=replace(params.windows, share=0.0)), 2, 0)
+    begun = MainEngine(puzzle, replace(params, windows=replace(params.windows, share=0.0)), 2, 0)
     assert search.best is not None
-    begun.meet(search.best, search.best_score)
+    begun.inject_incumbent(search.best, search.best_score)
     for _ in range(10):  # some regions are proven by their bound alone
         begun.step(puzzle.max_score)
     assert begun.statistics.nodes == 0 < begun.statistics.window_nodes

@@ -11,11 +11,11 @@ from instances import InputError
 from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import MOST_STEMS, RARE
-from lns.construct.novelty import MOST, Keys, Stems
+from lns.construct.kernel import MAX_FRONTIER_KEYS, RARE
+from lns.construct.novelty import MOST, Keys, PrefixNovelty
 from lns.construct.order import comb
-from lns.construct.schedule import Schedule
-from lns.params import Construct
+from lns.construct.schedule import BreakSchedule
+from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 
@@ -27,51 +27,51 @@ def some_keys(count: int) -> Keys:
     return keys
 
 
-def full(count: int = 10) -> Stems:
-    stems = Stems()
+def full(count: int = 10) -> PrefixNovelty:
+    frontier_keys = PrefixNovelty()
     for _ in range(count):
-        stems.add(some_keys(9_000))
-    return stems
+        frontier_keys.add(some_keys(9_000))
+    return frontier_keys
 
 
 def test_what_comes_again_is_not_new():
-    stems, keys = Stems(), some_keys(99)
-    assert stems.count(keys) == (99, 99)
-    stems.add(keys)
-    assert stems.count(keys) == (0, 99)
-    assert stems.count(np.append(keys[:49], some_keys(50))) == (50, 99)
-    assert stems.count(some_keys(0)) == (0, 0)
-    assert stems.count(np.repeat(some_keys(1), 5)) == (1, 1), "a key counts once"
+    frontier_keys, keys = PrefixNovelty(), some_keys(99)
+    assert frontier_keys.count(keys) == (99, 99)
+    frontier_keys.add(keys)
+    assert frontier_keys.count(keys) == (0, 99)
+    assert frontier_keys.count(np.append(keys[:49], some_keys(50))) == (50, 99)
+    assert frontier_keys.count(some_keys(0)) == (0, 0)
+    assert frontier_keys.count(np.repeat(some_keys(1), 5)) == (1, 1), "a key counts once"
 
 
 def test_memory_is_bounded_and_the_share_stays_right():
-    stems, batches = Stems(), [some_keys(9_000) for _ in range(20)]
+    frontier_keys, batches = PrefixNovelty(), [some_keys(9_000) for _ in range(20)]
     for batch in batches:
-        stems.add(batch)
-    assert MOST / 4 < len(stems.keys) <= MOST and stems.rare == 4 * RARE
-    assert (stems.keys % np.uint64(stems.rare) == 0).all()
+        frontier_keys.add(batch)
+    assert MOST / 4 < len(frontier_keys.keys) <= MOST and frontier_keys.rare == 4 * RARE
+    assert (frontier_keys.keys % np.uint64(frontier_keys.rare) == 0).all()
     for batch in batches:
-        new, met = stems.count(np.append(batch, some_keys(9_000)))
+        new, met = frontier_keys.count(np.append(batch, some_keys(9_000)))
         assert new / met == pytest.approx(0.5, abs=0.05) and met == pytest.approx(18_000 / 4, rel=0.1)
 
 
 def test_a_saved_memory_comes_back_or_is_refused():
-    stems, again = full(), Stems()
-    again.restore(stems.state())
-    assert again.rare == stems.rare == 2 * RARE and np.array_equal(again.keys, stems.keys)
+    frontier_keys, again = full(), PrefixNovelty()
+    again.restore(frontier_keys.state())
+    assert again.rare == frontier_keys.rare == 2 * RARE and np.array_equal(again.keys, frontier_keys.keys)
     again.add(some_keys(100))
-    assert len(again.keys) > len(stems.keys)
-    saved = stems.state()
+    assert len(again.keys) > len(frontier_keys.keys)
+    saved = frontier_keys.state()
     for wrong in (saved[:0], saved[1:], saved[::-1], np.append(saved, saved[-1:]), saved + np.uint64(1)):
         with pytest.raises(InputError):
-            Stems().restore(wrong)
+            PrefixNovelty().restore(wrong)
 
 
-def small_tree() -> tuple[Puzzle, Schedule]:
+def small_tree() -> tuple[Puzzle, BreakSchedule]:
     """One that is searched whole in ten million nodes, and has some hundred thousand stems."""
     puzzle = uniform(10, 10, 13, 2).puzzle
     none = np.zeros(puzzle.cells, dtype=np.int32)
-    return puzzle, Schedule(comb(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (), puzzle.cells - 6)
+    return puzzle, BreakSchedule(comb(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (), puzzle.cells - 6)
 
 
 def search(built: Constructor, nodes: int = 10**7) -> None:
@@ -83,46 +83,46 @@ def search(built: Constructor, nodes: int = 10**7) -> None:
 def test_two_shuffles_of_one_tree_leave_the_same_keys():
     """In another order: the search of a whole tree meets each of its stems, whatever comes first."""
     puzzle, schedule = small_tree()
-    built, left = Constructor(puzzle, Construct(), schedule, random_state(5)), []
+    built, left = Constructor(puzzle, ConstructParams(), schedule, random_state(5)), []
     for _ in range(2):
         search(built)
-        left.append(built.stems.tolist())
+        left.append(built.frontier_keys.tolist())
         built.begin(schedule)
-        assert not len(built.stems)
+        assert not len(built.frontier_keys)
     assert len(set(left[0])) > 10 and sorted(left[0]) == sorted(left[1]) and left[0] != left[1]
     assert all(key % RARE == 0 for key in left[0])
 
 
 def test_keys_are_the_same_whether_a_search_is_interrupted_or_not():
     puzzle, schedule = small_tree()
-    whole, part = (Constructor(puzzle, Construct(), schedule, random_state(5)) for _ in range(2))
+    whole, part = (Constructor(puzzle, ConstructParams(), schedule, random_state(5)) for _ in range(2))
     search(whole)
     while not part.over:
         part.run(500_001, puzzle.max_score)
-        state, part = part.state(), Constructor(puzzle, Construct(), schedule, random_state(6))
+        state, part = part.state(), Constructor(puzzle, ConstructParams(), schedule, random_state(6))
         part.restore(state)
-    assert np.array_equal(part.stems, whole.stems) and len(whole.stems)
+    assert np.array_equal(part.frontier_keys, whole.frontier_keys) and len(whole.frontier_keys)
 
 
 def test_the_lots_of_islands_are_the_whole_tree_and_have_nothing_in_common():
     puzzle, schedule = small_tree()
     dealt = replace(schedule, favoured=(1,))
     whole, *parts = (
-        Constructor(puzzle, Construct(), dealt, random_state(5), lot) for lot in ((0, 1), (0, 3), (1, 3), (2, 3))
+        Constructor(puzzle, ConstructParams(), dealt, random_state(5), lot) for lot in ((0, 1), (0, 3), (1, 3), (2, 3))
     )
     for built in (whole, *parts):
         search(built)
     assert sum(part.prefixes for part in parts) == whole.prefixes
     assert all(0.3 < part.nodes / whole.nodes < 0.37 for part in parts)
-    keys = [key for part in parts for key in part.stems.tolist()]
-    assert sorted(keys) == sorted(whole.stems.tolist()) and len(keys) > 10
-    again = Constructor(puzzle, Construct(), dealt, random_state(6), (1, 3))
-    middle = Constructor(puzzle, Construct(), dealt, random_state(5), (1, 3))
+    keys = [key for part in parts for key in part.frontier_keys.tolist()]
+    assert sorted(keys) == sorted(whole.frontier_keys.tolist()) and len(keys) > 10
+    again = Constructor(puzzle, ConstructParams(), dealt, random_state(6), (1, 3))
+    middle = Constructor(puzzle, ConstructParams(), dealt, random_state(5), (1, 3))
     middle.run(500_001, puzzle.max_score)
     again.restore(middle.state())
     search(again)
     assert again.prefixes == parts[1].prefixes, "a state goes on in its lot"
-    without = Constructor(puzzle, Construct(), schedule, random_state(5), (1, 3))
+    without = Constructor(puzzle, ConstructParams(), schedule, random_state(5), (1, 3))
     search(without)
     assert without.prefixes == whole.prefixes, "without a quota every island searches all"
 
@@ -132,9 +132,9 @@ def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
     plain, solution = planted(1, 10, 10, 9)
     clues = [Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in (*range(10), 13)]
     none = np.zeros(plain.cells, dtype=np.int32)
-    schedule = Schedule(comb(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (1,), plain.cells - 6)
+    schedule = BreakSchedule(comb(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (1,), plain.cells - 6)
     for puzzle, depth in ((plain, 16), (plain.with_clues(clues), 27)):
-        made = [Constructor(puzzle, Construct(), schedule, random_state(5), (lot, 4)) for lot in range(4)]
+        made = [Constructor(puzzle, ConstructParams(), schedule, random_state(5), (lot, 4)) for lot in range(4)]
         assert {built.plan.dealt for built in made} == {depth}
         for built in made:
             built.run(200_000, puzzle.max_score)
@@ -142,22 +142,24 @@ def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
         firsts = [built.prefix.chosen[:depth].tobytes() for built in made]
         assert len(set(firsts)) == 4
     all_clued = plain.with_clues([Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in range(25)])
-    assert Constructor(all_clued, Construct(), schedule, random_state(5), (1, 4)).plan.dealt == 0, "too few are left"
+    few_left = Constructor(all_clued, ConstructParams(), schedule, random_state(5), (1, 4))
+    assert few_left.plan.dealt == 0
 
 
 def test_no_more_keys_are_left_than_there_is_room_for():
     puzzle, schedule = small_tree()
-    built = Constructor(puzzle, Construct(), schedule, random_state(5))
-    built.prefix.stems[0] = MOST_STEMS - 2
+    built = Constructor(puzzle, ConstructParams(), schedule, random_state(5))
+    built.prefix.frontier_keys[0] = MAX_FRONTIER_KEYS - 2
     search(built)
-    assert built.prefix.stems[0] == MOST_STEMS == len(built.stems) and built.prefix.stems[-2:].all()
+    assert built.prefix.frontier_keys[0] == MAX_FRONTIER_KEYS == len(built.frontier_keys)
+    assert built.prefix.frontier_keys[-2:].all()
 
 
 def test_the_empty_board_is_no_stem():
     puzzle = uniform(5, 5, 6, 1).puzzle
     none = np.zeros(puzzle.cells, dtype=np.int32)
-    schedule = Schedule(comb(5, 5, 2), np.arange(5, 15, 2), none, (), puzzle.cells - 6)
-    built = Constructor(puzzle, Construct(), schedule, random_state(5))
+    schedule = BreakSchedule(comb(5, 5, 2), np.arange(5, 15, 2), none, (), puzzle.cells - 6)
+    built = Constructor(puzzle, ConstructParams(), schedule, random_state(5))
     assert schedule.endgame == 0
     built.run(100_000, puzzle.max_score)
-    assert built.prefixes and not len(built.stems)
+    assert built.prefixes and not len(built.frontier_keys)

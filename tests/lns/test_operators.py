@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from exact.region.result import RegionResult, Status
+from exact.region.result import RegionResult, RegionStatus
 from instances import Board, verify
 from instances.formats import load_puzzle
 from lns.assignment import fill
@@ -21,14 +21,14 @@ from lns.neighbourhoods.move import damage, score_of
 from lns.neighbourhoods.operator_weights import Choice
 from lns.neighbourhoods.operators import operators
 from lns.neighbourhoods.windows import MOST_OF_CLUSTER, _clusters
-from lns.params import Beam, Construct, from_dict
+from lns.params import BeamParams, ConstructParams, from_dict
 from lns.rng import random_state
 from lns.tabu.search import random_board
 from lns_support.errors import InputError
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
 
-OPERATORS = operators(Construct(), Beam())
+OPERATORS = operators(ConstructParams(), BeamParams())
 MAY_GET_WORSE = {"perturb"}
 SHAPES = [(1, 1), (1, 2), (7, 1), (2, 2), (2, 3), (3, 3), (4, 3), (5, 9), (9, 6)]
 
@@ -184,7 +184,7 @@ def test_a_better_board_met_on_the_way_to_another_as_good_is_taken(monkeypatch):
     placed[[18, 45]] = placed[[45, 18]]
     board, cells = Board(placed, 8, 8), [18, 19, 45]
     score = score_of(puzzle, board)
-    better = RegionResult(Status.TARGET_REACHED, solution, puzzle.max_score, 0, puzzle.max_score, 7, 0.0, ())
+    better = RegionResult(RegionStatus.TARGET_REACHED, solution, puzzle.max_score, 0, puzzle.max_score, 7, 0.0, ())
     monkeypatch.setattr(destroy, "resolve", lambda *_, **__: better)
     assert destroy._another(puzzle, board, cells, score, 100) == (solution, puzzle.max_score, 7)
     monkeypatch.setattr(destroy, "resolve", lambda _, given, *__, **___: replace(better, board=given, score=score))
@@ -210,9 +210,9 @@ def test_the_suffix_is_searched_by_the_parameters_of_the_run():
     """An order that begins elsewhere keeps other cells."""
     puzzle = load_puzzle("like-e2-8x8")
     board = good_board(puzzle)
-    usual, other = Construct(), Construct(lead=3, band=0.5)
+    usual, other = ConstructParams(), ConstructParams(lead=3, band=0.5)
     moves = [
-        operators(construct, Beam())["suffix"](puzzle, board, np.random.default_rng(5), 50_000)
+        operators(construct, BeamParams())["suffix"](puzzle, board, np.random.default_rng(5), 50_000)
         for construct in (usual, usual, other)
     ]
     assert moves[0] == moves[1]

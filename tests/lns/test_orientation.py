@@ -11,11 +11,11 @@ from instances.puzzle import Clue
 from instances.symmetry import View, seen_puzzle, turned_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.order import comb
-from lns.construct.schedule import Schedule
+from lns.construct.schedule import BreakSchedule
 from lns.engines import construction_only, make_engine
-from lns.main_engine import Search
-from lns.orientation import Turned, best_turns, lot_of, views_of
-from lns.params import Construct, Params, from_dict
+from lns.main_engine import MainEngine
+from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
+from lns.params import ConstructParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 from tests.lns.candidate_lists import standing
@@ -32,7 +32,7 @@ def with_clue(puzzle, solution, cell):
     ("width", "height", "turns"), [(5, 5, 0), (4, 6, 0), (6, 4, 1), (9, 1, 1), (1, 9, 0), (1, 1, 0)]
 )
 def test_rows_are_short(width, height, turns):
-    assert best_turns(planted(1, width, height, 4)[0]) == turns
+    assert best_quarter_turns(planted(1, width, height, 4)[0]) == turns
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_rows_are_short(width, height, turns):
 )
 def test_clues_are_met_soon(width, height, row, column, turns):
     puzzle = with_clue(*planted(1, width, height, 4), row * width + column)
-    assert best_turns(puzzle) == turns
+    assert best_quarter_turns(puzzle) == turns
     found = [turned_puzzle(puzzle, t) for t in range(4)]
     mine = found[turns]
     assert mine.width == min(width, height)
@@ -66,37 +66,39 @@ def test_clues_are_met_soon(width, height, row, column, turns):
 )
 def test_islands_turn_the_board_their_own_way(width, height, row, column, turns):
     puzzle = with_clue(*planted(1, width, height, 6), row * width + column)
-    assert [best_turns(puzzle, island) for island in range(len(turns))] == turns
+    assert [best_quarter_turns(puzzle, island) for island in range(len(turns))] == turns
 
 
 def test_islands_turn_a_board_without_clues_alike():
     """A quarter turn of it leads to the same boards."""
-    assert {best_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
+    assert {best_quarter_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
 
 
 def test_a_board_is_seen_from_all_good_sides_and_in_the_mirror():
     plain, solution = planted(1, 16, 16, 6)
-    assert views_of(plain) == views_of(plain, 3) == (View(0, False), View(0, True))
+    assert island_views(plain) == island_views(plain, 3) == (View(0, False), View(0, True))
     starter = with_clue(plain, solution, 8 * 16 + 7)
     for island, turns in enumerate([1, 2, 0, 3, 1]):
-        views = views_of(starter, island)
+        views = island_views(starter, island)
         assert views[0] == View(0, False) and len(set(views)) == 8
         assert [view.mirrored for view in views] == [False] * 4 + [True] * 4
         sides = {seen_puzzle(turned_puzzle(starter, turns), view).clues[0].cell for view in views}
         assert sides == {8 * 16 + 7, 8 * 16 + 8, 7 * 16 + 7, 7 * 16 + 8}, "the same sides for all islands"
     late = with_clue(plain, solution, 1 * 16 + 7)  # met late from the other sides
-    assert views_of(late) == (View(0, False), View(0, True))
+    assert island_views(late) == (View(0, False), View(0, True))
     tall = with_clue(*planted(1, 6, 10, 6), 5 * 6 + 2)
-    assert all(seen_puzzle(turned_puzzle(tall, best_turns(tall)), view).width == 6 for view in views_of(tall))
+    assert all(
+        seen_puzzle(turned_puzzle(tall, best_quarter_turns(tall)), view).width == 6 for view in island_views(tall)
+    )
 
 
 def test_prefixes_are_dealt_out_among_islands():
-    assert [lot_of(island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
-    assert lot_of(0, 1) == (0, 1)
-    assert lot_of(4, 2) == (4, 5), "an island of an earlier session with more workers"
+    assert [prefix_partition(island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
+    assert prefix_partition(0, 1) == (0, 1)
+    assert prefix_partition(4, 2) == (4, 5), "an island of an earlier session with more workers"
     plain, solution = planted(1, 16, 16, 6)
     engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
-    assert isinstance(engine, Turned) and engine.engine.lot == (4, 6) and len(engine.engine.courses.views) == 8
+    assert isinstance(engine, OrientedEngine) and engine.engine.lot == (4, 6) and len(engine.engine.arms.views) == 8
     assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).lot == (1, 2)
 
 
@@ -106,16 +108,16 @@ def test_boards_are_those_of_the_puzzle(engine, width, height, clues):
     """Also what an engine makes of a board from elsewhere."""
     puzzle, solution = planted(width + clues, width, height, 4, clues)
     made = make_engine(engine, puzzle, QUICK, 1, 0)
-    assert isinstance(made, Turned) == (best_turns(puzzle) > 0)
+    assert isinstance(made, OrientedEngine) == (best_quarter_turns(puzzle) > 0)
     for _ in range(20):
         made.step(puzzle.max_score)
     best = verify(puzzle, made.best)
     assert best.valid and best.full and best.score == made.best_score
-    finds = made.drain()
+    finds = made.pop_boards()
     assert max(find.score for find in finds) == made.best_score
     assert all(verify(puzzle, find.board).valid and verify(puzzle, find.board).score == find.score for find in finds)
     other = make_engine(engine, puzzle, QUICK, 1, 0)
-    other.meet(solution, puzzle.max_score)
+    other.inject_incumbent(solution, puzzle.max_score)
     other.step(puzzle.max_score)
     assert other.best == solution and other.best_score == puzzle.max_score
 
@@ -135,7 +137,7 @@ def test_pinned_lower_rows_come_first():
 def test_a_turned_engine_resumes_bit_for_bit():
     puzzle = load_puzzle("like-e2-12x20")
     puzzle = turned_puzzle(puzzle, 1)
-    assert best_turns(puzzle) == 1
+    assert best_quarter_turns(puzzle) == 1
     whole, first, second = (make_engine("auto", puzzle, QUICK, seed, 0) for seed in (1, 1, 2))
     for _ in range(10):
         whole.step(puzzle.max_score)
@@ -155,15 +157,15 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
     puzzle = with_clue(*planted(1, 10, 10, 6), 5 * 10 + 5)
     quick = from_dict(
         {
-            "construct": {"population": 100, "reshuffle_nodes": 200_000, "patience_nodes": 100_000},
+            "construct": {"population": 100, "restart_nodes": 200_000, "restart_nodes_without_prefix": 100_000},
             "engine": {"step_nodes": 200_000},
         }
     )
 
-    def step(engine: Turned) -> None:
+    def step(engine: OrientedEngine) -> None:
         engine.step(puzzle.max_score)
-        for course in engine.engine.courses.courses:
-            course.met, course.new = 99, 9
+        for arm in engine.engine.arms.arms:
+            arm.met, arm.new = 99, 9
 
     whole, part = (make_engine("construct", puzzle, quick, 1, 1, 2) for _ in range(2))
     for number in range(40):
@@ -172,24 +174,29 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
         if number % 4 == 0:
             state, part = part.state(), make_engine("construct", puzzle, quick, 2, 1, 2)
             part.restore(state)
-    views = {course.view for course in whole.engine.courses.courses}
-    assert len(whole.engine.courses.views) == 8 and len(views) > 4, views
+    views = {arm.view for arm in whole.engine.arms.arms}
+    assert len(whole.engine.arms.views) == 8 and len(views) > 4, views
     for name, value in whole.state().items():
         if name != "construct.cursor":
             assert np.array_equal(value, part.state()[name]), name
     assert whole.best == part.best and verify(puzzle, whole.best).valid
-    assert all(verify(puzzle, find.board).valid for find in whole.drain())
+    assert all(verify(puzzle, find.board).valid for find in whole.pop_boards())
     with pytest.raises(InputError, match="sides"):
-        Search(whole.engine.puzzle, construction_only(quick), 1, 1).restore(whole.state())
+        MainEngine(whole.engine.puzzle, construction_only(quick), 1, 1).restore(whole.state())
 
 
 def test_islands_with_other_turns_see_the_same_from_the_same_side():
     """So that the prefixes that are dealt out among them are the same ones."""
     puzzle = with_clue(*planted(2, 10, 10, 5), 5 * 10 + 5)
-    none, params = np.zeros(100, dtype=np.int32), Construct(patience_nodes=10**9, reshuffle_nodes=10**9)
+    none, params = (
+        np.zeros(100, dtype=np.int32),
+        ConstructParams(restart_nodes_without_prefix=10**9, restart_nodes=10**9),
+    )
     made = []
     for turns in range(4):
-        schedule = Schedule(comb(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True))
+        schedule = BreakSchedule(
+            comb(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True)
+        )
         built = Constructor(turned_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
         built.run(50_000, puzzle.max_score)
         made.append((built.seen, built.plan.dealt, standing(built)))
@@ -200,10 +207,10 @@ def test_islands_with_other_turns_see_the_same_from_the_same_side():
 def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike():
     """What is turned is only the point of view: the boards of both are the same, turned."""
     wide = turned_puzzle(load_puzzle("like-e2-12x20"), 1)
-    tall = turned_puzzle(wide, best_turns(wide))
+    tall = turned_puzzle(wide, best_quarter_turns(wide))
     one, other = (make_engine("auto", puzzle, QUICK, 1, 0) for puzzle in (wide, tall))
     for engine in (one, other):
         for _ in range(3):
             engine.step(wide.max_score)
     assert one.best_score == other.best_score
-    assert isinstance(one, Turned) and one.engine.best == other.best
+    assert isinstance(one, OrientedEngine) and one.engine.best == other.best

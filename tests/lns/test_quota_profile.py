@@ -14,12 +14,12 @@ from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 from lns import node_equivalents
 from lns.construct import stratified_population
 from lns.construct.population import Room, draw
-from lns.construct.quota_bandit import Courses
+from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.quota_profile import _profile, least_used, mean_children, plan, profile
 from lns.construct.schedule import Quota, favoured_colours, quota_end
 from lns.construct.schedule_search import order_of
 from lns.construct.stratified_population import EACH, SAMPLES, STRATA, Floats, count
-from lns.params import Construct
+from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 
@@ -69,7 +69,7 @@ def test_a_census_of_all_prefixes_is_exact(seed):
 
 def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
     puzzle = like_e2(8, 8, seed=4).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
     census, reached = count(puzzle, order, favoured, 40)
     assert reached == 40
     assert census.parents.max() == SAMPLES * EACH
@@ -93,7 +93,7 @@ def test_each_child_is_kept_with_equal_chance():
 
 def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
     puzzle = like_e2(8, 8, seed=4).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
     whole, _ = count(puzzle, order, favoured, 40)
     _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, EACH)
     monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", looks // 4)
@@ -156,7 +156,7 @@ def test_no_other_thresholds_are_worth_more():
 
 def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypatch):
     puzzle = like_e2(12, 12, seed=5).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
     children = mean_children(*count(puzzle, order, favoured, 90)[0])
     asked = []
     for worth in (1.0, 1e4, 1e8):
@@ -172,7 +172,7 @@ def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypa
 
 def test_a_quota_is_asked_for_until_it_ends_and_some_prefixes_keep_it():
     puzzle = like_e2(16, 16, seed=5).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
     asked = profile(puzzle, order, favoured, 160)
     quota = Quota(favoured, asked, 0.95)
     floor, total = quota.floor(256), int(np.isin(puzzle.pieces, favoured).sum())
@@ -201,7 +201,7 @@ def test_numbers_of_hundreds_of_digits_are_planned_with():
 @pytest.mark.parametrize("puzzle", [like_e2(24, 24, 5, 10, seed=2).puzzle, uniform(16, 16, 2, seed=3).puzzle])
 def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
     favoured, cut = favoured_colours(puzzle, 1, 2), quota_end(puzzle.cells)
-    asked = profile(puzzle, order_of(puzzle, Construct()), favoured, cut)
+    asked = profile(puzzle, order_of(puzzle, ConstructParams()), favoured, cut)
     assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
 
 
@@ -210,7 +210,7 @@ def test_what_is_asked_for_rises_with_the_board(name):
     """On a large board the empty board is worth nothing, or more than ROOT, within a millionth of a level."""
     puzzle = load_puzzle(name)
     cut = quota_end(puzzle.cells)
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
     asked = profile(puzzle, order, favoured, cut)
     census, _ = count(puzzle, order, favoured, cut)
     highest = [int(np.flatnonzero(met)[-1]) for met in census.parents]
@@ -220,14 +220,14 @@ def test_what_is_asked_for_rises_with_the_board(name):
 
 def test_less_is_asked_for_where_a_clue_has_to_be_passed():
     puzzle = load_puzzle("like-e2-16x16-clue5")
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, Construct())
+    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
     with_clues = np.array(profile(puzzle, order, favoured, 160))
     without = np.array(profile(puzzle.with_clues(()), order, favoured, 160))
     assert with_clues[-1] < without[-1] and (with_clues <= without + 4).all()
 
 
 def test_clues_that_no_prefix_passes_are_left_out():
-    """No piece fits between the two clues: it would cost a slip, and none is made in the measurement."""
+    """No piece fits between the two clues: it would cost a break, and none is made in the measurement."""
     puzzle = planted(3, 6, 6, 9)[0]
     favoured, order = favoured_colours(puzzle, 1, 2), np.arange(36, dtype=np.int32)
     quads = puzzle.oriented
@@ -247,14 +247,14 @@ def test_clues_that_no_prefix_passes_are_left_out():
 @pytest.mark.parametrize("width,height", [(1, 1), (2, 1), (1, 5), (2, 2), (3, 2), (3, 3)])
 def test_the_smallest_boards_have_a_profile(width, height):
     puzzle = planted(2, width, height, 2)[0]
-    asked = profile(puzzle, order_of(puzzle, Construct()), (1,), quota_end(puzzle.cells))
+    asked = profile(puzzle, order_of(puzzle, ConstructParams()), (1,), quota_end(puzzle.cells))
     assert len(asked) == puzzle.cells and list(asked) == sorted(asked) and asked[0] >= 0
 
 
 def test_a_profile_is_that_of_the_puzzle_and_of_no_run():
     puzzle = planted(3, 5, 4, 4, 2)[0]
-    order, favoured = order_of(puzzle, Construct()), favoured_colours(puzzle, 1, 2)
+    order, favoured = order_of(puzzle, ConstructParams()), favoured_colours(puzzle, 1, 2)
     first = profile(puzzle, order, favoured, 12)
-    Courses(puzzle, Construct(), random_state(7)).choose(3)
+    QuotaBandit(puzzle, ConstructParams(), random_state(7)).choose(3)
     _profile.cache_clear()
     assert profile(puzzle, order, favoured, 12) == first and len(first) == 20

@@ -10,7 +10,7 @@ import pytest
 
 from instances.formats import load_puzzle
 from instances.generate import like_e2, uniform
-from lns.construct.packed_candidate import SLIP
+from lns.construct.packed_candidate import BREAK_COST
 from lns.construct.schedule import colour_classes, favoured_colours
 
 
@@ -37,7 +37,7 @@ def test_boards_larger_than_16x16_favour_more_inner_colours_in_proportion(size, 
     chosen = favoured_colours(puzzle, 1, wanted)
     assert len(inner & set(chosen)) == favoured and len(chosen) == favoured + 1
     if favoured > wanted:  # more than it was asked for: they have a quota
-        assert np.isin(puzzle.pieces, chosen).sum() < SLIP
+        assert np.isin(puzzle.pieces, chosen).sum() < BREAK_COST
 
 
 def test_hundreds_of_colours_are_no_reason_to_wait():

@@ -8,28 +8,28 @@ import numpy as np
 import pytest
 
 from instances.formats import load_puzzle
-from lns.construct.packed_candidate import SLIPS
+from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import Aim, Fit, best_schedule, highest_aim, measure, most_mismatches, schedule_for
-from lns.params import Construct
+from lns.params import ConstructParams
 from lns.rng import random_state
 
 
 def test_an_aim_that_no_schedule_reaches_is_the_most_that_one_can_spend():
-    puzzle, params = load_puzzle("like-e2-10x10"), Construct(population=300, quota=0.0)
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota=0.0)
     fit = measure(puzzle, params, Quota(), random_state(1))
     assert fit is not None
     most = most_mismatches(puzzle, params)
-    assert most == SLIPS - 1 + params.tail
+    assert most == MAX_BREAKS - 1 + params.tail
     assert highest_aim(fit, puzzle, params).mismatches < 20
-    never = highest_aim(replace(fit, exact=fit.exact / 1e6, slipping=fit.slipping / 1e6), puzzle, params)
+    never = highest_aim(replace(fit, exact=fit.exact / 1e6, breaking=fit.breaking / 1e6), puzzle, params)
     assert never.mismatches == most
     rates = [best_schedule(fit, puzzle, params, mismatches).rate for mismatches in (most, most + 1, puzzle.max_score)]
     assert rates[0] == rates[1] == rates[2] > 0
 
 
 def fit_of(children: dict[int, float], cells: int) -> Fit:
-    """One exact child everywhere, other numbers from some depths on; few slip."""
+    """One exact child everywhere, other numbers from some depths on; few break."""
     exact = np.ones(cells)
     for depth, number in children.items():
         exact[depth:] = number
@@ -37,20 +37,20 @@ def fit_of(children: dict[int, float], cells: int) -> Fit:
 
 
 @pytest.mark.parametrize(
-    ("children", "first_slip", "begins"),
+    ("children", "first_break", "begins"),
     [
         ({}, 120, 80),  # where it can begin first, if few prefixes come there
-        ({70: 3.0, 80: 0.5}, 120, 120),  # else where they are fewest, before the first slip
+        ({70: 3.0, 80: 0.5}, 120, 120),  # else where they are fewest, before the first break
         ({70: 3.0, 80: 0.5}, 90, 90),
         ({70: 3.0, 80: 0.5, 85: 2.0, 90: 0.9}, 120, 85),
-        ({70: 3.0, 80: 0.5}, 75, 80),  # lists with slips are long
+        ({70: 3.0, 80: 0.5}, 75, 80),  # lists with breaks are long
         ({70: 3.0}, 120, 80),  # they only get more
         ({0: 1e6, 70: 3e6, 80: 5e5}, 120, 80),  # more than any number
         ({0: 1e6, 80: 0.5}, 120, 120),
     ],
 )
-def test_the_endgame_begins_where_few_prefixes_come(children, first_slip, begins):
+def test_the_endgame_begins_where_few_prefixes_come(children, first_break, begins):
     puzzle = load_puzzle("like-e2-12x12")
-    aim = Aim(2, np.array([first_slip, 130]), 0.0)
-    schedule = schedule_for(fit_of(children, puzzle.cells), aim, puzzle, Construct())
+    aim = Aim(2, np.array([first_break, 130]), 0.0)
+    schedule = schedule_for(fit_of(children, puzzle.cells), aim, puzzle, ConstructParams())
     assert schedule.endgame == begins

@@ -14,7 +14,7 @@ from lns.params import Params, from_dict
 from lns.rng import random_state
 from lns.tabu import kernel
 from lns.tabu.engine import TabuEngine
-from lns.tabu.search import Tabu, random_board
+from lns.tabu.search import TabuSearch, random_board
 from tests.instances.small_puzzles import planted
 
 CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3)]
@@ -31,7 +31,7 @@ def test_random_boards_keep_rim_and_clues(width, height, colours, clues):
 @pytest.mark.parametrize("width,height,colours,clues", CASES)
 def test_what_is_kept_up_to_date_equals_a_recount(width, height, colours, clues):
     puzzle, _ = planted(2, width, height, colours, clues)
-    tabu = Tabu(puzzle, random_state(4), tenure=2)
+    tabu = TabuSearch(puzzle, random_state(4), tenure=2)
     tabu.start()
     for _ in range(30):
         tabu.run(3)
@@ -41,7 +41,7 @@ def test_what_is_kept_up_to_date_equals_a_recount(width, height, colours, clues)
         assert judged.valid and judged.full
         assert judged.score == tabu.score
         assert verify(puzzle, tabu.best).score == tabu.best_score >= tabu.score
-        fresh = Tabu(puzzle, random_state(4))
+        fresh = TabuSearch(puzzle, random_state(4))
         fresh.start(now)
         assert np.array_equal(fresh.walk.fit, tabu.walk.fit)
         for name in ("best", "home", "now", "pair"):
@@ -53,7 +53,7 @@ def test_each_step_takes_the_best_move_there_is():
     """Without any tabu yet, the first step reaches the best score that one swap or rotation can."""
     puzzle, _ = planted(5, 4, 4, 3)
     for seed in range(15):
-        tabu = Tabu(puzzle, random_state(seed))
+        tabu = TabuSearch(puzzle, random_state(seed))
         tabu.start()
         before = tabu.board
         tabu.run(1, target=10**6)
@@ -100,9 +100,11 @@ def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
 def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
     """Every 3 x 64 moves without a new best a kick, two of them at most; then another walk."""
     kicked, begun = [], []
-    kick, start = Tabu.kick, Tabu.start
-    monkeypatch.setattr(Tabu, "kick", lambda self, swaps: (kicked.append(self.steps_made), kick(self, swaps)))
-    monkeypatch.setattr(Tabu, "start", lambda self, board=None: (begun.append(self.steps_made), start(self, board)))
+    kick, start = TabuSearch.kick, TabuSearch.start
+    monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: (kicked.append(self.steps_made), kick(self, swaps)))
+    monkeypatch.setattr(
+        TabuSearch, "start", lambda self, board=None: (begun.append(self.steps_made), start(self, board))
+    )
     engine = TabuEngine(load_puzzle("like-e2-8x8"), from_dict({"tabu": {"patience": 3, "kicks": 2}}), 1, 0)
     marks = {0}
     while len(begun) < 5:
@@ -116,11 +118,11 @@ def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
 
 def test_a_board_that_a_kick_finds_is_reported(monkeypatch):
     puzzle, solution = planted(1, 6, 6, 8)
-    monkeypatch.setattr(Tabu, "kick", lambda self, swaps: self.start(solution))
+    monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: self.start(solution))
     engine = TabuEngine(puzzle, from_dict({"tabu": {"patience": 1}}), 1, 0)
     while engine.tabu.best_score < puzzle.max_score:
         engine.step(10**6)
-    assert engine.best_score == puzzle.max_score == engine.drain()[-1].score
+    assert engine.best_score == puzzle.max_score == engine.pop_boards()[-1].score
 
 
 def test_the_engine_resumes_bit_for_bit():
@@ -145,8 +147,8 @@ def test_a_board_met_when_a_new_start_is_due_is_walked_from():
     engine = TabuEngine(puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0)
     while engine.kicks <= 20:
         engine.step(puzzle.max_score)
-    assert engine.statistics.boards == len(engine.drain()) > 0
-    engine.meet(solution, puzzle.max_score)
+    assert engine.statistics.boards == len(engine.pop_boards()) > 0
+    engine.inject_incumbent(solution, puzzle.max_score)
     engine.step(puzzle.max_score)
     assert engine.tabu.best_score == puzzle.max_score and engine.origin == "elsewhere"
 
@@ -155,7 +157,7 @@ def test_a_board_of_clues_only_is_left_as_it_is():
     puzzle, solution = planted(4, 3, 3, 3, 0)
     clues = [Clue(cell, int(oriented) >> 2, int(oriented) & 3) for cell, oriented in enumerate(solution.placements)]
     engine = make_engine("tabu", puzzle.with_clues(clues), Params(), 1, 0)
-    engine.meet(solution, puzzle.max_score)
+    engine.inject_incumbent(solution, puzzle.max_score)
     for _ in range(3):
         engine.step(puzzle.max_score + 1)
     assert engine.best == solution

@@ -13,11 +13,11 @@ from lns.engines import make_engine
 from lns.params import Params, from_dict, to_dict, to_toml
 from tests.lns.run_parts import QUICK, small_puzzle
 from tuning import ablate
-from tuning.ladder import Run
+from tuning.ladder import BenchmarkRun
 
 SMALL = replace(
     QUICK,
-    construct=replace(QUICK.construct, population=200, reshuffle_nodes=40_000, patience_nodes=40_000),
+    construct=replace(QUICK.construct, population=200, restart_nodes=40_000, restart_nodes_without_prefix=40_000),
     beam=replace(QUICK.beam, width=64),
     windows=replace(QUICK.windows, patience=10, nodes=10_000),
 )
@@ -68,8 +68,11 @@ def test_the_construct_engine_is_the_main_one_without_beams_and_regions():
 
 
 def test_the_table_compares_with_the_whole_engine():
-    whole = [Run(1, 9, {8: 0.5, 9: 2.0}, {7: 1, 9: 1}, 1e6, 1800.0), Run(2, 9, {9: 4.0}, {}, 1e6, 1800.0)]
-    less = [Run(1, 9, {9: 5.0}, {8: 1}, 1e6, 1800.0), Run(2, 7, {7: 1.0}, {}, 1e6, 1800.0)]
+    whole = [
+        BenchmarkRun(1, 9, {8: 0.5, 9: 2.0}, {7: 1, 9: 1}, 1e6, 1800.0),
+        BenchmarkRun(2, 9, {9: 4.0}, {}, 1e6, 1800.0),
+    ]
+    less = [BenchmarkRun(1, 9, {9: 5.0}, {8: 1}, 1e6, 1800.0), BenchmarkRun(2, 7, {7: 1.0}, {}, 1e6, 1800.0)]
     head, first, second = ablate.table({ablate.WHOLE: whole, "no tail": less}, 2, 7)
     assert head.split()[:6] == ["variant", "median", "best", "worst", "s", "to"] and ">= 7" in head
     assert first.split() == ["whole", "9", "9", "9", "3.0", "2", "1.0"]

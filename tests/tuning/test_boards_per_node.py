@@ -16,11 +16,12 @@ from tuning.boards_per_node import count, main, together
 def test_counts_are_the_same_every_time_and_fall_with_the_score():
     puzzle = load_puzzle("like-e2-8x8")
     found = [count(puzzle, QUICK, 1, 104, 6_000_000) for _ in range(2)]
-    assert found[0].families == found[1].families and found[0].nodes == found[1].nodes >= 6_000_000
-    families = found[0].families
+    assert found[0].distinct_boards == found[1].distinct_boards and found[0].nodes == found[1].nodes >= 6_000_000
+    distinct_boards = found[0].distinct_boards
     # of more boards a few less may be found different, as each is compared with those kept
-    assert all(more >= 0.95 * fewer for more, fewer in pairwise(families)) and families[0] > families[-1]
-    assert len(found[0].families) == 6 and sum(share for *_, share in found[0].courses) == pytest.approx(1)
+    assert all(more >= 0.95 * fewer for more, fewer in pairwise(distinct_boards))
+    assert distinct_boards[0] > distinct_boards[-1]
+    assert len(found[0].distinct_boards) == 6 and sum(share for *_, share in found[0].arms) == pytest.approx(1)
 
 
 def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
@@ -36,10 +37,11 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
 def test_what_two_islands_make_counts_once(capsys):
     puzzle = load_puzzle("like-e2-8x8")
     one, other = (count(puzzle, QUICK, seed, 104, 3_000_000) for seed in (1, 2))
-    alone = list(one.families)
+    alone = list(one.distinct_boards)
     assert together(puzzle, 104, [one]) == together(puzzle, 104, [one, one]) == alone
     both = together(puzzle, 104, [one, other])
-    assert all(max(a, b) <= c <= a + b for a, b, c in zip(one.families, other.families, both, strict=True))
+    pair = one.distinct_boards, other.distinct_boards
+    assert all(max(a, b) <= c <= a + b for a, b, c in zip(*pair, both, strict=True))
     assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "2", "--islands", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines[1:5]] == ["1", "1.1", "2", "2.1"]

@@ -7,8 +7,8 @@ import math
 from instances.formats import load_puzzle
 from lns import node_equivalents
 from lns.construct.constructor import Constructor
-from lns.construct.quota_bandit import Courses
-from lns.params import Construct
+from lns.construct.quota_bandit import QuotaBandit
+from lns.params import ConstructParams
 from lns.rng import random_state
 from tuning.cost_calibration import LOOSE, TIGHT, _finish, begin_endgames, prices
 
@@ -28,8 +28,8 @@ def test_each_price_is_measured() -> None:
 
 
 def test_tails_are_timed_over_the_same_prefixes() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), Construct(quota=0.5)
-    schedule = Courses(puzzle, params, random_state(1)).choose(20)
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota=0.5)
+    schedule = QuotaBandit(puzzle, params, random_state(1)).choose(20)
     built = Constructor(puzzle, params, schedule, random_state(1))
     while built.barren:
         built.run(1_000_000, puzzle.max_score)
@@ -43,8 +43,8 @@ def test_tails_are_timed_over_the_same_prefixes() -> None:
 
 
 def test_endgames_are_begun_behind_the_next_stems() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), Construct(quota=0.5)
-    built = Constructor(puzzle, params, Courses(puzzle, params, random_state(1)).choose(20), random_state(1))
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota=0.5)
+    built = Constructor(puzzle, params, QuotaBandit(puzzle, params, random_state(1)).choose(20), random_state(1))
     while built.barren:
         built.run(1_000_000, puzzle.max_score)
     before = built.state()

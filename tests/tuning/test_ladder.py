@@ -14,27 +14,27 @@ import pytest
 from instances import InputError
 from instances.formats import load_puzzle
 from lns.cli.main import main
-from lns.distinct_boards import Families
+from lns.distinct_boards import DistinctBoards
 from lns.engine import Statistics
 from lns.params import from_dict
 from tuning import bench, ladder
 
 
 def test_boards_that_differ_in_few_cells_count_once_by_the_best():
-    families, scores = Families(), []
+    distinct_boards, scores = DistinctBoards(), []
     board = np.arange(100)
     near, far = board.copy(), board.copy()
     near[:19] += 1
     far[50:70] += 1
     for placements, score in ((board, 5), (near, 7), (far, 6), (board, 3)):
-        ladder.count(families, scores, placements, score)
+        ladder.count(distinct_boards, scores, placements, score)
     assert scores == [7, 6]
 
 
 def test_families_are_those_of_a_plain_comparison():
     """Of boards that are changed a little, again and again, and of others among them; more than are compared first."""
     chance = np.random.default_rng(1)
-    families, plain = Families(), []
+    distinct_boards, plain = DistinctBoards(), []
     board = np.arange(100)
     for number in range(1500):
         if number % 5 == 4:
@@ -42,18 +42,18 @@ def test_families_are_those_of_a_plain_comparison():
         board = board.copy()
         board[chance.integers(100, size=9)] = chance.integers(400, size=9)
         alike = [at for at, other in enumerate(plain) if (other != board).sum() < 20]
-        found = families.find(board)
+        found = distinct_boards.find(board)
         assert found in alike if alike else found is None
         if found is None:
-            assert families.add(board) == len(plain)
+            assert distinct_boards.add(board) == len(plain)
             plain.append(board)
-    assert families.count == len(plain) > 200
+    assert distinct_boards.count == len(plain) > 200
 
 
 def test_rates_count_boards_at_or_above_a_score():
     runs = [
-        ladder.Run(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0),
-        ladder.Run(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0),
+        ladder.BenchmarkRun(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0),
+        ladder.BenchmarkRun(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0),
     ]
     assert ladder.rates(runs, 2) == {8: 4.0, 9: 0.5}
 
@@ -90,7 +90,7 @@ def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
         def __init__(self, puzzle, params, seed, workers, engine):
             self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[seed]
 
-        def drain(self):
+        def pop_boards(self):
             return []
 
         def run(self, seconds, target, on_report):
@@ -143,7 +143,7 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
     def run(puzzle, params, seed, *_):
         if puzzle.name.startswith("like-e2-12x20"):
             raise KeyboardInterrupt
-        return ladder.Run(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
+        return ladder.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
 
     monkeypatch.setattr(ladder, "run", run)
     assert main(["ladder", "--rows", "like-e2-20x20", "like-e2-12x20", "--seeds", "2", "--json"]) == 130
@@ -153,14 +153,16 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
 
 @pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
 def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
-    monkeypatch.setattr(ladder, "run", lambda puzzle, params, seed, *_: ladder.Run(seed, 9, {9: 1.0}, {}, 1e6, 1.0))
+    monkeypatch.setattr(
+        ladder, "run", lambda puzzle, params, seed, *_: ladder.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0)
+    )
     assert main(["ladder", "--rows", "like-e2-12x20", "--seeds", "1", "--engine", engine]) == 0
     assert f"; 1.0 {unit}" in capsys.readouterr().out
 
 
 def test_a_row_goes_on_with_later_seeds_and_says_so(monkeypatch, capsys):
     monkeypatch.setattr(
-        ladder, "run", lambda puzzle, params, seed, *_: ladder.Run(seed, seed, {seed: 1.0}, {}, 1.0, 1.0)
+        ladder, "run", lambda puzzle, params, seed, *_: ladder.BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0)
     )
     rows = ["ladder", "--rows", "like-e2-12x20", "--seeds", "2", "--note", "mine", "--json"]
     for first, scores, note in (("1", [1, 2], "mine"), ("3", [3, 4], "seeds from 3 on; mine")):

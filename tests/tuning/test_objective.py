@@ -10,7 +10,7 @@ import pytest
 from instances.generate import family
 from lns import node_equivalents
 from lns.params import from_dict
-from tuning.objective import EARLY, STEPS, Pair, Run, Stopped, Trace, difference, promised
+from tuning.objective import EARLY, STEPS, Pair, Stopped, Trace, TrialRun, difference, promised
 
 QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
@@ -68,7 +68,8 @@ def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
 def test_what_is_foretold_is_about_what_comes_and_varies_less():
     pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
     traces = [
-        Run("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(40_000_000, lambda: False) for seed in range(8)
+        TrialRun("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(40_000_000, lambda: False)
+        for seed in range(8)
     ]
     scores = np.array([trace.score_at(40_000_000) for trace in traces])
     hopes = np.array([trace.hope_at(40_000_000) for trace in traces])
@@ -78,27 +79,27 @@ def test_what_is_foretold_is_about_what_comes_and_varies_less():
 
 def test_a_perfect_board_leaves_nothing_to_foretell():
     pair = Pair(family("like-e2:4x4")(3).puzzle, 5, "")
-    trace = Run("auto", QUICK, pair, 100_000).advance(10**7, lambda: False)
+    trace = TrialRun("auto", QUICK, pair, 100_000).advance(10**7, lambda: False)
     assert trace.ended and trace.hope_at(10**7) == pair.puzzle.max_score == trace.score_at(10**7)
 
 
 def test_engines_that_foretell_nothing_are_judged_by_their_scores():
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
     for engine in ("tabu", "beam", "lns"):
-        trace = Run(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
+        trace = TrialRun(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
         assert not trace.hopes and trace.hope_at(5_000_000) == trace.score_at(5_000_000) > 0
 
 
 def test_a_step_of_a_tabu_walk_is_a_small_part_of_the_shortest_budget():
     pair = Pair(family("like-e2:8x8")(3).puzzle, 5, "")
-    run = Run("tabu", QUICK, pair, 400_000)
+    run = TrialRun("tabu", QUICK, pair, 400_000)
     assert 0 < run.advance(1, lambda: False).work <= 400_000 / STEPS * 1.1
     assert run.advance(400_000, lambda: False).score_at(400_000) > 0
 
 
 def test_a_perfect_board_of_an_engine_that_foretells_nothing_keeps_what_came_before_it():
     pair = Pair(family("like-e2:5x5")(3).puzzle, 5, "")
-    trace = Run("tabu", QUICK, pair, 100_000).advance(10**9, lambda: False)
+    trace = TrialRun("tabu", QUICK, pair, 100_000).advance(10**9, lambda: False)
     assert trace.score_at(10**9) == pair.puzzle.max_score and not trace.hopes and len(trace.rises) > 1
     at, target = trace.rises[-2][1], trace.rises[-2][0]
     assert trace.promise(10**9, target) == pytest.approx(pair.puzzle.max_score + EARLY * (1 - at / 10**9))
@@ -111,8 +112,8 @@ def test_a_trace_covers_what_it_reached_or_everything_when_nothing_is_left():
 
 def test_a_run_is_the_same_every_time_and_when_it_is_continued():
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
-    whole = Run("auto", QUICK, pair, 500_000).advance(2_000_000, lambda: False)
-    parts = Run("auto", QUICK, pair, 500_000)
+    whole = TrialRun("auto", QUICK, pair, 500_000).advance(2_000_000, lambda: False)
+    parts = TrialRun("auto", QUICK, pair, 500_000)
     for budget in (500_000, 1_000_000, 2_000_000):
         trace = parts.advance(budget, lambda: False)
     assert (trace.rises, trace.work, trace.ended) == (whole.rises, whole.work, whole.ended)
@@ -123,7 +124,7 @@ def test_a_run_is_the_same_every_time_and_when_it_is_continued():
 def test_a_dearer_measurement_counts_once_it_is_made(engine):
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
     dear = from_dict({"construct": {"population": 2000}})
-    runs = [Run(engine, params, pair, 500_000) for params in (QUICK, dear)]
+    runs = [TrialRun(engine, params, pair, 500_000) for params in (QUICK, dear)]
     first, same = (run.advance(1, lambda: False) for run in runs)
     assert first.rises == same.rises != (), "a first board costs no measurement"
     cheap, other = (run.advance(run.trace.work + 1, lambda: False) for run in runs)
@@ -134,4 +135,4 @@ def test_a_dearer_measurement_counts_once_it_is_made(engine):
 def test_a_run_stops_when_told_to():
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
     with pytest.raises(Stopped):
-        Run("auto", QUICK, pair, 500_000).advance(10**12, lambda: True)
+        TrialRun("auto", QUICK, pair, 500_000).advance(10**12, lambda: True)

@@ -7,7 +7,7 @@ import pytest
 
 from instances import InputError
 from tuning.objective import Trace
-from tuning.run_store import Journal, Ledger
+from tuning.run_store import RunFile, RunStore
 
 try:
     import resource
@@ -20,11 +20,11 @@ TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5, 0.25, ((50.125, 150), (5
 
 def test_runs_are_kept_and_seen_by_others(tmp_path):
     path = tmp_path / "runs.jsonl"
-    first, second = Ledger(path), Ledger(path)
+    first, second = RunStore(path), RunStore(path)
     first.add(KEY, TRACE)
     assert second.get(KEY) is None
     second.refresh()
-    assert second.get(KEY) == Ledger(path).get(KEY) == TRACE
+    assert second.get(KEY) == RunStore(path).get(KEY) == TRACE
 
 
 def test_the_longer_run_of_two_counts(tmp_path):
@@ -32,57 +32,57 @@ def test_the_longer_run_of_two_counts(tmp_path):
     longer = Trace((*TRACE.rises, (53, 1500)), 2000, False, 1.0)
     for traces in ([TRACE, longer], [TRACE]):
         for trace in traces:
-            Ledger(path).add(KEY, trace)
-    assert Ledger(path).get(KEY) == longer
+            RunStore(path).add(KEY, trace)
+    assert RunStore(path).get(KEY) == longer
     assert len(path.read_text().splitlines()) == 2
 
 
 def test_a_torn_last_line_is_dropped_and_said(tmp_path, caplog):
     path = tmp_path / "runs.jsonl"
-    ledger = Ledger(path)
-    ledger.add(KEY, TRACE)
+    run_store = RunStore(path)
+    run_store.add(KEY, TRACE)
     whole = path.read_bytes()
     for cut in (1, len(whole) // 2):
         path.write_bytes(whole + whole[:-cut])
         caplog.clear()
-        again = Ledger(path)
+        again = RunStore(path)
         assert "torn last line was dropped" in caplog.text
         assert again.get(KEY) == TRACE
         assert path.read_bytes() == whole
     path.write_bytes(whole + b"half a li")  # while another process lives on
-    ledger.add(("other", "puzzle", 7), TRACE)
-    assert len(Ledger(path)._runs) == 2
+    run_store.add(("other", "puzzle", 7), TRACE)
+    assert len(RunStore(path)._runs) == 2
 
 
 @pytest.mark.skipif(resource is None, reason="needs limits of a process")
 def test_a_full_disk_is_not_taken_for_a_kept_run(tmp_path):
     """A disk that fills up takes a part of a line first."""
     path = tmp_path / "runs.jsonl"
-    ledger = Ledger(path)
-    ledger.add(KEY, TRACE)
+    run_store = RunStore(path)
+    run_store.add(KEY, TRACE)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
     try:
         with pytest.raises(OSError):
-            ledger.add(("other", "puzzle", 7), TRACE)
+            run_store.add(("other", "puzzle", 7), TRACE)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    ledger.add(("other", "puzzle", 7), TRACE)
-    assert Ledger(path).get(("other", "puzzle", 7)) == Ledger(path).get(KEY) == TRACE
+    run_store.add(("other", "puzzle", 7), TRACE)
+    assert RunStore(path).get(("other", "puzzle", 7)) == RunStore(path).get(KEY) == TRACE
 
 
 def test_any_other_damage_is_refused_with_its_line(tmp_path):
     path = tmp_path / "runs.jsonl"
-    ledger = Ledger(path)
+    run_store = RunStore(path)
     for seed in range(3):
-        ledger.add(("params", "puzzle", seed), TRACE)
+        run_store.add(("params", "puzzle", seed), TRACE)
     path.write_bytes(path.read_bytes().replace(b'"seed": 1', b'"seed": 9'))
     with pytest.raises(InputError, match=r"runs\.jsonl:2: damaged"):
-        Ledger(path)
+        RunStore(path)
 
 
 def _study(path):
-    storage = optuna.storages.JournalStorage(Journal(path))
+    storage = optuna.storages.JournalStorage(RunFile(path))
     return optuna.create_study(storage=storage, study_name="x", direction="maximize", load_if_exists=True)
 
 
@@ -107,4 +107,4 @@ def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
     for wrong in (b"garbage\n", b"[1]\n", b"\0\0\0\n", b'{"no": "code"}\n'):
         path.write_bytes(b"".join([*lines[:1], wrong, *lines[1:]]))
         with pytest.raises(InputError, match=r"journal\.log:2: damaged"):
-            Journal(path)
+            RunFile(path)

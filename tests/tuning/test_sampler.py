@@ -139,7 +139,7 @@ def test_what_cmaes_is_told(made_up, tmp_path):
 
 def test_cmaes_draws_everything_unless_a_condition_may_fail(made_up, tmp_path):
     """In a study the quota is never 0, so that its colours are always there, whatever the base says."""
-    for number, base in enumerate(({}, {"quota": 0.0}, {"quota_rim": 4})):
+    for number, base in enumerate(({}, {"quota": 0.0}, {"border_colours": 4})):
         params = from_dict({"construct": base})
         study = searched(tmp_path / str(number), STARTUP + 2, replace(WISH, sampler="cmaes", params=params))
         assert [one.when for one in study.space if one.when] == ["quota", "quota"]

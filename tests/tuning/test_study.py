@@ -125,7 +125,7 @@ def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made
     monkeypatch.setattr(sessions, "Crew", Inline)
     study = open_study(tmp_path / "s", WISH)
     shown = []
-    sessions.Session(study, 1, None, 30, shown.append).run()
+    sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
     assert shown[-1].done == shown[-1].of == 20 * (1 + len(validate.chosen(study)))
     assert validate.conclude(study).winner is not None
@@ -136,7 +136,7 @@ def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made
     validate.write_best(study, validate.conclude(study))
     assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
     assert "runs of the validation are still to be made" in report.why_not(study, validate.conclude(study))
-    sessions.Session(study, 1, None, 30, shown.append).run()
+    sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert validate.conclude(study).winner is not None
 
 
@@ -150,34 +150,34 @@ def test_what_the_disk_or_the_engine_refuses_ends_the_validation_at_once(made_up
 
         monkeypatch.setattr(sessions, "hold_out", fails)
         with pytest.raises(type(error)):
-            sessions.Session(study, 1, None, 30, lambda status: None).run()
+            sessions.TuningSession(study, 1, None, 30, lambda status: None).run()
 
 
 def test_short_runs_without_any_board_are_said_once(made_up, monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(sessions, "Crew", Inline)
     study = open_study(tmp_path / "s", WISH)
-    session = sessions.Session(study, 1, None, 3, lambda status: None)
+    session = sessions.TuningSession(study, 1, None, 3, lambda status: None)
     session.run()
     assert "no board within" not in caplog.text, "all have one"
     study = open_study(tmp_path / "t", WISH)
-    session = sessions.Session(study, 1, None, 3, lambda status: None)
+    session = sessions.TuningSession(study, 1, None, 3, lambda status: None)
     for pair in study.pairs[:2]:
-        study.ledger.add(study.key(study.base, pair), Trace(((50, 3999),), 4000, False, 1.0))
+        study.run_store.add(study.key(study.base, pair), Trace(((50, 3999),), 4000, False, 1.0))
     session.run()
     assert caplog.text.count("no board within the 1,000 nodes of a short run on 2 of 6 pairs") == 1
 
 
 def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
     study = open_study(tmp_path / "s", WISH)
-    session = sessions.Session(study, 2, None, None, print)
+    session = sessions.TuningSession(study, 2, None, None, print)
     key, deaths = study.key(study.base, study.pairs[0]), workers.FAILURES * 2
     for work in range(deaths + 1):  # a week's
-        study.ledger.add(key, Trace((), work, False, 1.0))
-        session._mourn(WorkerLost(5, -9))
+        study.run_store.add(key, Trace((), work, False, 1.0))
+        session._handle_lost_worker(WorkerLost(5, -9))
     for _ in range(deaths - 2):
-        session._mourn(WorkerLost(5, -9))
+        session._handle_lost_worker(WorkerLost(5, -9))
     with pytest.raises(InputError, match="no worker stays alive"):
-        session._mourn(WorkerLost(5, -9))
+        session._handle_lost_worker(WorkerLost(5, -9))
 
 
 def suggested(study):
@@ -189,18 +189,18 @@ def suggested(study):
 
 def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
     study = open_study(tmp_path / "s", WISH)
-    session = sessions.Session(study, 2, 1000.0, None, print)
+    session = sessions.TuningSession(study, 2, 1000.0, None, print)
     assert session._search_end() == 1000.0  # nothing is known yet of how long a run takes
     for i, pair in enumerate(study.pairs):
-        study.ledger.add(study.key(study.base, pair), Trace((), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
+        study.run_store.add(study.key(study.base, pair), Trace((), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
     assert session._search_end() == 1000.0  # nothing is promising yet
     for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
         study.optuna.tell(suggested(study), value)
     assert session._search_end() == pytest.approx(1000 - sessions.RESERVE * 5 * 3 * 20 / 2)  # two, and the defaults
-    assert sessions.Session(study, 2, 100.0, None, print)._search_end() == 50.0
+    assert sessions.TuningSession(study, 2, 100.0, None, print)._search_end() == 50.0
     validate.choose(study)
     assert session._search_end() == 1000.0  # they are being validated; nothing new is promising
-    assert sessions.Session(study, 2, None, 9, print)._search_end() == float("inf")
+    assert sessions.TuningSession(study, 2, None, 9, print)._search_end() == float("inf")
 
 
 def test_where_nothing_matters_nothing_is_written(monkeypatch, tmp_path):
@@ -391,7 +391,7 @@ def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
     clock, steps = [0.0], []
 
     class Engine:
-        best_score, exhausted, foretold = 1, False, None
+        best_score, exhausted, expected_best_score = 1, False, None
 
         @property
         def statistics(self):
@@ -401,7 +401,7 @@ def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
             clock[0] += 30.0 if len(steps) < 2 else 0.1  # a beam's kernels, then those of construction
             steps.append(1)
 
-        def drain(self):
+        def pop_boards(self):
             return []
 
     monkeypatch.setattr("tuning.objective.make_engine", lambda *arguments: Engine())

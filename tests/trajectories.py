@@ -1,0 +1,169 @@
+"""Seeded runs of every engine, the region search and the exact solvers: does a change leave each trajectory as it was?
+
+`python -m tests.trajectories` repeats the runs recorded in ``tests/trajectories.json`` and prints each that differs in
+nodes, score or boards; exit status 1 if any does. ``--record`` writes the file anew, for a change that is meant to
+search differently. Budgets are steps and nodes, so the figures do not depend on the speed of the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.colorpairs.options import Heuristic, Options
+from exact.region.resolve import resolve
+from exact.region.windows import rows, window
+from exact.solvers import solve
+from instances.formats import load_puzzle
+from lns.engines import make_engine
+from lns.params import Params
+
+RECORD = Path(__file__).with_suffix(".json")
+Figures = dict[str, int | str]
+
+# engine, instance, seed, steps, (island, islands)
+ENGINE_RUNS = [
+    ("auto", "like-e2-16x16", 1, 120, (0, 1)),
+    ("auto", "like-e2-16x16", 2, 120, (1, 2)),
+    ("auto", "like-e2-16x16-clue1", 1, 120, (0, 2)),
+    ("auto", "like-e2-16x16-clue5", 3, 60, (0, 1)),
+    ("auto", "like-e2-10x10", 1, 150, (0, 1)),
+    ("auto", "like-e2-12x20", 1, 60, (0, 1)),
+    ("auto", "uniform-10x10", 1, 60, (0, 1)),
+    ("auto", "like-e2-8x8", 1, 60, (0, 1)),
+    ("construct", "like-e2-14x14", 4, 80, (0, 1)),
+    ("construct", "like-e2-12x12", 5, 80, (0, 1)),
+    ("beam", "like-e2-16x16", 1, 3, (0, 1)),
+    ("beam", "like-e2-10x10", 2, 4, (0, 1)),
+    ("tabu", "like-e2-16x16", 1, 20, (0, 1)),
+    ("tabu", "like-e2-8x8", 2, 40, (0, 1)),
+    ("lns", "like-e2-16x16", 1, 80, (0, 1)),
+    ("lns", "like-e2-10x10", 2, 80, (0, 1)),
+    ("lns", "like-e2-16x16-clue5", 3, 60, (0, 1)),
+    ("auto", "like-e2-20x20", 1, 30, (0, 1)),
+]
+REGION_NODES, EXACT_NODES = 400_000, 30_000_000
+EXACT_RUNS: list[tuple[str, str, Options]] = [
+    ("like-e2-4x4", "colorpairs", Options()),
+    ("like-e2-5x5", "colorpairs", Options()),
+    ("like-e2-6x6", "colorpairs", Options()),
+    ("like-e2-5x5", "colorpairs", Options(heuristic=Heuristic.MIN_OFFER)),
+    ("like-e2-5x5", "colorpairs", Options(backjumping=False, preemption=False)),
+    ("like-e2-5x5", "colorpairs", Options(shaving=True)),
+    ("like-e2-5x5", "colorpairs", Options(single_colours=True, shared_edges=True, cycles=True, values=True)),
+    ("like-e2-5x5", "rowscan", Options()),
+    ("like-e2-4x4", "dlx", Options()),
+    ("like-e2-4x4", "dlx:binary", Options()),
+    ("like-e2-4x4", "xcc:counted", Options()),
+    ("like-e2-6x6", "blocks", Options()),
+]
+
+
+def digest(*arrays: npt.NDArray[np.generic]) -> str:
+    """The first 16 digits of the SHA-256 of the arrays' bytes."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:16]
+
+
+def engine_run(name: str, instance: str, seed: int, steps: int, island: tuple[int, int]) -> Figures:
+    """Score, nodes, prefixes, and every board that the engine reported on the way."""
+    puzzle = load_puzzle(instance)
+    engine = make_engine(name, puzzle, Params(), seed, *island)
+    boards: list[npt.NDArray[np.int32]] = []
+    for _ in range(steps):
+        if engine.exhausted or engine.best_score == puzzle.max_score:
+            break
+        engine.step(puzzle.max_score)
+        boards += [found.board.placements for found in engine.pop_boards()]
+    done = engine.statistics
+    nodes = done.nodes + done.tail_nodes + done.window_nodes + done.beam_nodes + done.moves
+    return {
+        "score": int(engine.best_score),
+        "boards": len(boards),
+        "hash": digest(*boards),
+        "nodes": int(nodes + sum(done.operators.values())),
+        "prefixes": int(done.prefixes + done.beam_prefixes),
+    }
+
+
+def region_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
+    """Regions of a board that the tabu search made, in every order."""
+    puzzle = load_puzzle("like-e2-16x16")
+    tabu = make_engine("tabu", puzzle, Params(), 1, 0)
+    for _ in range(30):
+        tabu.step(puzzle.max_score)
+    board = tabu.best
+    assert board is not None
+    regions = {
+        "4x4 at row 5, column 5": window(puzzle, 4, 4, 5, 5),
+        "3x6 at row 0, column 0": window(puzzle, 3, 6, 0, 0),
+        "row 7": rows(puzzle, 7, 8),
+    }
+    for order in ("static", "dynamic", "auto"):
+        for name, cells in regions.items():
+
+            def run(cells: list[int] = cells, order: str = order) -> Figures:
+                result = resolve(puzzle, board, cells, nodes=REGION_NODES, order=order)
+                return {
+                    "status": str(result.status),
+                    "score": int(result.score),
+                    "bound": int(result.bound),
+                    "nodes": int(result.nodes),
+                    "hash": digest(result.board.placements),
+                }
+
+            yield f"region {name}, {order}", run
+
+
+def exact_run(instance: str, solver: str, options: Options) -> Figures:
+    """All solutions counted, within a budget of nodes."""
+    outcome = solve(load_puzzle(instance), solver=solver, count_all=True, options=options, nodes=EXACT_NODES)
+    return {"status": str(outcome.status), "solutions": int(outcome.solutions), "nodes": int(outcome.nodes)}
+
+
+def all_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
+    """(name, function that makes the run), in a fixed order."""
+    for run in ENGINE_RUNS:
+        name, instance, seed, _, (island, islands) = run
+        yield f"{name} {instance}, seed {seed}, island {island} of {islands}", lambda run=run: engine_run(*run)  # type: ignore[misc]
+    yield from region_runs()
+    for number, (instance, solver, options) in enumerate(EXACT_RUNS):
+        yield f"exact {number}: {instance} {solver}", lambda i=instance, s=solver, o=options: exact_run(i, s, o)  # type: ignore[misc]
+
+
+def main() -> int:
+    """The command; its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.trajectories", description=__doc__)
+    parser.add_argument("--record", action="store_true", help="write tests/trajectories.json anew")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only runs whose name contains TEXT")
+    args = parser.parse_args()
+    recorded: dict[str, Figures] = {} if args.record else json.loads(RECORD.read_text())
+    made: dict[str, Figures] = {}
+    differ = 0
+    for name, run in all_runs():
+        if args.only not in name:
+            continue
+        made[name] = run()
+        if args.record:
+            print(f"{name}: {made[name]}", flush=True)
+        elif made[name] != recorded.get(name):
+            differ += 1
+            print(f"{name}\n  recorded {recorded.get(name)}\n  now      {made[name]}", flush=True)
+    if args.record:
+        RECORD.write_text(json.dumps(made, indent=1) + "\n")
+        return 0
+    print(f"{len(made)} runs, {differ} differ")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
