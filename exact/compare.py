@@ -10,7 +10,7 @@ from exact.outcome import Outcome
 from exact.solvers import solve
 from instances.puzzle import Puzzle
 from lns_support import csv_records
-from lns_support.child_process import Emit, Ending, run
+from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 
 
@@ -85,16 +85,18 @@ def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> Compa
     outcomes: list[Outcome] = []
     grace = None if question.seconds is None else question.seconds + 60.0  # starting, compiling, and its own children
     try:
-        ended = run(_solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory)
+        ended = run_in_process(
+            _solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory
+        )
     except InputError as error:
         return ComparisonRow(instance, solver, "refused", note=str(error))
     except ChildProcessError as error:
         return ComparisonRow(instance, solver, "failed", note=str(error))
-    if ended.how is Ending.INTERRUPTED:
+    if ended.reason is ExitReason.INTERRUPTED:
         raise KeyboardInterrupt
     if not outcomes:
         return ComparisonRow(
-            instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.how
+            instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.reason
         )
     return row_of(instance, solver, outcomes[0], ended.peak_bytes / 1e6)
 

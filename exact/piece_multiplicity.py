@@ -23,7 +23,7 @@ def choices(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
 
     ``all_four``: also the rotations of symmetric pieces that look the same, which seed 003 counts apart.
     """
-    grey = puzzle.grey_sides(cell)
+    grey = puzzle.rim_sides(cell)
     for clue in puzzle.clues:
         if clue.cell == cell:
             return [clue.piece * 4 + clue.rotation]

@@ -18,7 +18,7 @@ from exact.registry import SOLVERS
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
-from instances.symmetry import turned_board
+from instances.symmetry import rotate_board
 from lns_support.errors import InputError
 
 
@@ -91,7 +91,7 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
-    needed = [puzzle.grey_sides(cell) for cell in corners]
+    needed = [puzzle.rim_sides(cell) for cell in corners]
     looks = list(map(canonical, puzzle.pieces.tolist()))
     pieces = [
         piece
@@ -115,7 +115,7 @@ def copies_counted(puzzle: Puzzle, board: Board) -> int:
     if corner_fixed(puzzle)[0][0].clues:
         return 1
     turns = range(4) if puzzle.width == puzzle.height else (0, 2)
-    return len({puzzle.oriented[turned_board(board, turn).placements].tobytes() for turn in turns})
+    return len({puzzle.oriented[rotate_board(board, turn).placements].tobytes() for turn in turns})
 
 
 # details that add up; the others are sizes and peaks, the same for every variant of a puzzle, or the largest counts
