@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
-from exact.piece_multiplicity import by_colours
+from exact.piece_multiplicity import distinct_count
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -74,7 +74,7 @@ class SolverReporter:
             "own_seconds": self._told - self._began,
             "processor_seconds": time.process_time() - self._processor_began,
         }
-        solutions = by_colours(self.found, self._puzzle) if self._twins_apart else self.found
+        solutions = distinct_count(self.found, self._puzzle) if self._twins_apart else self.found
         told = SolverMessage(solutions, nodes, self._first, exhausted, self.details | spent, self._fresh)
         self._emit(told)
         self._fresh = []

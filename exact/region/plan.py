@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from exact.piece_classes import different_rotations
+from exact.piece_classes import distinct_rotations
 from exact.region.cost_to_go import no_rest
 from exact.region.order import set_order
 from exact.region.state import AHEAD, OUTSIDE, PARTS, RIM, WILD, Ints, RegionPlan, RegionWork, Words
@@ -164,7 +164,7 @@ def _tables(puzzle: Puzzle) -> _Tables:
     first = np.zeros((puzzle.cells, 4), dtype=np.uint8)
     alike: dict[tuple[int, ...], list[int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        first[piece, different_rotations(quad)] = 1
+        first[piece, distinct_rotations(quad)] = 1
         alike.setdefault(canonical(quad), []).append(piece)
     twin = np.full(puzzle.cells, -1, dtype=np.int64)
     for members in alike.values():

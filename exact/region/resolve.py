@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from exact.driver import Pace
+from exact.driver import StepSizer
 from exact.region.budget import Budget
 from exact.region.dynamic import DynamicSearch, is_compact
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
@@ -251,7 +251,7 @@ class _Resolve:
             self.patience = math.ceil(_PATIENCE * cost) if affordable else _NEVER
             return
         priced.set_prices(self._aim, lambda: self.meter.spent)
-        self.priced, self.patience, self.meter.pace = priced, _NEVER, Pace()
+        self.priced, self.patience, self.meter.pace = priced, _NEVER, StepSizer()
         self._refute(min(priced.bound, self.incumbent) - 1)
 
     def _priced_attempt(self, priced: LagrangianSearch, r: int, limit: int | None) -> int:

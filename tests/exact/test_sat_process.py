@@ -225,13 +225,13 @@ def test_a_missing_package_names_its_extra(
 
 @pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
 def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: SolverEntry) -> None:
-    module, name = entry.home.split(":")
-    home = import_module(module)
-    assert callable(getattr(home, name))
-    if entry.kernel is None:
+    module, name = entry.function_path.split(":")
+    imported = import_module(module)
+    assert callable(getattr(imported, name))
+    if entry.kernel_module is None:
         assert entry.extra is not None, "a library does the work"
     else:
-        assert b"lns_support.jit" in Path(str(import_module(entry.kernel).__file__)).read_bytes()
+        assert b"lns_support.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
 
 
 @pytest.mark.parametrize(
