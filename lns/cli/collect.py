@@ -89,7 +89,7 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     from lns.runs.directory import read_best, read_run
     from lns.runs.files import BEST, BOARDS
     from lns_support.files import read_text
-    from lns_support.json_values import Fields, json_object
+    from lns_support.json_values import JsonFields, json_object
 
     _, puzzle = read_run(path)
     wrong = 0
@@ -107,7 +107,7 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= at_least:
-            elapsed_s = Fields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
+            elapsed_s = JsonFields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
             yield _Found(puzzle, best.board, best.score, elapsed_s, path)
     except InputError as error:
         print_error(f"lns: {error}")

@@ -220,7 +220,7 @@ def tell_compiling(solver: str) -> None:
     from lns_support.jit import is_compiled
 
     entry = SOLVERS.get(solver)
-    if entry is not None and entry.kernel is not None and not is_compiled(entry.kernel):
+    if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
         print_error("lns: compiling the search, once for this installation: about half a minute of an idle core ...")
 
 

@@ -18,9 +18,9 @@ def run(args: argparse.Namespace) -> int:
         rows = [
             {
                 "name": name,
-                "what": entry.line,
+                "what": entry.description,
                 "source": entry.source,
-                "counts": entry.counts,
+                "counts": entry.can_count,
                 "extra": entry.extra,
                 "installed": entry.extra is None or is_installed(entry.extra),
             }
@@ -32,5 +32,5 @@ def run(args: argparse.Namespace) -> int:
     for name, entry in SOLVERS.items():
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if entry.extra is None or is_installed(entry.extra) else ", which is not installed"
-        print(f"{name:<{width}}  {entry.line} ({entry.source}{needs}{missing})")
+        print(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})")
     return DONE

@@ -123,7 +123,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return three_partition(args.from_3_partition, args.seed), None
     from exact.outcome import SolveStatus
-    from exact.solvers import copies_counted, solve
+    from exact.solvers import counted_rotations, solve
     from lns.cli.exact import tell_compiling
 
     width, height = _shape(args.width, args.height)
@@ -133,7 +133,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         outcome = solve(planted.puzzle, count_all=True, fix_corner=True, seconds=PROOF_SECONDS)
         if outcome.status is SolveStatus.INTERRUPTED:
             raise KeyboardInterrupt
-        only = copies_counted(planted.puzzle, planted.solution)
+        only = counted_rotations(planted.puzzle, planted.solution)
         if outcome.status is SolveStatus.SOLVED and outcome.solutions == only:
             return planted.puzzle, planted.solution
     raise InputError(
