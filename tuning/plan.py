@@ -32,7 +32,7 @@ from tuning.sources import engine_digest
 log = logging.getLogger("lns")
 
 SETTINGS, BASE, JOURNAL, RUNS, GUARD = "study.json", "base.toml", "journal.log", "runs.jsonl", "study.lock"
-SCHEMA = 2  # 2: shares of candidates, sources and command are always there
+SCHEMA = 3  # 3: names of parameters; 2: shares of candidates, sources and command are always there
 PAIRS, HELD_OUT_PAIRS, RUN_S, SEED = 10, 24, 10.0, 1  # where nobody says
 LEAST_PAIRS = 20  # of the validation: below, nothing is called better
 SHORT = 4  # a short run has this part of a long run's nodes

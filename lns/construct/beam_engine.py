@@ -87,8 +87,8 @@ class BeamEngine:
     def _begin(self) -> BeamSearch:
         self._seed = self.random.copy()
         params = self.params.construct
-        rim = params.border_colours if self.died == 0 and params.quota else 0
-        inner = params.inner_colours if self.died <= 1 and params.quota else 0
+        rim = params.border_colours if self.died == 0 and params.quota_scale else 0
+        inner = params.inner_colours if self.died <= 1 and params.quota_scale else 0
         favoured = favoured_colours(self.puzzle, rim, inner)
         self._beam = BeamSearch(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
         return self._beam

@@ -71,7 +71,7 @@ class QuotaBandit:
     ) -> None:
         self.puzzle, self.params, self.random, self.views = puzzle, params, random, tuple(views)
         sets: list[tuple[int, ...]] = []
-        if params.quota > 0:
+        if params.quota_scale > 0:
             sets = favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
         # more favoured half-edges would look like breaks
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
@@ -136,7 +136,7 @@ class QuotaBandit:
         if puzzle.clues:  # without them it asks for the same from all sides
             puzzle = puzzle_in_view(puzzle, self.views[view])
         asked = profile(puzzle, order_of(puzzle, self.params), colours, quota_end(puzzle.cells))
-        return Quota(colours, asked, self.params.quota).times(percent / 100)
+        return Quota(colours, asked, self.params.quota_scale).times(percent / 100)
 
     @property
     def work(self) -> int:

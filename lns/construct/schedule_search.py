@@ -51,8 +51,8 @@ class Aim:
 
 def order_of(puzzle: Puzzle, params: ConstructParams) -> IntArray:
     """The comb order of ``params``. A begun row belongs to the band whole."""
-    rows = math.ceil(round(params.band * puzzle.height, 6))
-    return comb(puzzle.width, puzzle.height, rows, params.lead, params.corner)
+    rows = math.ceil(round(params.column_major_fraction * puzzle.height, 6))
+    return comb(puzzle.width, puzzle.height, rows, params.column_major_skip, params.corner_size)
 
 
 def cut_of(puzzle: Puzzle, params: ConstructParams) -> int:

@@ -63,7 +63,7 @@ class Suffix:
         width = min(max(int(nodes / layer), NARROWEST), WIDEST)
         random = chance.integers(2**64, size=4, dtype=np.uint64)
         rim, inner = self.construct.border_colours, self.construct.inner_colours
-        favoured = _favoured(puzzle, rim, inner) if self.construct.quota else ()
+        favoured = _favoured(puzzle, rim, inner) if self.construct.quota_scale else ()
         beam = BeamSearch(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest

@@ -14,7 +14,7 @@ from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_row
 
-SCHEMA = 1
+SCHEMA = 2  # 2: names of keys and parameters
 LEAST_CHECKPOINT_S = 0.1
 _HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
 

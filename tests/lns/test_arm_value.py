@@ -54,7 +54,7 @@ def test_a_arm_that_flows_is_not_left_for_one_that_does_not():
 def test_a_shuffle_ends_where_another_height_is_worth_far_more(monkeypatch):
     """By hand-made counts: a height ends soon if it is known to be far worse, and no other colours end it."""
     puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota=0.5), random_state(1))
+    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.5), random_state(1))
     built = Constructor(puzzle, arms.params, arms.choose(20), random_state(2))
     while built.barren or built.nodes_of_shuffle < 1_000_000:
         built.run(200_000, puzzle.max_score)
@@ -288,7 +288,7 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     for barren in (high, low):
         barren.work = 1.0
     (above, as_met, below), others = worth(arms._evidence(boards, arms._works()))
-    asked = max(best.fit.quota.profile) * arms.params.quota
+    asked = max(best.fit.quota.profile) * arms.params.quota_scale
     assert above == pytest.approx(RISE ** (asked / 100) * rate, rel=0.01)
     assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
     assert change(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"

@@ -81,7 +81,7 @@ def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
     before = schedule.unlock[schedule.unlock < 240]  # theirs is for 240 cells, the rest is luck
     assert 8 <= len(before) <= 12 and 185 <= before[0] <= 210 and before[-1] >= 230
     assert schedule.unlock[-1] < schedule.cut == 256 - ConstructParams().tail
-    assert fit.quota.height == ConstructParams().quota and len(fit.quota.favoured) == 3
+    assert fit.quota.height == ConstructParams().quota_scale and len(fit.quota.favoured) == 3
     assert not (schedule.floor[schedule.allowed > 0] > 0).any(), "quotas and breaks never mix"
     assert arms.aim is not None and 12 <= arms.aim.mismatches <= 24
 
@@ -278,7 +278,7 @@ def _best_refill(puzzle: Puzzle, placements: np.ndarray, cut: int) -> int:
 @pytest.mark.parametrize("name", ["like-e2-8x5", "like-e2-10x10", "like-e2-16x16-clue5", "like-e2-12x20"])
 def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
     puzzle = load_puzzle(name)
-    params = ConstructParams(population=300, quota=0.0)
+    params = ConstructParams(population=300, quota_scale=0.0)
     schedule = QuotaBandit(puzzle, params, random_state(1)).choose(puzzle.max_score)
     search = Constructor(puzzle, params, schedule, random_state(2))
     target = puzzle.max_score * 85 // 100

@@ -215,7 +215,7 @@ def test_beams_go_on_where_no_construction_gets_through():
     puzzle = Puzzle(quads, 9, 9)
     params = replace(
         QUICK,
-        construct=replace(QUICK.construct, quota=0.0, restart_nodes_without_prefix=20_000),
+        construct=replace(QUICK.construct, quota_scale=0.0, restart_nodes_without_prefix=20_000),
         beam=replace(QUICK.beam, width=64),
     )
     one, other = (MainEngine(puzzle, params, seed, 0) for seed in (1, 2))

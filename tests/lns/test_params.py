@@ -34,7 +34,7 @@ def test_parameters_that_a_file_leaves_at_their_defaults_are_named():
 
 
 def test_changed_values_survive_toml(tmp_path):
-    changed = from_dict({"construct": {"tail": 14, "quota": 0.9}, "tabu": {"kick": 3}})
+    changed = from_dict({"construct": {"tail": 14, "quota_scale": 0.9}, "tabu": {"kick": 3}})
     path = tmp_path / "p.toml"
     path.write_text(to_toml(changed))
     assert load(path) == changed
@@ -90,5 +90,5 @@ def test_a_binary_file_is_refused(tmp_path):
 def test_a_whole_number_that_no_float_holds_is_out_of_range(tmp_path):
     path = tmp_path / "p.toml"
     path.write_text("[construct]\nquota = 1" + 400 * "0")
-    with pytest.raises(InputError, match=r"parameter construct.quota is 1000.*expected 0.0 to 1.2"):
+    with pytest.raises(InputError, match=r"parameter construct.quota_scale is 1000.*expected 0.0 to 1.2"):
         load(path)

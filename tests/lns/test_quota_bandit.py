@@ -36,7 +36,7 @@ def searched(arms: QuotaBandit, target: int, shuffles: int) -> Constructor:
 
 def test_the_census_counts_every_placement_once():
     puzzle = load_puzzle("like-e2-10x10")
-    params = ConstructParams(population=300, quota=0.0)
+    params = ConstructParams(population=300, quota_scale=0.0)
     arms = QuotaBandit(puzzle, params, random_state(1))
     built = Constructor(puzzle, params, arms.choose(20), random_state(2))
     built.run(3_000_000, puzzle.max_score)
@@ -60,7 +60,7 @@ def test_the_census_counts_every_placement_once():
 
 def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be():
     puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota=0.0), random_state(1))
+    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.0), random_state(1))
     built = Constructor(puzzle, arms.params, arms.choose(puzzle.max_score - 165), random_state(2))
     for _ in range(40):
         built.run(1_000_000, puzzle.max_score)
@@ -74,7 +74,7 @@ def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be(
 def test_boards_that_are_expected_are_those_that_come():
     """Prefixes by breaks and sampled ends foretell, about, how many boards of a score an exhaustive count finds."""
     puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota=0.0, restart_nodes=10**9), random_state(1))
+    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.0, restart_nodes=10**9), random_state(1))
     target = 168
     built = Constructor(puzzle, arms.params, arms.choose(puzzle.max_score - target), random_state(2))
     boards = 0
@@ -108,7 +108,7 @@ def test_a_perfect_board_is_no_reason_to_stop_learning():
 
 def test_a_dear_tail_is_sampled_more_rarely():
     puzzle = load_puzzle("like-e2-10x10")
-    params = ConstructParams(population=300, quota=0.0, tail=12)
+    params = ConstructParams(population=300, quota_scale=0.0, tail=12)
     arms = QuotaBandit(puzzle, params, random_state(1))
     built = Constructor(puzzle, params, arms.choose(8), random_state(2))
     while built.nodes < 3_000_000:

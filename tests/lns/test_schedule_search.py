@@ -16,7 +16,7 @@ from lns.rng import random_state
 
 
 def test_an_aim_that_no_schedule_reaches_is_the_most_that_one_can_spend():
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota=0.0)
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota_scale=0.0)
     fit = measure(puzzle, params, Quota(), random_state(1))
     assert fit is not None
     most = most_mismatches(puzzle, params)

@@ -28,7 +28,7 @@ def test_each_price_is_measured() -> None:
 
 
 def test_tails_are_timed_over_the_same_prefixes() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota=0.5)
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5)
     schedule = QuotaBandit(puzzle, params, random_state(1)).choose(20)
     built = Constructor(puzzle, params, schedule, random_state(1))
     while built.barren:
@@ -43,7 +43,7 @@ def test_tails_are_timed_over_the_same_prefixes() -> None:
 
 
 def test_endgames_are_begun_behind_the_next_stems() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota=0.5)
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5)
     built = Constructor(puzzle, params, QuotaBandit(puzzle, params, random_state(1)).choose(20), random_state(1))
     while built.barren:
         built.run(1_000_000, puzzle.max_score)
