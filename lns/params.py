@@ -88,7 +88,12 @@ class ConstructParams(Component):
     )
     border_colours: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota_scale")
     inner_colours: int = option(
-        2, "favoured inner colours; more, in proportion, on boards larger than 16x16", 0, 8, tune=(1, 4), when="quota_scale"
+        2,
+        "favoured inner colours; more, in proportion, on boards larger than 16x16",
+        0,
+        8,
+        tune=(1, 4),
+        when="quota_scale",
     )
     population: int = option(
         1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000), engines=_DEPTH_FIRST
@@ -261,7 +266,7 @@ def load(path: str | Path) -> Params:
         raise InputError(f"not TOML: {error}", path) from None
 
 
-def unnamed(text: str) -> list[str]:
+def omitted_names(text: str) -> list[str]:
     """Parameters that parameters as TOML leave at their defaults, as 'section.name'."""
     named = tomllib.loads(text)
     return [

@@ -51,7 +51,7 @@ def _print_table(puzzle: Puzzle, found: Estimate) -> None:
     print(f"{puzzle.name}, best possible {puzzle.max_score}: {found.seconds:.0f} s of one core{early}, {speed}")
     print(f"Boards of at least a score per core-hour, different in {cells_apart(puzzle.cells)} cells or more.")
     print(
-        f"Measured up to {found.trusted}. Above it `expected` is extrapolated: half-way (of their logarithms) between"
+        f"Measured up to {found.measured_score}. Above it `expected` is extrapolated: half-way (of their logarithms) between"
     )
     print("two guesses, that an edge costs what the last two did, and the model's `forecast`, whose slope is too")
     print("steep. `between` has both, and beyond them the chance in the counts: two standard deviations.")
@@ -76,7 +76,7 @@ def _json(puzzle: Puzzle, found: Estimate) -> dict[str, Any]:
         "max_score": puzzle.max_score,
         "seconds": round(found.seconds, 3),
         "nodes": found.nodes,
-        "trusted": found.trusted,
+        "measured_score": found.measured_score,
         "interrupted": found.interrupted,
         "rows": [_row(row) for row in found.rows],
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from instances import InputError
-from lns.params import Params, from_dict, load, to_dict, to_toml, unnamed
+from lns.params import Params, from_dict, load, omitted_names, to_dict, to_toml
 
 
 def test_defaults_survive_toml(tmp_path):
@@ -28,9 +28,9 @@ def test_every_parameter_has_a_meaning_and_a_default_within_its_range():
 
 
 def test_parameters_that_a_file_leaves_at_their_defaults_are_named():
-    assert unnamed(to_toml(Params())) == []
-    assert unnamed(to_toml(Params()).replace("kicks = ", "# kicks = ")) == ["tabu.kicks"]
-    assert len(unnamed("[tabu]\nkicks = 3")) == len(unnamed("")) - 1
+    assert omitted_names(to_toml(Params())) == []
+    assert omitted_names(to_toml(Params()).replace("kicks = ", "# kicks = ")) == ["tabu.kicks"]
+    assert len(omitted_names("[tabu]\nkicks = 3")) == len(omitted_names("")) - 1
 
 
 def test_changed_values_survive_toml(tmp_path):

@@ -285,7 +285,10 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
     assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
     assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
     again = open_study(study.path, Wish()).ask(None)
-    assert again.suggest_float("construct.column_major_fraction", 0.15, 0.4) == orphan.params["construct.column_major_fraction"]
+    assert (
+        again.suggest_float("construct.column_major_fraction", 0.15, 0.4)
+        == orphan.params["construct.column_major_fraction"]
+    )
 
 
 def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
