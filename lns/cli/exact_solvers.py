@@ -11,7 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from exact.registry import SOLVERS
-    from lns.cli.main import DONE, print_json
+    from lns.terminal.output import DONE, print_json
     from lns_support.optional_deps import EXTRAS, is_installed
 
     if args.json:
