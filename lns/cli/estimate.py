@@ -63,12 +63,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_table(puzzle: Puzzle, result: Estimate) -> None:
-    from lns.distinct_boards import cells_apart
+    from lns.distinct_boards import min_distance
 
     speed = f"{result.nodes / result.seconds / 1e6:.1f} M placements/s"
     early = ", interrupted" if result.interrupted else ""
     print(f"{puzzle.name}, best possible {puzzle.max_score}: {result.seconds:.0f} s of one core{early}, {speed}")
-    print(f"Boards of at least a score per core-hour, different in {cells_apart(puzzle.cells)} cells or more.")
+    print(f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more.")
     print(
         f"Measured up to {result.trusted}. Above it `expected` is extrapolated: half-way (of their logarithms) between"
     )
