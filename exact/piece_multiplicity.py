@@ -23,7 +23,7 @@ def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> 
 
     ``all_four``: also the rotations of symmetric pieces that look the same, which seed 003 counts apart.
     """
-    grey = puzzle.grey_sides(cell)
+    grey = puzzle.rim_sides(cell)
     for clue in puzzle.clues:
         if clue.cell == cell:
             return [clue.piece * 4 + clue.rotation]

@@ -51,19 +51,18 @@ class SolverEntry:
 
     description: str
     source: str
-    function: Solver | str
+    function: Callable[..., Answer] | str
     arguments: tuple[Any, ...] = ()
     extra: str | None = None
     can_count: bool = True
     kernel_module: str | None = None
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
-        function: Callable[..., Answer]
-        if isinstance(self.function, str):
-            module, name = self.function.split(":")
-            function = getattr(import_module(module), name)
-        else:
-            function = self.function
+        function = self.function
+        if isinstance(function, str):
+            module, name = function.split(":")
+            loaded: Callable[..., Answer] = getattr(import_module(module), name)
+            function = loaded
         return function(*self.arguments, puzzle, request)
 
 

@@ -14,7 +14,7 @@ from exact.piece_multiplicity import distinct_count
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns_support.child_process import Emit, Ended, Ending, run
+from lns_support.child_process import Emit, ExitReason, ProcessResult, run_in_process
 
 REPORT_SECONDS = 0.2
 """Least time between two messages of a child that finds many boards."""
@@ -141,14 +141,14 @@ def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, 
                 request.on_solution(_board(puzzle, placements))
 
     limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor_time}
-    ended = run(task, puzzle, *arguments, receive=receive, **limits)
+    ended = run_in_process(task, puzzle, *arguments, receive=receive, **limits)
     return _answer(puzzle, last, ended, request)
 
 
-def _answer(puzzle: Puzzle, last: SolverMessage, ended: Ended, request: Request) -> Answer:
+def _answer(puzzle: Puzzle, last: SolverMessage, ended: ProcessResult, request: Request) -> Answer:
     """The last message of a child as an `Answer`."""
-    complete = ended.how is Ending.FINISHED and last.exhausted
-    if ended.how is Ending.INTERRUPTED:
+    complete = ended.reason is ExitReason.FINISHED and last.exhausted
+    if ended.reason is ExitReason.INTERRUPTED:
         status = SolveStatus.INTERRUPTED
     elif complete or (last.solutions and not request.count_all):
         status = SolveStatus.SOLVED if last.solutions else SolveStatus.INFEASIBLE
@@ -158,12 +158,12 @@ def _answer(puzzle: Puzzle, last: SolverMessage, ended: Ended, request: Request)
     details = dict(last.details)
     if ended.peak_bytes:
         details["peak_megabytes"] = ended.peak_bytes / 1e6
-    if ended.how is Ending.MEMORY:
+    if ended.reason is ExitReason.MEMORY:
         details["memory_spent"] = 1.0
     own_seconds = details.pop("own_seconds", ended.seconds)
     if not request.processor_time:
-        seconds = own_seconds if ended.how is Ending.FINISHED else ended.seconds
-    elif ended.how is Ending.TIME and request.seconds is not None:
+        seconds = own_seconds if ended.reason is ExitReason.FINISHED else ended.seconds
+    elif ended.reason is ExitReason.TIME and request.seconds is not None:
         seconds = request.seconds
     else:
         seconds = details.get("processor_seconds", 0.0)

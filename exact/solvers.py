@@ -17,7 +17,7 @@ from exact.registry import find_solver
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
-from instances.symmetry import turned_board
+from instances.symmetry import rotate_board
 
 
 def solve(
@@ -153,9 +153,7 @@ def count(
     return solve_request(puzzle, request, solver, fix_corner=fix_corner)
 
 
-def solve_request(
-    puzzle: Puzzle, request: Request, solver: str = "colorpairs", *, fix_corner: bool = False
-) -> Outcome:
+def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", *, fix_corner: bool = False) -> Outcome:
     """`solve` or `count`, as ``request`` says.
 
     Parameters
@@ -230,7 +228,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
-    corner_greys = [puzzle.grey_sides(cell) for cell in corners]
+    corner_greys = [puzzle.rim_sides(cell) for cell in corners]
     quads = list(map(canonical, puzzle.pieces.tolist()))
     pieces = [
         piece
@@ -266,7 +264,7 @@ def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     if corner_variants(puzzle)[0][0].clues:
         return 1
     turns = range(4) if puzzle.width == puzzle.height else (0, 2)
-    return len({puzzle.oriented[turned_board(board, turn).placements].tobytes() for turn in turns})
+    return len({puzzle.oriented[rotate_board(board, turn).placements].tobytes() for turn in turns})
 
 
 # details that add up over the variants of a puzzle; of the others (sizes, peaks) the largest is kept

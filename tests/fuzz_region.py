@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.region.resolve import RegionResult, RegionStatus, resolve
+from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
@@ -100,7 +100,7 @@ def _jumbled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: li
 
 def _fitting(puzzle: Puzzle, piece: int, cell: int) -> list[int]:
     """Oriented pieces of ``piece`` that have their grey exactly on the rim of ``cell``."""
-    grey = puzzle.grey_sides(cell)
+    grey = puzzle.rim_sides(cell)
     return [
         int(piece) * 4 + turn
         for turn in range(4)
@@ -138,7 +138,7 @@ def best_score(window: Window) -> int | None:
             (kind, quad)
             for kind in left
             for quad in sorted({rotate(kind, turn) for turn in range(4)})
-            if tuple(colour == 0 for colour in quad) == puzzle.grey_sides(cell)
+            if tuple(colour == 0 for colour in quad) == puzzle.rim_sides(cell)
         ]
         for cell in free
     }
@@ -179,7 +179,7 @@ def best_score(window: Window) -> int | None:
 
 def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
     """Solve and compare; AssertionError where the answer is not the oracle's."""
-    answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, **options)
+    answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, options=RegionOptions(**options))
     judged = verify(window.puzzle, answer.board)
     assert answer.proven, answer
     assert answer.status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL), answer
@@ -195,7 +195,7 @@ def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
             assert (shown[cell] == before[cell]).all(), cell
         else:
             assert answer.board.placements[cell] >= 0, cell
-    assert not judged.broken, judged.broken
+    assert not judged.violations, judged.violations
     return answer
 
 
@@ -210,10 +210,10 @@ def main(seconds: float = 60.0, seed: int = 0) -> int:
         try:
             check(window, expected)
             check(window, expected, balance=False)
-            check(window, expected, look=False)
+            check(window, expected, lookahead=False)
             check(window, expected, curves=False)
             check(window, expected, prices=True)
-            check(window, expected, prices=True, balance=False, look=False)
+            check(window, expected, prices=True, balance=False, lookahead=False)
             check(window, expected, order="dynamic")
             check(window, expected, order="dynamic", backjumping=False)
             check(window, expected, order="dynamic", balance=False, curves=False)

@@ -108,7 +108,7 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
     count: dict[tuple[tuple[bool, ...], ...], int] = {}
     for place in range(puzzle.cells // size**2):
         cells = _cells(puzzle, size, place)
-        grey = tuple(puzzle.grey_sides(cell) for cell in cells)
+        grey = tuple(puzzle.rim_sides(cell) for cell in cells)
         key = (grey, *(cell for cell in cells if cell in clue_cells))
         if key not in classes:
             classes[key] = len(classes)

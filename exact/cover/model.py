@@ -60,7 +60,7 @@ def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
     clues = {clue.cell for clue in puzzle.clues}
     alike: dict[tuple[tuple[bool, ...], int], list[int]] = {}
     for cell in range(puzzle.cells):
-        alike.setdefault((puzzle.grey_sides(cell), cell if cell in clues else -1), []).append(cell)
+        alike.setdefault((puzzle.rim_sides(cell), cell if cell in clues else -1), []).append(cell)
     nodes = 0
     for cells in alike.values():
         options = allowed_placements(puzzle, cells[0], all_four=all_four)
@@ -117,7 +117,7 @@ def _edge_numbers(puzzle: Puzzle) -> dict[tuple[int, int], int]:
     """Number of the inner edge at each side of each cell."""
     numbers: dict[tuple[int, int], int] = {}
     for cell in range(puzzle.cells):
-        grey = puzzle.grey_sides(cell)
+        grey = puzzle.rim_sides(cell)
         for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
             if not grey[side]:
                 numbers[cell, side] = numbers[other, (side + 2) % 4] = len(numbers) // 2

@@ -32,7 +32,9 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
     return replace(answer, budget_used=int(answer.details.get("conflicts", 0)))
 
 
-def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, list_boards: bool = False) -> None:
+def solve_by_cp_sat(
+    emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, list_boards: bool = False
+) -> None:
     """A child's task: tells of the model, after the first solution, now and then, and at the end."""
     from ortools.sat.python import cp_model
 

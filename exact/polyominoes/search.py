@@ -16,7 +16,7 @@ from exact.polyominoes.kernel import PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.tray import Tray, problems
-from lns_support.child_process import Emit, Ending, run
+from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
 
@@ -167,10 +167,10 @@ def fill_by_library(tray: Tray, *, count_all: bool = False, seconds: float | Non
     require("cover", "the solver xcover")
     model = build(tray)
     told: list[tuple[int, list[int], bool, float]] = []
-    ended = run(_cover_by_library, tray, count_all, receive=told.append, seconds=seconds)
+    ended = run_in_process(_cover_by_library, tray, count_all, receive=told.append, seconds=seconds)
     found, first, exhausted, spent = told[-1] if told else (0, [], False, 0.0)
     filling = _checked(model, np.array(first, dtype=np.int32)) if found else None
-    if ended.how is Ending.INTERRUPTED:
+    if ended.reason is ExitReason.INTERRUPTED:
         status, spent = SolveStatus.INTERRUPTED, ended.seconds
     elif exhausted or (found and not count_all):
         status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE

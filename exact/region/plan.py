@@ -138,7 +138,7 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
         if not 0 <= cell < puzzle.cells:
             raise InputError(f"the region names cell {cell}, off the board; expected 0 to {puzzle.cells - 1}")
         if cell in seen:
-            raise InputError(f"the region names {puzzle.place(cell)} twice; expected each cell once")
+            raise InputError(f"the region names {puzzle.cell_label(cell)} twice; expected each cell once")
         seen.add(cell)
     return chosen
 
@@ -173,7 +173,7 @@ def _tables(puzzle: Puzzle) -> _Tables:
     bound = np.zeros(puzzle.cells, dtype=np.uint8)
     bound[[clue.piece for clue in puzzle.clues]] = 1
     beside = [dict(puzzle.neighbours(cell)) for cell in range(puzzle.cells)]
-    rim = [puzzle.grey_sides(cell) for cell in range(puzzle.cells)]
+    rim = [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
     shown = {
         int(pattern): [sorted(set(quads[grey == pattern, side].tolist())) for side in range(4)]
         for pattern in np.unique(grey)

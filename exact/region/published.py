@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from exact.region.options import ORDERS, RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
-from exact.region.validation import ORDERS
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import Board
@@ -30,7 +30,7 @@ from instances.verify import verify
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
 from lns_support.files import read_text
-from lns_support.text import shown
+from lns_support.text import quoted
 
 _FIELDS = (
     "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",
@@ -38,7 +38,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-_PARTS = ("balance", "look", "curves", "prices", "backjumping")
+_PARTS = ("balance", "lookahead", "curves", "prices", "backjumping")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -95,12 +95,14 @@ def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: s
                     board,
                     region,
                     seconds=args.seconds,
-                    balance="balance" not in without,
-                    look="look" not in without,
-                    curves="curves" not in without,
-                    prices=False if "prices" in without else None,
-                    order=args.order,
-                    backjumping="backjumping" not in without,
+                    options=RegionOptions(
+                        order=args.order,
+                        balance="balance" not in without,
+                        lookahead="lookahead" not in without,
+                        curves="curves" not in without,
+                        prices=False if "prices" in without else None,
+                        backjumping="backjumping" not in without,
+                    ),
                 )
                 if result.status == RegionStatus.INTERRUPTED:
                     raise KeyboardInterrupt
@@ -161,7 +163,7 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
         try:
             boards.append((int(line["score"]), load_board(url, puzzle)[1]))
         except ValueError as error:
-            why = error.message if isinstance(error, InputError) else f"score is {shown(line['score'])}, no number"
+            why = error.message if isinstance(error, InputError) else f"score is {quoted(line['score'])}, no number"
             raise InputError(why, path, number) from None
     if not boards:
         raise InputError("the file has no line with a board; expected 1 or more", path)

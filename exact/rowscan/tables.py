@@ -75,7 +75,7 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 
 def _class_of(puzzle: Puzzle, kinds: PieceClasses, cell: int) -> tuple[int, int, int]:
     """(need of the right side, need of the lower side, oriented kind of a clue or -1): cells with equal lists."""
-    _, right_rim, down_rim, _ = puzzle.grey_sides(cell)
+    _, right_rim, down_rim, _ = puzzle.rim_sides(cell)
     clue = kinds.clue_kind.get(cell)
     right = GREY if right_rim else _demand_of_clue(kinds, cell + 1, 3)
     down = GREY if down_rim else _demand_of_clue(kinds, cell + puzzle.width, 0)

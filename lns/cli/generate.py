@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from lns.cli.options import check_files
+from lns.terminal.options import check_files
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.formats import atomic_write, render
     from instances.generate import Family, clue_cells, corner_cells
-    from lns.cli.main import DONE, print_json
+    from lns.terminal.output import DONE, print_json
 
     check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
