@@ -134,14 +134,14 @@ def _solve(args: argparse.Namespace) -> int:
         from lns.runs.board_log import BoardLog
         from lns.runs.recorder import Recorder
 
-        search = Archipelago(
-            directory.searched, params, args.seed, args.workers, engine=args.engine, start=start,
+        archipelago = Archipelago(
+            directory.pinned_puzzle, params, args.seed, args.workers, engine=args.engine, start=start,
             start_score=start_score,
         )  # fmt: skip
         recorder = Recorder(directory, RunHistory(args.time), BoardLog(directory.path), [])
-        job = Job(search, recorder, quiet=args.quiet, seconds=args.time)
+        job = Job(archipelago, recorder, quiet=args.quiet, seconds=args.time)
         if start is not None:
-            recorder.adopt(start, start_score, "start")
+            recorder.record_known_best(start, start_score, "start")
         job.run(steps=args.steps)
     return job.finish(as_json=args.json, stats=args.stats)
 
