@@ -168,7 +168,8 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 
 def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
-    from exact.solvers import solve
+    from exact.request import Request
+    from exact.solvers import solve_request
     from instances.formats import load_board, load_puzzle, write
     from lns.cli.exact_boards import Boards
     from lns.cli.pins import with_laid
@@ -189,20 +190,18 @@ def _run_search(args: argparse.Namespace) -> int:
         tell_compiling(args.solver)
     try:
         with live_line(args.time, quiet=args.quiet) as line:
-            outcome = solve(
-                asked,
-                solver=args.solver,
+            request = Request(
                 count_all=args.job == "count",
                 nodes=args.nodes,
                 seconds=args.time,
-                fix_corner=args.fix_corner,
                 options=options,
-                report=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
+                on_progress=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
                 memory=None if args.memory is None else args.memory * 1_000_000,
                 sat_solver=args.sat_solver,
                 seed=args.seed or 0,
-                each=boards,
+                on_solution=boards,
             )
+            outcome = solve_request(asked, request, args.solver, fix_corner=args.fix_corner)
     except (InputError, KeyboardInterrupt):  # refused, or ended before there was anything to tell
         if boards is not None:
             boards.withdraw()
