@@ -17,13 +17,13 @@ from instances.formats import load_puzzle, write
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
-from lns.names import SAMPLERS
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_integer
+from tuning import SAMPLERS
 from tuning.objective import FORMULA, Pair, TrialRun
 from tuning.run_store import locked
 from tuning.sampler import check_sampler

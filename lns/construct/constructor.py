@@ -18,7 +18,7 @@ from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import plan_tail
-from lns.engine import State, counters
+from lns.engine import State, saved_counters
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
@@ -41,8 +41,9 @@ class Constructor:
 
     # the arrays of ``state()`` and their types
     STATE: ClassVar[dict[str, str]] = {
-        "cursor": "int64", "scalars": "int64", "child_counts": "int64", "counters": "int64", "prefixes_by_breaks": "int64",
-        "tail_outcomes": "int64", "frontier_keys": "uint64", "restart": "int64", "piece_bits": "int64", "random": "uint64",
+        "cursor": "int64", "scalars": "int64", "child_counts": "int64", "counters": "int64",
+        "prefixes_by_breaks": "int64", "tail_outcomes": "int64", "frontier_keys": "uint64", "restart": "int64",
+        "piece_bits": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(
@@ -234,17 +235,17 @@ class Constructor:
         if any(len(state[name]) != len(value) for name, value in self.state().items()):
             raise _foreign()
         self.random[:] = state["random"]
-        self.counters[:] = counters(state["counters"])
-        self.restart_seed, *marks, exhausted, self.nodes_before = counters(state["restart"])
+        self.counters[:] = saved_counters(state["counters"])
+        self.restart_seed, *marks, exhausted, self.nodes_before = saved_counters(state["restart"])
         self.restarted_at, self._prefixes_before, self._tail_nodes_before = marks
         self.exhausted = bool(exhausted)
-        self.prefixes_by_breaks[:] = counters(state["prefixes_by_breaks"])
-        self.tail_outcomes[:] = counters(state["tail_outcomes"])
-        self.prefix.census[:] = counters(state["child_counts"])
+        self.prefixes_by_breaks[:] = saved_counters(state["prefixes_by_breaks"])
+        self.tail_outcomes[:] = saved_counters(state["tail_outcomes"])
+        self.prefix.census[:] = saved_counters(state["child_counts"])
         if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
             raise _foreign()
         self.prefix.frontier_keys[:] = state["frontier_keys"]
-        self.prefix.scalars[:] = int(state["scalars"][0]), *counters(state["scalars"][1:])
+        self.prefix.scalars[:] = int(state["scalars"][0]), *saved_counters(state["scalars"][1:])
         wait = max(kernel.SAMPLE_NODES, kernel.DEAR * self.tail_nodes)
         next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
         before = self.restarted_at, self._prefixes_before, self._tail_nodes_before, next_sample

@@ -50,7 +50,7 @@ from lns.construct.schedule_search import (
     measure_children,
     tail_cut,
 )
-from lns.engine import MOST_SAVED, State
+from lns.engine import MAX_SAVED_COUNTER, State
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
@@ -351,7 +351,7 @@ class QuotaBandit:
         if not 0 < len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != ENDS + 1:
             raise InputError("the saved arms are of other parameters")
         for values in (fits, spent, ends, numbers, aim):
-            if not ((values >= 0) & (values <= MOST_SAVED)).all():
+            if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():
                 raise InputError("the saved arms have numbers out of range")
         if (
             len(unlock) >= MAX_BREAKS

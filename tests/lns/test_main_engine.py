@@ -12,9 +12,8 @@ from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engines import construction_only, make_engine
+from lns.engines import ENGINES, construction_only, make_engine
 from lns.main_engine import ALL_DONE, MainEngine
-from lns.names import ENGINES
 from lns.params import Params, from_dict
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared

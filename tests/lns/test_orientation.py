@@ -99,7 +99,9 @@ def test_prefixes_are_dealt_out_among_islands():
     plain, solution = planted(1, 16, 16, 6)
     engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
     assert (
-        isinstance(engine, OrientedEngine) and engine.engine.partition == (4, 6) and len(engine.engine.bandit.views) == 8
+        isinstance(engine, OrientedEngine)
+        and engine.engine.partition == (4, 6)
+        and len(engine.engine.bandit.views) == 8
     )
     assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).partition == (1, 2)
 
@@ -131,7 +133,7 @@ def test_pinned_lower_rows_come_first():
     laid = solution.placements.tolist()
     puzzle = puzzle.with_clues([Clue(cell, laid[cell] >> 2, laid[cell] & 3) for cell in range(60, 100)])
     engine = make_engine("auto", puzzle, Params(), 1, 0)
-    while engine.best_score < puzzle.max_score and engine.statistics.work < 50_000_000:
+    while engine.best_score < puzzle.max_score and engine.statistics.placements < 50_000_000:
         engine.step(puzzle.max_score)
     assert engine.best_score == puzzle.max_score
 

@@ -12,10 +12,10 @@ import pytest
 from optuna.trial import TrialState
 
 from instances import InputError
-from lns.names import SAMPLERS
 from lns.params import from_dict
 from lns.runs.files import seal
 from tests.tuning.made_up import WISH, searched
+from tuning import SAMPLERS
 from tuning.cmaes import propose
 from tuning.plan import SETTINGS, Wish
 from tuning.sampler import STARTUP, Seeded
