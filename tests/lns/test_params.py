@@ -48,7 +48,7 @@ def test_changed_values_survive_toml(tmp_path):
         ("[constrct]\ntail = 3", "did you mean 'construct'"),
         ("[construct]\ntail = 'three'", "expected a whole number"),
         ("[construct]\ntail = 3.5", "expected a whole number"),
-        ("[construct]\nquota = 99", "expected 0.0 to 1.2"),
+        ("[construct]\nquota_scale = 99", "expected 0.0 to 1.2"),
         ("[construct]\ntail = -1", "expected 1 to"),
         ("construct = 3", "section"),
         ("[construct", "not TOML"),
@@ -89,6 +89,6 @@ def test_a_binary_file_is_refused(tmp_path):
 
 def test_a_whole_number_that_no_float_holds_is_out_of_range(tmp_path):
     path = tmp_path / "p.toml"
-    path.write_text("[construct]\nquota = 1" + 400 * "0")
+    path.write_text("[construct]\nquota_scale = 1" + 400 * "0")
     with pytest.raises(InputError, match=r"parameter construct.quota_scale is 1000.*expected 0.0 to 1.2"):
         load(path)
