@@ -96,11 +96,11 @@ def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     whole, _ = count(puzzle, order, favoured, 40)
     _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, EACH)
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", looks // 4)
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", looks // 4)
     less, reached = count(puzzle, order, favoured, 40)
     assert reached == 40 and EACH / 5 < less.parents.max() / SAMPLES < EACH / 3
     assert less.children.sum() < 0.3 * whole.children.sum()
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", 1)
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", 1)
     assert count(puzzle, order, favoured, 40)[0].parents.max() == SAMPLES * stratified_population.LEAST
 
 
