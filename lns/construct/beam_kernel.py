@@ -7,40 +7,47 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidate_tables import Tables
-from lns.construct.packed_candidate import BREAK_COST, GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT
-from lns.construct.population import Population, bear
-from lns.construct.tail import TailPlan, TailWork, solve_tail
+from lns.construct.candidate_tables import CandidateTables
+from lns.construct.packed_candidate import (
+    BREAK_COST,
+    GAIN_SHIFT,
+    LIST_END_GAIN,
+    MAX_FAVOURED,
+    PIECE_MASK,
+    ROTATION_SHIFT,
+)
+from lns.construct.population import Population, append_child
+from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns.rng import RandomState, below
 from lns_support.jit import kernel
 
 Paths = npt.NDArray[np.int16]
 
 
-class Room(NamedTuple):
-    """Room for the children of one layer. ``parent``, ``word``, ``worth``: (width * fan_out,), and ``sorted`` for their
+class LayerWorkspace(NamedTuple):
+    """Room for the children of one layer. ``parent``, ``word``, ``value``: (width * fan_out,), and ``sorted`` for their
     numbers; ``counts``: children by worth, from the least that a prefix can have (``least``) up."""
 
     parent: npt.NDArray[np.int32]
     word: npt.NDArray[np.int64]
-    worth: npt.NDArray[np.int64]
+    value: npt.NDArray[np.int64]
     sorted: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
     least: int
 
 
 @kernel
-def advance(
-    tables: Tables,
+def extend_layer(
+    tables: CandidateTables,
     depth: int,
     row: int,
     column: int,
     now: Population,
-    alive: int,
+    prefix_count: int,
     after: Population,
     break_cost: int,
     fan_out: int,
-    room: Room,
+    room: LayerWorkspace,
     parent: npt.NDArray[np.int32],
     laid: npt.NDArray[np.int16],
     random: RandomState,
@@ -52,33 +59,33 @@ def advance(
     worth less than what ``width`` others are worth ends its list.
     """
     width, counts, least = len(now.gain), room.counts, room.least
-    start, words, base, used, gain = tables.start, tables.words, tables.base[depth], now.used, now.gain
+    start, words, base, used, gain = tables.list_start, tables.candidates, tables.base[depth], now.used, now.gain
     counts[:] = 0
     born = kept = 0
     bar = 0  # what fewer than `width` children are worth more than, counted from `least`
-    for i in range(alive):
-        if gain[i] + MOST_FAVOURED - least < bar:
+    for i in range(prefix_count):
+        if gain[i] + MAX_FAVOURED - least < bar:
             break
         at = start[base + now.right[i, row] + now.down[i, column]]
         children = 0
         while children < fan_out:
             word = words[at]
             at += 1
-            favoured = word >> GAIN_AT
-            if favoured == NEVER:
+            favoured = word >> GAIN_SHIFT
+            if favoured == LIST_END_GAIN:
                 break
             piece = word & PIECE_MASK
             if used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1):
                 continue
             if favoured < -(BREAK_COST // 2):
                 favoured += BREAK_COST - break_cost
-            worth = gain[i] + favoured - least
-            if worth < bar:
+            value = gain[i] + favoured - least
+            if value < bar:
                 break
             room.parent[born] = i
             room.word[born] = word
-            room.worth[born] = worth
-            counts[worth] += 1
+            room.value[born] = value
+            counts[value] += 1
             born += 1
             children += 1
             kept += 1
@@ -90,40 +97,40 @@ def advance(
     # counting sort, the best first; of those at the bar a random choice
     equal, open_places = counts[bar], width - (kept - counts[bar])
     place = 0
-    for worth in range(len(counts) - 1, bar - 1, -1):
-        place += counts[worth]
-        counts[worth] = place - counts[worth]
+    for value in range(len(counts) - 1, bar - 1, -1):
+        place += counts[value]
+        counts[value] = place - counts[value]
     live = 0
     for child in range(born):
-        worth = room.worth[child]
-        if worth < bar:
+        value = room.value[child]
+        if value < bar:
             continue
-        if worth == bar:
+        if value == bar:
             equal -= 1
             if below(random, equal + 1) >= open_places:
                 continue
             open_places -= 1
-        room.sorted[counts[worth]] = child
-        counts[worth] += 1
+        room.sorted[counts[value]] = child
+        counts[value] += 1
         live += 1
     for place in range(live):
         child = room.sorted[place]
         word = room.word[child]
-        bear(now, room.parent[child], after, place, row, column, word)
-        after.gain[place] = room.worth[child] + least
+        append_child(now, room.parent[child], after, place, row, column, word)
+        after.gain[place] = room.value[child] + least
         parent[place] = room.parent[child]
-        laid[place] = (word & PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)
+        laid[place] = (word & PIECE_MASK) * 4 + ((word >> ROTATION_SHIFT) & 3)
     return live, born
 
 
 @kernel
-def finish(
+def search_tails(
     paths: Paths,
     first: int,
     position: npt.NDArray[np.int64],
     padded_width: int,
     tail: TailPlan,
-    work: TailWork,
+    work: TailWorkspace,
     mismatches: int,
     node_limit: int,
     tail_nodes: int,
@@ -133,8 +140,8 @@ def finish(
     ``paths``: (n, cut) oriented pieces by depth. Stops at a find, or when ``node_limit`` nodes are made. Returns (paths
     done, tails searched, nodes, mismatches of the find or -1); the find is that of the last path done.
     """
-    quads, colours1 = tail.quads, tail.colours1
-    cells, cut = len(tail.clue_piece), paths.shape[1]
+    quads, colour_count = tail.quads, tail.colour_count
+    cells, cut = len(tail.is_clue_piece), paths.shape[1]
     used = np.zeros(cells + 1, dtype=np.uint8)
     right = np.zeros((cells // (padded_width - 1) + 1) * padded_width, dtype=np.int64)
     down = np.zeros_like(right)
@@ -147,9 +154,9 @@ def finish(
         for depth in range(cut):
             here, oriented = position[depth], np.int64(paths[i, depth])
             used[oriented >> 2] = 1
-            breaks += int(right[here - 1] != quads[oriented, 3] * colours1)
+            breaks += int(right[here - 1] != quads[oriented, 3] * colour_count)
             breaks += int(down[here - padded_width] != quads[oriented, 0])
-            right[here] = quads[oriented, 1] * colours1
+            right[here] = quads[oriented, 1] * colour_count
             down[here] = quads[oriented, 2]
         if breaks > mismatches:
             continue

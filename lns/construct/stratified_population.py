@@ -15,70 +15,74 @@ import numpy.typing as npt
 from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.construct import candidate_tables
-from lns.construct.candidate_tables import Tables
-from lns.construct.packed_candidate import GAIN_AT, MOST_FAVOURED, PIECE_MASK
-from lns.construct.population import Population, Room, bear, draw, new_population
+from lns.construct.candidate_tables import CandidateTables
+from lns.construct.packed_candidate import GAIN_SHIFT, MAX_FAVOURED, PIECE_MASK
+from lns.construct.population import Population, Reservoirs, append_child, new_population, offer_to_reservoir
 from lns.rng import RandomState, generator, random_state
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-STRATA, EACH = 32, 512
+STRATA, PREFIXES_PER_STRATUM = 32, 512
 SAMPLES = 4
-LEAST = 32  # instead of EACH, where lists of candidates are long (few colours, many pieces) and work is to be bounded
-SEED = 0  # the same for every run: what is measured belongs to the puzzle
+MIN_PREFIXES_PER_STRATUM = (
+    32  # instead of EACH, where lists of candidates are long (few colours, many pieces) and work is to be bounded
+)
+RANDOM_SEED = 0  # the same for every run: what is measured belongs to the puzzle
 
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Int64Array = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 
-class Census(NamedTuple):
+class ChildCounts(NamedTuple):
     """``parents``: int64 (depths, numbers) prefixes looked at by depth and favoured half-edges used; ``children``:
     int64 (depths, numbers, MOST_FAVOURED + 1) their children, by those that the next piece has."""
 
-    parents: Longs
-    children: Longs
+    parents: Int64Array
+    children: Int64Array
 
 
-def count(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> tuple[Census, int]:
+def count_children(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> tuple[ChildCounts, int]:
     """(census of SAMPLES populations of ``puzzle``, its clues respected and no break made; depths that they
     reached)."""
-    _, _, looks = _count(puzzle, order, favoured, depths, 1, LEAST)
-    each = LEAST * node_equivalents.CENSUS_LOOKS // (SAMPLES * max(1, looks))
-    census, reached, _ = _count(puzzle, order, favoured, depths, SAMPLES, min(max(LEAST, each), EACH))
+    _, _, looks = _count(puzzle, order, favoured, depths, 1, MIN_PREFIXES_PER_STRATUM)
+    each = MIN_PREFIXES_PER_STRATUM * node_equivalents.CENSUS_LOOKS // (SAMPLES * max(1, looks))
+    census, reached, _ = _count(
+        puzzle, order, favoured, depths, SAMPLES, min(max(MIN_PREFIXES_PER_STRATUM, each), PREFIXES_PER_STRATUM)
+    )
     return census, reached
 
 
 def _count(
     puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int, samples: int, each: int
-) -> tuple[Census, int, int]:
-    """As `count`, with the number of candidates looked at; ``each``: prefixes of each number used that live on."""
+) -> tuple[ChildCounts, int, int]:
+    """As `count_children`, with the number of candidates looked at; ``each``: prefixes of each number used that live on."""
     numbers = int(np.isin(puzzle.pieces, favoured).sum()) + 1
-    census = Census(
-        np.zeros((depths, numbers), dtype=np.int64), np.zeros((depths, numbers, MOST_FAVOURED + 1), dtype=np.int64)
+    census = ChildCounts(
+        np.zeros((depths, numbers), dtype=np.int64), np.zeros((depths, numbers, MAX_FAVOURED + 1), dtype=np.int64)
     )
     parent, word = (np.zeros((STRATA, each), dtype=np.int64) for _ in range(2))
     seen, none = np.zeros(STRATA, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    room = Room(parent, word, seen, none)  # by favoured half-edges instead of breaks
+    room = Reservoirs(parent, word, seen, none)  # by favoured half-edges instead of breaks
     now, after = (new_population(STRATA * each, puzzle.width, puzzle.height) for _ in range(2))
     furthest = looks = 0
     for number in range(samples):
-        random = random_state(SEED, number)
+        random = random_state(RANDOM_SEED, number)
         nowhere = np.zeros(puzzle.cells, dtype=bool)
-        made = candidate_tables.build(puzzle, order, nowhere, favoured, generator(random), puzzle.cells)
+        made = candidate_tables.build_tables(puzzle, order, nowhere, favoured, generator(random), puzzle.cells)
         for part in now:
             part[0] = 0
-        reached, looked = grow(made, order, now, after, census, room, random)
+        reached, looked = grow_strata(made, order, now, after, census, room, random)
         furthest, looks = max(furthest, reached), looks + looked
     return census, furthest, looks
 
 
 @flat_kernel
-def grow(
-    tables: Tables,
+def grow_strata(
+    tables: CandidateTables,
     order: npt.NDArray[np.int32],
     now: Population,
     after: Population,
-    census: Census,
-    room: Room,
+    census: ChildCounts,
+    room: Reservoirs,
     random: RandomState,
 ) -> tuple[int, int]:
     """Grow the empty board, the first prefix of ``now``, through the depths of ``census``.
@@ -87,41 +91,41 @@ def grow(
 
     ``tables`` list no breaks, and the most favoured piece first.
     """
-    starts, words, base = tables.start, tables.words, tables.base
+    starts, words, base = tables.list_start, tables.candidates, tables.base
     width, strata = now.down.shape[1], len(room.seen)
-    alive, looks = 1, 0
+    prefix_count, looks = 1, 0
     for depth in range(len(census.parents)):
         row, column = order[depth] // width, order[depth] % width
         highest = -1
-        for i in range(alive):
+        for i in range(prefix_count):
             at = _next_free(starts[base[depth] + now.right[i, row] + now.down[i, column]], i, words, now)
-            if words[at] >> GAIN_AT >= 0:
-                highest = max(highest, now.gain[i] + (words[at] >> GAIN_AT))
+            if words[at] >> GAIN_SHIFT >= 0:
+                highest = max(highest, now.gain[i] + (words[at] >> GAIN_SHIFT))
         if highest < 0:
             return depth, looks
         lowest = max(0, highest - strata + 1)
         for stratum in range(strata):
             room.seen[stratum] = 0
-        for i in range(alive):
+        for i in range(prefix_count):
             gain = now.gain[i]
             census.parents[depth, gain] += 1
             start = starts[base[depth] + now.right[i, row] + now.down[i, column]]
             at = _next_free(start, i, words, now)
-            while words[at] >> GAIN_AT >= 0:
-                favoured = words[at] >> GAIN_AT
+            while words[at] >> GAIN_SHIFT >= 0:
+                favoured = words[at] >> GAIN_SHIFT
                 census.children[depth, gain, favoured] += 1
                 if gain + favoured >= lowest:
-                    draw(i, words[at], gain + favoured - lowest, room, random)
+                    offer_to_reservoir(i, words[at], gain + favoured - lowest, room, random)
                 at = _next_free(at + 1, i, words, now)
             looks += at - start
         born = 0
         for stratum in range(strata):
             for slot in range(min(room.seen[stratum], room.parent.shape[1])):
                 i = room.parent[stratum, slot]
-                bear(now, i, after, born, row, column, room.word[stratum, slot])
+                append_child(now, i, after, born, row, column, room.word[stratum, slot])
                 after.gain[born] = lowest + stratum
                 born += 1
-        alive = born
+        prefix_count = born
         now, after = after, now
     return len(census.parents), looks
 
@@ -129,7 +133,7 @@ def grow(
 @inline_flat_kernel
 def _next_free(at: int, i: int, words: npt.NDArray[np.int64], now: Population) -> int:
     """The first place from ``at`` on whose piece prefix ``i`` has not used, or the end of the list."""
-    while words[at] >> GAIN_AT >= 0:
+    while words[at] >> GAIN_SHIFT >= 0:
         piece = words[at] & PIECE_MASK
         if not now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1):
             break

@@ -30,7 +30,7 @@ from lns_support.files import sync_folder
 from lns_support.json_values import JsonFields, bounded_integer, describe_found, json_object
 from lns_support.text import printable
 
-SCHEMA = 15  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by breaks, sampled ends; 7: stems;
+SCHEMA = 16  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by breaks, sampled ends; 7: stems;
 # 8: profile; 10: beams that died; 11: islands that turn the board their own way; 12: lots; 13: views
 MAX_BYTES = 2**30  # of a file
 MOST_STATE = MAX_BYTES - 2**25  # of the arrays in it

@@ -6,16 +6,16 @@ from itertools import permutations
 
 import numpy as np
 
-from lns.construct.border_completion import LAST
+from lns.construct.border_completion import RELEASE
 from lns.construct.constructor import Constructor
 
 
 def closes(search: Constructor, prefix: tuple[int, ...]) -> bool:
     """Whether what is free behind the last cell that KEEPS could close the rim; by trying all."""
-    puzzle, order, plan = search.puzzle, search.schedule.order, search.end.closing
-    if not (plan.rule == LAST).any():
+    puzzle, order, plan = search.puzzle, search.schedule.order, search.plan.endgame.closing
+    if not (plan.rule == RELEASE).any():
         return True
-    behind = search.plan.begin + int(np.flatnonzero(plan.rule == LAST)[0]) + 1
+    behind = search.plan.prefix.endgame_start + int(np.flatnonzero(plan.rule == RELEASE)[0]) + 1
     quads = {int(cell): puzzle.oriented[oriented] for cell, oriented in zip(order, prefix, strict=False)}
     length, width = len(plan.corner), puzzle.width
     first = width * (puzzle.height - int(np.flatnonzero(plan.corner)[0]) - 1) + width - 1

@@ -296,7 +296,7 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "construct.shuffle", 1, 10**15),
         ("auto", "construct.spent", 0, -7),
         ("auto", "construct.frontier_keys", 0, MAX_FRONTIER_KEYS + 1),
-        ("auto", "construct.census", 0, -7),
+        ("auto", "construct.node_counts", 0, -7),
         ("beam", "counters", 3, -1),
         ("tabu", "counters", 5, -1),
         ("tabu", "walk.scalars", 1, 10**6),

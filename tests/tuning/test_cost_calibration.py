@@ -36,7 +36,7 @@ def test_tails_are_timed_over_the_same_prefixes() -> None:
     before = built.state()
     alone, tight, loose = (_finish(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
     after = built.state()
-    assert all((before[name] == after[name]).all() for name in ("scalars", "census", "counters", "bits", "random"))
+    assert all((before[name] == after[name]).all() for name in ("scalars", "node_counts", "counters", "bits", "random"))
     assert alone[1:3] == tight[1:3] == loose[1:3] and alone[2] > 0
     assert alone[3] == 0 and loose[3] > tight[3]
     assert loose[3] % 3 == 0
@@ -50,4 +50,4 @@ def test_endgames_are_begun_behind_the_next_stems() -> None:
     before = built.state()
     assert begin_endgames(built, 50, 3)[1] == 150
     after = built.state()
-    assert all((before[name] == after[name]).all() for name in ("scalars", "census", "counters", "bits", "random"))
+    assert all((before[name] == after[name]).all() for name in ("scalars", "node_counts", "counters", "bits", "random"))
