@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
     from exact.isomorphism import find_renaming
     from instances.formats import load_puzzle
     from instances.formats.shipped import shipped_instances
-    from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
 
     first = load_puzzle(args.first)
     names = list(shipped_instances()) if args.second is None else [args.second]

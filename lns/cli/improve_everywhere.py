@@ -6,17 +6,17 @@ import argparse
 import time
 from dataclasses import dataclass, field
 
-from exact.region.resolve import RegionResult, RegionStatus
-from exact.region.windows import WindowResult, check_shape, everywhere
+from exact.region.resolve import RegionOptions, RegionResult, RegionStatus
+from exact.region.windows import WindowResult, check_shape, sweep_windows
 from instances.board import Board
 from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.main import DONE, INTERRUPTED, print_json
-from lns.cli.options import found_lines
 from lns.cli.regions import recorder, warm_up, write_board
-from lns.cli.session import progress
+from lns.terminal.options import board_lines
+from lns.terminal.output import DONE, INTERRUPTED, print_json
+from lns.terminal.progress import live_line
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
@@ -66,16 +66,15 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
         sweep.board = board
         save(board)
 
-    with progress(args.time, quiet=args.quiet or args.json) as line:
-        windows = everywhere(
+    with live_line(args.time, quiet=args.quiet or args.json) as line:
+        windows = sweep_windows(
             puzzle,
             sweep.board,
             *args.window,
             nodes=_NODES if args.nodes is None else args.nodes,
-            order=args.order,
-            backjumping=not args.no_backjumping,
+            options=RegionOptions(order=args.order, backjumping=not args.no_backjumping),
             seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
-            keep=keep,
+            on_improve=keep,
         )
         try:
             for one in windows:
@@ -118,7 +117,7 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
         print(f"windows of {height}x{width}: {searched}, by upper left cell")
         print(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
-            print(*found_lines(puzzle, sweep.board), sep="\n")
+            print(*board_lines(puzzle, sweep.board), sep="\n")
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:

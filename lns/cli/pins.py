@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue
 from instances.verify import verify
-from lns.cli.options import Span, cells_of
+from lns.terminal.options import Span, span_cells
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, spans: list[Span]) -> tupl
     with different colours; and when no cell is left free.
     """
     clues = {clue.cell: clue for clue in puzzle.clues}
-    cells = {}.fromkeys(cells_of(spans, puzzle)).keys()
+    cells = {}.fromkeys(span_cells(spans, puzzle)).keys()
     kept = cells | clues.keys()
     if len(kept) == puzzle.cells:
         raise InputError("--pin leaves no cell free; expected at least one that may change")

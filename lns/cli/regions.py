@@ -6,10 +6,10 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING
 
-from lns.cli.main import tell
+from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
-    from exact.region.resolve import Keep
+    from exact.region.resolve import OnImprove
     from instances.board import Board
     from instances.puzzle import Puzzle
 
@@ -19,11 +19,11 @@ def warm_up(args: argparse.Namespace) -> None:
     from exact.region.warmup import is_ready, warm_up
 
     if not args.quiet and not is_ready(args.order):
-        tell("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
+        print_error("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
     warm_up(args.order)
 
 
-def recorder(args: argparse.Namespace, puzzle: Puzzle) -> Keep:
+def recorder(args: argparse.Namespace, puzzle: Puzzle) -> OnImprove:
     """Writes each better board at once, whatever ends the program; a disk that is full is told of at the end."""
 
     def keep(board: Board) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from lns.cli.options import cell_list, duration, named, positive, whole, workers
-from lns.names import ENGINES
+from lns.engines import ENGINES
+from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number, worker_count
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board
     from instances.puzzle import Clue, Puzzle
-
-# options that an estimate has no use for
-_OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "min_score", "checkpoint", "stats")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,12 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or a shipped instance's name"
     )
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="seconds, or 10m, 2h, 7d (default 60)")
-    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="islands, a process each (default 1)")
     parser.add_argument(
-        "--seed", type=whole, default=1, metavar="N", help="same seed, one worker: same search (default 1)"
+        "--workers", type=worker_count, default=1, metavar="N", help="islands, a process each (default 1)"
     )
     parser.add_argument(
-        "--run-dir", type=named, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
+        "--seed", type=whole_number, default=1, metavar="N", help="same seed, one worker: same search (default 1)"
+    )
+    parser.add_argument(
+        "--run-dir", type=nonempty_path, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
     parser.add_argument(
         "--start", metavar="BOARD", help="a board to polish first: file or viewer URL; never made worse"
@@ -36,22 +35,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pin", type=cell_list, metavar="CELLS",
         help="cells of the start board that stay, and match each other: 3,4,10-20, rows: r3, r0-11 (all from 0)",
     )  # fmt: skip
-    parser.add_argument("--params", type=named, metavar="FILE", help="parameters as TOML")
+    parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="parameters as TOML")
     parser.add_argument(
-        "--estimate", action="store_true",
-        help="no run: measure for --time seconds of one core, then say what each score costs in core-days",
-    )  # fmt: skip
-    parser.add_argument(
-        "--target", type=whole, metavar="SCORE", help="stop at this score; exit status 1 when not reached"
+        "--target", type=whole_number, metavar="SCORE", help="stop at this score; exit status 1 when not reached"
     )
-    parser.add_argument("--steps", type=positive, metavar="N", help="stop each island after N steps of its search")
+    parser.add_argument(
+        "--steps", type=positive_number, metavar="N", help="stop each island after N steps of its search"
+    )
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
         help="auto (default), or alone: construct (construction and exact tails), beam search, tabu search, "
         "lns (large neighbourhoods of one board at a time)",
     )  # fmt: skip
     parser.add_argument(
-        "--min-score", type=whole, metavar="SCORE",
+        "--min-score", type=whole_number, metavar="SCORE",
         help="boards of at least this score go into boards.jsonl, new bests always (default: search_floor of the "
         "parameters, or else the best so far less one)",
     )  # fmt: skip
@@ -75,9 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.session import handled, leave
+    from lns.terminal.signals import exit_on_signal, signal_handler
 
-    with handled(leave):
+    with signal_handler(exit_on_signal):
         return _solve(args)
 
 
@@ -86,18 +83,13 @@ def _solve(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.cli.job import Job
     from lns.cli.pins import pinned
-    from lns.cli.session import logged
     from lns.runs.directory import RunDirectory
     from lns.runs.history import RunHistory
     from lns.runs.settings import LEAST_CHECKPOINT_S
+    from lns.terminal.progress import logging_to
 
     puzzle = load_puzzle(args.instance)
     params = parameters.load(args.params) if args.params else parameters.Params()
-    if args.estimate:
-        from lns.cli.estimate import show
-
-        _refuse_what_only_a_run_has(args)
-        return show(puzzle, params, args)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
     if args.checkpoint < LEAST_CHECKPOINT_S:
@@ -125,33 +117,21 @@ def _solve(args: argparse.Namespace) -> int:
         checkpoint_s=args.checkpoint,
         pins=pins,
     )
-    with directory, logged(directory.path, quiet=args.quiet):
+    with directory, logging_to(directory.path, quiet=args.quiet):
         from lns.islands import Archipelago
         from lns.runs.board_log import BoardLog
         from lns.runs.recorder import Recorder
 
-        search = Archipelago(
-            directory.searched, params, args.seed, args.workers, engine=args.engine, start=start,
+        archipelago = Archipelago(
+            directory.pinned_puzzle, params, args.seed, args.workers, engine=args.engine, start=start,
             start_score=start_score,
         )  # fmt: skip
         recorder = Recorder(directory, RunHistory(args.time), BoardLog(directory.path), [])
-        job = Job(search, recorder, quiet=args.quiet, seconds=args.time)
+        job = Job(archipelago, recorder, quiet=args.quiet, seconds=args.time)
         if start is not None:
-            recorder.adopt(start, start_score, "start")
+            recorder.record_known_best(start, start_score, "start")
         job.run(steps=args.steps)
     return job.finish(as_json=args.json, stats=args.stats)
-
-
-def _refuse_what_only_a_run_has(args: argparse.Namespace) -> None:
-    """Raises InputError for an option that `--estimate` does not use."""
-    usual = argparse.ArgumentParser()
-    add_arguments(usual)
-    for name in _OF_A_RUN:
-        if getattr(args, name) != usual.get_default(name):
-            raise InputError(
-                "--estimate measures the main engine on one core and makes no run; "
-                f"expected no --{name.replace('_', '-')} beside it"
-            )
 
 
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:

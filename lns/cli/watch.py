@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lns.cli.options import duration
+from lns.terminal.options import duration
 
 ELITES = 8
 
@@ -31,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.main import DONE
-    from lns.cli.session import handled
+    from lns.terminal.output import DONE
+    from lns.terminal.signals import signal_handler
 
-    with contextlib.suppress(KeyboardInterrupt), handled(_leave):
+    with contextlib.suppress(KeyboardInterrupt), signal_handler(_leave):
         if sys.stdout.isatty() and sys.stdin.isatty():
             _live(args.directory, args.every or 2.0)
         else:
@@ -52,25 +52,27 @@ def _leave(number: int, frame: object) -> None:
 def _live(path: Path, every: float) -> None:
     from instances.draw.terminal import capability, encodes
     from lns.runs.elites import BestBoards
-    from lns.runs.run_summary import look
+    from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import frame
 
-    elites = BestBoards(path, look(path).puzzle, ELITES)
+    elites = BestBoards(path, load_summary(path).puzzle, ELITES)
     with _Terminal() as screen:
         while True:
             width, height = shutil.get_terminal_size((80, 24))
-            lines = frame(look(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout))
+            lines = frame(
+                load_summary(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout)
+            )
             screen.draw([*lines, *[""] * (height - 1 - len(lines)), "q leaves; the run goes on"[:width]])
             if b"q" in screen.keys(every).lower():
                 return
 
 
 def _plain(path: Path, every: float) -> None:
-    from lns.runs.run_summary import look
+    from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import headline
 
     while True:
-        one = look(path)
+        one = load_summary(path)
         print("; ".join(headline(one)), flush=True)
         if one.state != "running":
             return

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.windows import halo
+from exact.region.windows import with_neighbours
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
-from lns.assignment import fit, reassign
+from lns.assignment import placement_matches, reassign
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
 from lns.tabu.search import TabuSearch
@@ -43,7 +43,7 @@ def assign(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int
     for cell in [*damaged, *chance.permutation(puzzle.cells).tolist()]:
         if cell not in blocked and len(cells) < most:
             cells.append(cell)
-            blocked |= halo(puzzle, [cell])
+            blocked |= with_neighbours(puzzle, [cell])
     if not cells:
         return Move(board, score_of(puzzle, board), 0)
     free = np.array(cells, dtype=np.int32)
@@ -73,8 +73,12 @@ def _exchange(
 ) -> None:
     """Exchange the piece on ``cell`` with one elsewhere such that no match is lost, if there is one."""
     all_cells, all_pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
-    here, rotation_here = fit(puzzle, placed, all_cells[cell : cell + 1], all_pieces)  # every piece on this cell
-    there, rotation_there = fit(puzzle, placed, all_cells, all_pieces[cell : cell + 1])  # this piece on every cell
+    here, rotation_here = placement_matches(
+        puzzle, placed, all_cells[cell : cell + 1], all_pieces
+    )  # every piece on this cell
+    there, rotation_there = placement_matches(
+        puzzle, placed, all_cells, all_pieces[cell : cell + 1]
+    )  # this piece on every cell
     quads = puzzle.oriented[placed].reshape(puzzle.height, puzzle.width, 4)
     matches = np.zeros((puzzle.height, puzzle.width), dtype=np.int32)
     across, down = quads[:, :-1, 1] == quads[:, 1:, 3], quads[:-1, :, 2] == quads[1:, :, 0]
@@ -84,7 +88,7 @@ def _exchange(
     matches[1:] += down
     now = matches.reshape(-1)
     keeps = (here[0] + there[:, 0] >= now[cell] + now) & ~pinned
-    keeps[list(halo(puzzle, [cell]))] = False
+    keeps[list(with_neighbours(puzzle, [cell]))] = False
     partners = np.flatnonzero(keeps)
     if len(partners):
         other = int(chance.choice(partners))

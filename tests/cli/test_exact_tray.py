@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from exact.paper import perrin_iq
-from exact.paper.runs import made
+from exact.paper.runs import run_experiment
 from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse
 from exact.polyominoes.tray import problems
 from lns.cli.main import main
@@ -136,7 +136,7 @@ def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pyte
 
 
 def test_the_experiment_of_seed_001(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "exact paper --seed-001 --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
+    words = "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
     assert main(words.split()) == 0
     captured = capsys.readouterr()
     assert captured.err.count("solved") == 3 * 2 * 2
@@ -146,8 +146,8 @@ def test_the_experiment_of_seed_001(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words.split()) == 0  # nothing is made again
     assert Path("runs.csv").read_text().splitlines() == lines
     assert capsys.readouterr().out == captured.out
-    assert main(["exact", "paper", "--seed-001", "--colours", "3"]) == 2
-    assert "seed 001: trays have no colours; expected no --colours" in capsys.readouterr().err
+    assert main(["exact", "paper", "perrin_iq", "--colours", "3"]) == 2
+    assert "perrin_iq: trays have no colours; expected no --colours" in capsys.readouterr().err
 
 
 def test_levels_and_classes_of_seed_001() -> None:
@@ -160,7 +160,9 @@ def test_levels_and_classes_of_seed_001() -> None:
     wide = list(perrin_iq.trays(plan, "60x5"))
     assert all(len(tray.rows) == 5 and len(tray.rows[0]) == 60 for tray in wide)
     rows = list(
-        made(perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None)
+        run_experiment(
+            perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None
+        )
     )
     text = perrin_iq.tables(rows, perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
     assert text.count("840,000") == 2 and text.count("60x5") == 2

@@ -13,12 +13,12 @@ from instances.formats import load_board, write
 from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
-from lns.cli.options import Span, cell_list, cells_of
 from lns.cli.pins import pinned
-from lns.names import ENGINES
+from lns.engines import ENGINES
 from lns.params import to_toml
-from lns.runs.board_log import Entry, Reader
+from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.directory import read_run
+from lns.terminal.options import Span, cell_list, span_cells
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
 
@@ -56,7 +56,7 @@ def test_pinned_cells_stay_in_every_board_and_after_a_resume(
     assert puzzle == PUZZLE and asked.instance_sha256 == PUZZLE.sha256
     assert {pin.cell for pin in asked.pins} == set(ROWS) - {clue.cell for clue in PUZZLE.clues}
     assert main(["resume", str(run), "--steps", "30", "--quiet"]) == 0
-    boards = [entry.board for entry in Reader(run, PUZZLE).read() if isinstance(entry, Entry)]
+    boards = [entry.board for entry in BoardLogReader(run, PUZZLE).read() if isinstance(entry, LoggedBoard)]
     assert len(boards) > 1
     for board in boards:
         assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
@@ -157,4 +157,4 @@ def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
 
 
 def test_lists_of_cells() -> None:
-    assert cells_of(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
+    assert span_cells(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]

@@ -13,7 +13,7 @@ from lns.engines import make_engine
 from lns.params import Params, from_dict, to_dict, to_toml
 from tests.lns.run_parts import QUICK, small_puzzle
 from tuning import ablate
-from tuning.ladder import BenchmarkRun
+from tuning.benchmark import BenchmarkRun
 
 SMALL = replace(
     QUICK,
@@ -57,14 +57,16 @@ def test_the_engine_works_without_the_part(name, whole):
     assert part.best_score > small_puzzle("like-e2-10x10").max_score // 2
     assert part.statistics != whole.statistics
     off = {"no beams": "beam", "no regions": "windows"}.get(name)
-    assert off is None or (off in whole.statistics.efforts() and off not in part.statistics.efforts())
+    assert off is None or (
+        off in whole.statistics.node_equivalents_by_part() and off not in part.statistics.node_equivalents_by_part()
+    )
 
 
 def test_the_construct_engine_is_the_main_one_without_beams_and_regions():
     off = replace(SMALL, engine=replace(SMALL.engine, beams=0), windows=replace(SMALL.windows, nodes=0))
     one, other = stepped("construct", SMALL), stepped("auto", off)
     assert one.statistics == other.statistics and one.best == other.best
-    assert set(one.statistics.efforts()) == {"construct"}
+    assert set(one.statistics.node_equivalents_by_part()) == {"construct"}
 
 
 def test_the_table_compares_with_the_whole_engine():
@@ -80,7 +82,7 @@ def test_the_table_compares_with_the_whole_engine():
 
 
 def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tuning.ladder.SHIPPED", ("like-e2-4x4",))
+    monkeypatch.setattr("tuning.benchmark.SHIPPED", ("like-e2-4x4",))
     monkeypatch.setattr(ablate, "OFF", {name: ablate.OFF[name] for name in ("no quota",)})
     params, table = tmp_path / "quick.toml", tmp_path / "t.csv"
     params.write_text(to_toml(SMALL))
