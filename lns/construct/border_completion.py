@@ -8,8 +8,8 @@ listed once. Each rim piece placed elsewhere rules out the closings that need it
 refused, and pieces that all closings left have in common are reserved.
 
 A rim piece connects the colours of its two joints, and since all joints before matched, each colour is left as often as
-it is entered. So a path of all free rim pieces exists only if they are connected with each other and with the rim placed
-so far (Euler 1736; corners may still forbid it). A piece after which they are not connected is refused, too.
+it is entered. So a path of all free rim pieces exists only if they are connected with each other and with the rim
+placed so far (Euler 1736; corners may still forbid it). A piece after which they are not connected is refused, too.
 
 Boards whose rim would mismatch within the exact tail only are lost. They are fewer than the boards that the saved nodes
 find (docs/ladder.md).
@@ -223,8 +223,8 @@ def pieces_after_reserving(
 ) -> np.uint64:
     """Free pieces, without the reserved ones, after the piece ``bit`` is placed on a RESERVE or RELEASE cell.
 
-    ``free``: uint64 (levels + 1,), free pieces before each level up to this one; ``colour``: what the piece shows to the
-    next cell of the rim. Returns 0 if the rim could not be completed after this piece.
+    ``free``: uint64 (levels + 1,), free pieces before each level up to this one; ``colour``: what the piece shows to
+    the next cell of the rim. Returns 0 if the rim could not be completed after this piece.
     """
     if state.scalars[COUNT] == NOT_LISTED:
         list_closings(plan, state, free[np.uint64(plan.anchor_level + 1)])

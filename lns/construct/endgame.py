@@ -1,9 +1,9 @@
 """Search of the last cells before the exact tail, where few pieces are free and most breaks are spent.
 
 In candidate lists most pieces are used by then and would have to be skipped one by one. With at most 64 free pieces a
-piece is one bit, and bitwise operations find all candidates of a cell at once: for each colour and rotation there is the
-set of the pieces that show it on the left, and the set of those that show it on top. The intersection of the two sets of
-a cell holds its exact candidates, their difference those with a break.
+piece is one bit, and bitwise operations find all candidates of a cell at once: for each colour and rotation there is
+the set of the pieces that show it on the left, and the set of those that show it on top. The intersection of the two
+sets of a cell holds its exact candidates, their difference those with a break.
 
 A piece is refused at once if it leaves a later neighbour without a candidate (`EndgamePlan.look_ahead`). If the next
 cell may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes
@@ -287,20 +287,20 @@ def _look_ahead_fails(
 
 
 @inline_flat_kernel
-def _enter_level(plan: EndgamePlan, state: EndgameState, level: np.uint64, node_counts: Int64Array) -> int:
+def _enter_level(plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array) -> int:
     """Find the candidates of ``level`` and drop those that lead nowhere; return the number of dropped ones."""
     _find_candidates(plan, state, level)
     exact, breaking = _drop_dead_ends(plan, state, level)
     if exact + breaking:
         index = (np.uint64(plan.endgame_start) + level) * np.uint64(COUNTS_PER_DEPTH) + np.uint64(state.breaks[level])
-        node_counts[index] += exact
-        node_counts[index + np.uint64(MAX_BREAKS + 1)] += breaking
+        child_counts[index] += exact
+        child_counts[index + np.uint64(MAX_BREAKS + 1)] += breaking
     return exact + breaking
 
 
 @inline_flat_kernel
 def _place_next_candidate(
-    plan: EndgamePlan, state: EndgameState, level: np.uint64, node_counts: Int64Array
+    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array
 ) -> tuple[bool, int]:
     """Place the next candidate of ``level`` that no look-ahead refuses: (whether there is one, nodes made)."""
     candidates = state.candidates
@@ -326,7 +326,7 @@ def _place_next_candidate(
             continue
         if _look_ahead_fails(plan, state, plan.look_ahead, level, free, breaks):
             continue
-        node_counts[counts + with_break * np.uint64(MAX_BREAKS) + np.uint64(breaks)] += 1
+        child_counts[counts + with_break * np.uint64(MAX_BREAKS) + np.uint64(breaks)] += 1
         nodes += 1
         if _look_ahead_fails(plan, state, plan.next_look_ahead, level, free, breaks):
             continue
@@ -338,11 +338,11 @@ def _place_next_candidate(
 
 @flat_kernel
 def search_endgame(
-    plan: EndgamePlan, state: EndgameState, scalars: Int64Array, node_counts: Int64Array, node_limit: int
+    plan: EndgamePlan, state: EndgameState, scalars: Int64Array, child_counts: Int64Array, node_limit: int
 ) -> int:
     """Search on until all levels are filled, or until ``node_limit`` nodes were made in all calls together.
 
-    ``scalars``, ``node_counts``: see `kernel.PrefixState`. Returns REACHED (the next call continues with the prefix
+    ``scalars``, ``child_counts``: see `kernel.PrefixState`. Returns REACHED (the next call continues with the prefix
     after it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
     """
     levels = np.uint64(len(plan.class_base))
@@ -356,8 +356,8 @@ def search_endgame(
                 break
             level -= _ONE
         else:
-            nodes += _enter_level(plan, state, level, node_counts)
-        placed, new_nodes = _place_next_candidate(plan, state, level, node_counts)
+            nodes += _enter_level(plan, state, level, child_counts)
+        placed, new_nodes = _place_next_candidate(plan, state, level, child_counts)
         nodes += new_nodes
         backtrack = not placed
         if placed:

@@ -67,8 +67,8 @@ class EndgameState(NamedTuple):
     """State of the endgame, beside that in `kernel.PrefixState`.
 
     It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `endgame.assign_bits` and
-    `endgame.replay_cursors`. Sets hold all pieces that have a bit; the free pieces are among them. Four consecutive sets
-    are those of the four rotations.
+    `endgame.replay_cursors`. Sets hold all pieces that have a bit; the free pieces are among them. Four consecutive
+    sets are those of the four rotations.
     """
 
     piece_of_bit: Int64Array  # int64 (64,): -1 = none; kept from one prefix to the next, as they share most pieces

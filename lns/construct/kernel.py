@@ -2,9 +2,9 @@
 
 Cells are filled in an order in which the left and the upper neighbour of each cell come first, so the pieces to try are
 read from a sorted candidate list (`lns.construct.candidate_tables`). A prefix of depth d carries ``gain`` = favoured
-half-edges used - BREAK_COST * breaks spent, and a cell may be filled only if the gain stays at least
-``min_gain[d]`` = quota floor - BREAK_COST * breaks allowed. One comparison thus enforces both the break schedule and the
-quota. Lists are sorted by gain, so the first candidate below ``min_gain`` ends the list, and so does the sentinel.
+half-edges used - BREAK_COST * breaks spent, and a cell may be filled only if the gain stays at least ``min_gain[d]`` =
+quota floor - BREAK_COST * breaks allowed. One comparison thus enforces both the break schedule and the quota. Lists are
+sorted by gain, so the first candidate below ``min_gain`` ends the list, and so does the sentinel.
 
 From depth ``endgame_start`` to ``cut`` the cells are filled by `lns.construct.endgame`, from ``cut`` on by
 `lns.construct.tail`. Two cells of the rim never mismatch each other before the cut. A piece is therefore skipped if it
@@ -83,7 +83,7 @@ class PrefixState(NamedTuple):
     right: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows to its right, times colour_count
     down: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows downwards
     scalars: npt.NDArray[np.int64]  # int64 (2,): DEPTH (or NOT_STARTED) and NODES
-    node_counts: npt.NDArray[np.int64]  # int64 (cells * COUNTS_PER_DEPTH,): placements of this restart by depth, by
+    child_counts: npt.NDArray[np.int64]  # int64 (cells * COUNTS_PER_DEPTH,): placements of this restart by depth, by
     # whether they break, and by the breaks spent after them
     frontier_keys: npt.NDArray[np.uint64]  # uint64 (MAX_FRONTIER_KEYS + 1,): their number, then the recorded keys
 
@@ -106,7 +106,7 @@ class ConstructorState(NamedTuple):
     counters: npt.NDArray[np.int64]  # int64 (COUNTERS,): PREFIXES completed, TAIL_NODES (placements of exact tails),
     # FOUND_MISMATCHES of the board found, NEXT_SAMPLE (the number of nodes at which the next tail is sampled)
     prefixes_by_breaks: npt.NDArray[np.int64]  # int64 (MAX_BREAKS,): prefixes by breaks spent
-    tail_mismatches: npt.NDArray[np.int64]  # int64 (MISMATCH_BINS + 1,): sampled tails by fewest mismatches; the last
+    tail_outcomes: npt.NDArray[np.int64]  # int64 (MISMATCH_BINS + 1,): sampled tails by fewest mismatches; the last
     # counts those for which none with fewer than MISMATCH_BINS was found
 
 
@@ -147,7 +147,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base
     position, min_gain, look_ahead = plan.position, plan.min_gain, plan.rim_look_ahead
     cursor, chosen, gain, used = prefix.cursor, prefix.chosen, prefix.gain, prefix.used
-    right, down, node_counts = prefix.right, prefix.down, prefix.node_counts
+    right, down, child_counts = prefix.right, prefix.down, prefix.child_counts
     endgame_start = np.uint64(plan.endgame_start)
     one = np.uint64(1)
     partition_depth = np.uint64(plan.partition_depth)
@@ -192,7 +192,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
             chosen[depth] = candidate
             # a candidate with a break is negative: its counters come MAX_BREAKS further on
             column = np.uint64((candidate >> 63) & MAX_BREAKS) + np.uint64(breaks_spent(new_gain))
-            node_counts[depth * np.uint64(COUNTS_PER_DEPTH) + column] += 1
+            child_counts[depth * np.uint64(COUNTS_PER_DEPTH) + column] += 1
             nodes += 1
             depth += one
             gain[depth] = new_gain
@@ -218,8 +218,8 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
 def _record_frontier_key(prefix: PrefixState, length: int) -> None:
     """Record the key of the frontier prefix of ``length`` cells if it is in the sample: see `lns.construct.novelty`.
 
-    The key is a hash of the last four pieces and of ever sparser earlier ones (6, 9, 13, 19, ... cells from the end), so
-    that another restart that comes to the same prefix records the same key.
+    The key is a hash of the last four pieces and of ever sparser earlier ones (6, 9, 13, 19, ... cells from the end),
+    so that another restart that comes to the same prefix records the same key.
     """
     chosen, frontier_keys = prefix.chosen, prefix.frontier_keys
     if length == 0:  # every restart comes to the empty board
@@ -258,7 +258,7 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
             _record_frontier_key(prefix, endgame_start)
             breaks = breaks_spent(prefix.gain[endgame_start])
             start_endgame(plan.endgame, state.endgame, prefix.used, prefix.right, prefix.down, breaks)
-        status = search_endgame(plan.endgame, state.endgame, scalars, prefix.node_counts, node_limit)
+        status = search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit)
         if status != EXHAUSTED:
             place_pieces(
                 plan.endgame, state.endgame, scalars[DEPTH],
@@ -317,7 +317,7 @@ def construct(
         if prefix.scalars[NODES] >= counters[NEXT_SAMPLE]:
             mismatches, nodes = _solve_tail(plan, state, MISMATCH_BINS - 1, tail_node_limit)
             counters[NEXT_SAMPLE] = prefix.scalars[NODES] + max(TAIL_SAMPLE_NODES, TAIL_SAMPLE_COST_FACTOR * nodes)
-            state.tail_mismatches[mismatches if mismatches >= 0 else MISMATCH_BINS] += 1
+            state.tail_outcomes[mismatches if mismatches >= 0 else MISMATCH_BINS] += 1
         if breaks > max_mismatches:
             continue
         mismatches, _ = _solve_tail(plan, state, max_mismatches - breaks, tail_node_limit)

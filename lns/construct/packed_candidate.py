@@ -63,7 +63,7 @@ def pack_candidates(quads: IntArray, oriented: Int64Array, gain: Int64Array, col
 
 
 @inline_flat_kernel
-def oriented_piece(candidate: int) -> int:
+def oriented_piece(candidate: np.int64) -> np.int64:
     """The oriented piece, piece * 4 + rotation, of a packed candidate."""
     return (candidate & PIECE_MASK) * 4 + ((candidate >> ROTATION_SHIFT) & 3)
 

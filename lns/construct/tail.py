@@ -1,9 +1,9 @@
 """The exact tail: the last cells of a prefix, refilled with the fewest mismatches, thousands of times a second.
 
 This is a special case of the region search (`exact.region`) that is small enough for one machine word: at most 16 free
-pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0, 1 and 2 mismatches are three sets. The bound
-by colour balance (for each colour, half-edges on free pieces minus those that placed pieces ask for) is updated in
-constant time.
+pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0, 1 and 2 mismatches are three sets. The
+bound by colour balance (for each colour, half-edges on free pieces minus those that placed pieces ask for) is updated
+in constant time.
 """
 
 from __future__ import annotations
@@ -175,10 +175,10 @@ def _read_outside_colours(
 def _bound(deficit: int, odd_colours: int) -> int:
     """Mismatches that the colour balance makes unavoidable.
 
-    Each missing half-edge is one. Colours with an odd surplus each leave a half-edge over, of which a mismatch uses up
-    two, besides those that the missing half-edges use up.
+    Each missing half-edge costs one. Half-edges match in pairs of a colour, so of each colour with an odd surplus one
+    is left over: the mismatch of a missing half-edge takes up one of these, any other mismatch two.
     """
-    return deficit + max(np.int64(0), (odd_colours - deficit + 1) >> 1)
+    return deficit + max(0, (odd_colours - deficit + 1) >> 1)
 
 
 @inline_flat_kernel

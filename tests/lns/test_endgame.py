@@ -15,7 +15,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.order import comb_order
-from lns.construct.quota_profile import profile
+from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -120,8 +120,8 @@ def test_a_search_that_is_saved_at_every_stop_meets_the_same_prefixes(by_lists, 
         stops.add((depth > part.plan.prefix.endgame_start) - (depth < part.plan.prefix.endgame_start))
     assert status == ended == EXHAUSTED
     assert again == met and len(met) > 5
-    assert part.nodes == whole.nodes == whole.prefix.node_counts.sum()
-    assert np.array_equal(part.prefix.node_counts, whole.prefix.node_counts)
+    assert part.nodes == whole.nodes == whole.prefix.child_counts.sum()
+    assert np.array_equal(part.prefix.child_counts, whole.prefix.child_counts)
     assert step > 1 or stops >= {0: {0, 1}, 10: {-1}}.get(by_lists, {-1, 1})
 
 
@@ -129,7 +129,7 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
     """100 pieces, 64 bits: the sets hold those pieces that have one, and a saved search goes on with them."""
     puzzle, order = load_puzzle("like-e2-10x10"), comb_order(10, 10, 3)
     favoured = favoured_colours(puzzle, 1, 2)
-    quota = Quota(favoured, profile(puzzle, order, favoured, 62), 0.7)
+    quota = Quota(favoured, quota_profile(puzzle, order, favoured, 62), 0.7)
     schedule = BreakSchedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(100), quota.favoured, 94)
     whole, part = (Constructor(puzzle, ConstructParams(), schedule, random_state(4)) for _ in range(2))
     _, met = prefixes_of(whole, 4_000_000)
@@ -143,15 +143,15 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
         again += prefixes_of(part, min(100_000, whole.nodes - part.nodes))[1]
         taken_over += int(((before >= 0) & (before != part.arrays.endgame.piece_of_bit)).any())
     assert again == met and len(met) > 10
-    assert np.array_equal(part.prefix.node_counts, whole.prefix.node_counts)
+    assert np.array_equal(part.prefix.child_counts, whole.prefix.child_counts)
     assert taken_over > 10 and len(set(part.arrays.endgame.piece_of_bit.tolist())) == MAX_ENDGAME_PIECES
 
 
-@pytest.mark.parametrize("bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63], [-1] * 63, [-1] * 65])
+@pytest.mark.parametrize("piece_bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63], [-1] * 63, [-1] * 65])
 def test_bits_that_no_search_gave_are_refused(bits):
     search = small_search(9, 8, 2, 5, 20)
     with pytest.raises(InputError, match="does not belong"):
-        search.restore(search.state() | {"bits": np.array(bits)})
+        search.restore(search.state() | {"piece_bits": np.array(bits)})
 
 
 def test_a_clue_in_the_tail_is_paid_for_once():
@@ -163,7 +163,7 @@ def test_a_clue_in_the_tail_is_paid_for_once():
         none = np.zeros(16, dtype=np.int32)
         schedule = BreakSchedule(comb_order(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
         search = Constructor(fixed, ConstructParams(), schedule, random_state(1))
-        while not search.over and checked < 200:
+        while not search.restart_due and checked < 200:
             found = search.run(10_000, 0)
             if found is not None:
                 checked += 1
