@@ -31,23 +31,23 @@ def test_the_last_stretch_of_the_comb():
     puzzle = load_puzzle("like-e2-16x16")
     order = comb_order(16, 16, 4, corner=2)
     plan, _ = plan_closing(puzzle, order, 192, 250)
-    assert plan.corner.tolist() == [0, 0, 0, 1, 0]  # right side of rows 12 to 14, corner, bottom of column 14
-    assert plan.anchor == -1 and plan.outside == (11 + 1) * 17 + 15 + 1
+    assert plan.is_corner.tolist() == [0, 0, 0, 1, 0]  # right side of rows 12 to 14, corner, bottom of column 14
+    assert plan.anchor_level == -1 and plan.anchor_position == (11 + 1) * 17 + 15 + 1
     kept = {12 * 16, 13 * 16, 14 * 16, *range(15 * 16, 15 * 16 + 14)}
     expected = dict.fromkeys(kept, RESERVE) | {15 * 16 + 13: RELEASE}
     assert rules_by_cell(puzzle, order, 192, 250) == expected
     begun_late = rules_by_cell(puzzle, order, 210, 250)
     assert begun_late == {cell: rule for cell, rule in expected.items() if order.tolist().index(cell) >= 210}
     plan, _ = plan_closing(puzzle, order, 180, 250)  # the anchor is laid in the endgame, at depth 191
-    assert (plan.anchor, plan.outside) == (11, -1)
+    assert (plan.anchor_level, plan.anchor_position) == (11, -1)
     assert rules_by_cell(puzzle, order, 180, 250) == expected | {11 * 16 + 15: ANCHOR}
 
 
 def test_a_stretch_is_as_long_as_cells_are_left_for_the_end():
     puzzle, _ = planted(1, 6, 7, 4)
-    assert plan_closing(puzzle, comb_order(6, 7, 1), 0, 38)[0].corner.tolist() == [1]  # row by row: the corner
-    assert plan_closing(puzzle, comb_order(6, 7, 3), 0, 38)[0].corner.tolist() == [0, 0, 1]
-    assert plan_closing(puzzle, comb_order(6, 7, 3, corner=3), 0, 38)[0].corner.tolist() == [0, 0, 1, 0, 0]
+    assert plan_closing(puzzle, comb_order(6, 7, 1), 0, 38)[0].is_corner.tolist() == [1]  # row by row: the corner
+    assert plan_closing(puzzle, comb_order(6, 7, 3), 0, 38)[0].is_corner.tolist() == [0, 0, 1]
+    assert plan_closing(puzzle, comb_order(6, 7, 3, corner=3), 0, 38)[0].is_corner.tolist() == [0, 0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("cell", [29, 35, 31])  # of the right side, the corner, of the bottom
@@ -113,7 +113,7 @@ def without_rules(search: Constructor) -> Constructor:
 def test_just_the_prefixes_whose_rim_can_be_closed_are_met(seed, begin, tail):
     everything = prefixes_of(without_rules(small_search(seed, begin, tail=tail)))
     search = small_search(seed, begin, tail=tail)
-    assert len(search.plan.endgame.closing.colours) == (3 if tail == 3 else 0)
+    assert len(search.plan.endgame.closing.rim_colours) == (3 if tail == 3 else 0)
     met = prefixes_of(search)
     assert met == {prefix for prefix in everything if closes(search, prefix)}
 
@@ -140,9 +140,9 @@ def test_a_rim_that_falls_apart_is_given_up_at_once(width, height, band, saves):
     for whole in (True, False):
         searches = [small_search(seed, 13, width=width, height=height, band=band, tail=3) for seed in SEEDS]
         for search in searches:
-            assert len(search.plan.endgame.closing.colours) == 3
+            assert len(search.plan.endgame.closing.rim_colours) == 3
             if not whole:
-                none = search.plan.endgame.closing._replace(colours=np.zeros(0, dtype=np.int64))
+                none = search.plan.endgame.closing._replace(rim_colours=np.zeros(0, dtype=np.int64))
                 endgame_plan = search.plan.endgame._replace(closing=none)
                 search.plan = search.plan._replace(endgame=endgame_plan)
         met.append([prefixes_of(search) for search in searches])
@@ -158,17 +158,17 @@ def test_too_many_closings_are_those_of_a_shorter_stretch():
     rim = (pieces == 0).any(axis=1)
     pieces[rim] = np.where(pieces[rim] == 0, 0, 1)
     puzzle = Puzzle(pieces, 12, 12)
-    plan, work = plan_closing(puzzle, comb_order(12, 12, 4, corner=2), 96, 138)
+    plan, state = plan_closing(puzzle, comb_order(12, 12, 4, corner=2), 96, 138)
     bits = np.flatnonzero(rim)[:12]
     for bit, piece in enumerate(bits.tolist()):
-        work.far[bit] = plan.far[piece]
+        state.far_colour[bit] = plan.far_colour[piece]
         closing_bit = np.uint64(1) << np.uint64(bit)
-        work.near[plan.near[piece]] ^= closing_bit
-    border_completion.set_anchor_colour(work, 1)
+        state.near_sets[plan.near_index[piece]] ^= closing_bit
+    border_completion.set_anchor_colour(state, 1)
     free = (np.uint64(1) << np.uint64(len(bits))) - np.uint64(1)
-    border_completion.find_closings(plan, work, free)
-    count, _, first = work.found.tolist()
-    edges = int((plan.near[bits] < puzzle.colours + 1).sum())
+    border_completion.list_closings(plan, state, free)
+    count, _, first = state.scalars.tolist()
+    edges = int((plan.near_index[bits] < puzzle.colours + 1).sum())
     assert count == edges * (edges - 1) <= MAX_CLOSINGS < edges * (edges - 1) * (edges - 2)
-    found = work.closings[first : first + count]
+    found = state.closings[first : first + count]
     assert all(int(one).bit_count() == 2 for one in found)
