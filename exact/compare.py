@@ -10,7 +10,7 @@ from exact.outcome import Outcome
 from exact.solvers import solve
 from instances.puzzle import Puzzle
 from lns_support import csv_records
-from lns_support.child_process import Emit, Ending, run
+from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 
 
@@ -21,7 +21,7 @@ class ComparisonRow:
 
     ``megabytes``: peak resident memory of the process, and of the solver's own child if that was larger; Python and its
     packages take about 150 of them. ``size``: variables/clauses, items/options or blocks. ``question``: what was asked,
-    see `Question.told`.
+    see `Question.describe`.
     """
 
     instance: str
@@ -47,7 +47,7 @@ class Question:
     sat_solver: str | None = None
     seed: int = 0
 
-    def told(self, puzzle: Puzzle) -> str:
+    def describe(self, puzzle: Puzzle) -> str:
         """The question about ``puzzle``, limits and all, in a line: rows of a file answer only the line they carry."""
         parts = ["all solutions" if self.count_all else "first solution"]
         parts.append("no time limit" if self.seconds is None else f"{self.seconds:.12g} s")
@@ -70,36 +70,38 @@ def compare(
     """
     done = read_rows(output)
     for name, puzzle in instances:
-        asked = question.told(puzzle)
+        asked = question.describe(puzzle)
         for solver in solvers:
             row = done.get((name, solver, asked))
             if row is None:
-                row = replace(one(name, puzzle, solver, question), question=asked)
+                row = replace(run_solver(name, puzzle, solver, question), question=asked)
                 if output is not None:
                     csv_records.append(output, row)
             yield row
 
 
-def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
+def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
     """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
     outcomes: list[Outcome] = []
     grace = None if question.seconds is None else question.seconds + 60.0  # starting, compiling, and its own children
     try:
-        ended = run(_solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory)
+        ended = run_in_process(
+            _solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory
+        )
     except InputError as error:
         return ComparisonRow(instance, solver, "refused", note=str(error))
     except ChildProcessError as error:
         return ComparisonRow(instance, solver, "failed", note=str(error))
-    if ended.how is Ending.INTERRUPTED:
+    if ended.reason is ExitReason.INTERRUPTED:
         raise KeyboardInterrupt
     if not outcomes:
         return ComparisonRow(
-            instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.how
+            instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.reason
         )
-    return row_of(instance, solver, outcomes[0], ended.peak_bytes / 1e6)
+    return outcome_row(instance, solver, outcomes[0], ended.peak_bytes / 1e6)
 
 
-def row_of(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) -> ComparisonRow:
+def outcome_row(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) -> ComparisonRow:
     """The row of an outcome. ``megabytes``: peak of the process that called the solver, where that is known."""
     peak, size = max(megabytes, found.details.get("peak_megabytes", -1.0)), size_of(found.details)
     return ComparisonRow(instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size)

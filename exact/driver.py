@@ -16,7 +16,7 @@ STEP_SECONDS = 0.08
 FIRST_STEP = 500  # nodes: where each takes long, the first look at the clock is early too
 
 
-class Search(Protocol):
+class PausedSearch(Protocol):
     """A paused tree search."""
 
     @property
@@ -35,27 +35,27 @@ class Search(Protocol):
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
 
 
-class Counted:
-    """What the paused kernels tell alike; ``PLACES``: of nodes, solutions and 'exhausted' among ``counters``."""
+class CountedSearch:
+    """A search that keeps nodes, solutions and 'exhausted' in ``counters``, at the indices ``COUNTER_INDEXES``."""
 
-    PLACES: ClassVar[tuple[int, int, int]]
+    COUNTER_INDEXES: ClassVar[tuple[int, int, int]]
     counters: npt.NDArray[np.int64]
 
     @property
     def nodes(self) -> int:
-        return int(self.counters[self.PLACES[0]])
+        return int(self.counters[self.COUNTER_INDEXES[0]])
 
     @property
     def solutions(self) -> int:
-        return int(self.counters[self.PLACES[1]])
+        return int(self.counters[self.COUNTER_INDEXES[1]])
 
     @property
     def exhausted(self) -> bool:
-        return bool(self.counters[self.PLACES[2]])
+        return bool(self.counters[self.COUNTER_INDEXES[2]])
 
-    def forget(self) -> None:
+    def reset_solutions(self) -> None:
         """Count solutions from 0 again: the next one becomes the first, whose board kernels keep."""
-        self.counters[self.PLACES[1]] = 0
+        self.counters[self.COUNTER_INDEXES[1]] = 0
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class Progress:
     explored: float
 
 
-Report = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
-class Pace:
+class StepSizer:
     """``step``: how many nodes take about STEP_SECONDS, by the last step; at first few, then at most four times more
     from step to step. Searches end alike whatever their steps."""
 
@@ -82,7 +82,7 @@ class Pace:
         self.step = first
         self._least = min(first, 100)
 
-    def learn(self, nodes: int, seconds: float, left: float | None) -> None:
+    def update(self, nodes: int, seconds: float, left: float | None) -> None:
         """The last step took so long; ``left``: seconds of the budget, None = no limit."""
         aim = STEP_SECONDS if left is None else min(STEP_SECONDS, left)
         self.step = int(min(max(nodes / max(seconds, 1e-9) * aim, self._least), 4.0 * self.step))
@@ -107,13 +107,13 @@ def explored_by_tries(next_try: npt.NDArray[np.int32], end_try: npt.NDArray[np.i
     )
 
 
-def drive(
-    search: Search,
+def run_search(
+    search: PausedSearch,
     *,
     count_all: bool,
     nodes: int | None,
     seconds: float | None,
-    report: Report | None = None,
+    report: ProgressCallback | None = None,
     processor: bool = False,
     first_step: int = FIRST_STEP,
 ) -> tuple[SolveStatus, float]:
@@ -128,7 +128,7 @@ def drive(
     search.advance(0, True)  # compiles, or loads machine code, before the clock starts
     began = clock()
     limit = None if nodes is None else search.nodes + nodes
-    pace = Pace(first_step)
+    pace = StepSizer(first_step)
     spent = 0.0
     status = SolveStatus.BUDGET_SPENT
     try:
@@ -144,7 +144,7 @@ def drive(
                 report(Progress(search.nodes, search.solutions, spent, search.explored))
             if (limit is not None and search.nodes >= limit) or (seconds is not None and spent >= seconds):
                 break
-            pace.learn(search.nodes - before, now - started, None if seconds is None else seconds - spent)
+            pace.update(search.nodes - before, now - started, None if seconds is None else seconds - spent)
     except KeyboardInterrupt:
         status = SolveStatus.INTERRUPTED
         spent = clock() - began

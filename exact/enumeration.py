@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from exact.driver import Search, drive
+from exact.driver import PausedSearch, run_search
 from exact.outcome import SolveStatus
 from exact.request import Request
 from instances.board import Board
 
 
-class KeepsFirst(Search, Protocol):
+class KeepsFirst(PausedSearch, Protocol):
     """A paused search that remembers the board of its first solution."""
 
     def first_board(self) -> Board | None: ...
 
-    def forget(self) -> None:
+    def reset_solutions(self) -> None:
         """Count solutions from 0 again, so that the next one becomes the first."""
 
 
@@ -49,7 +49,7 @@ class Listing:
             if board is not None:
                 self.solutions += 1
                 self.first = board if self.first is None else self.first
-                self._search.forget()
+                self._search.reset_solutions()
                 self._each(board)
             if self.exhausted or self.nodes >= limit:
                 return
@@ -58,7 +58,7 @@ class Listing:
 def enumerate_boards(search: KeepsFirst, request: Request) -> tuple[SolveStatus, int, float, Board | None]:
     """Run ``search`` as ``request`` says: (status, solutions, seconds, first board)."""
     driven = search if request.each is None else Listing(search, request.each)
-    status, seconds = drive(
+    status, seconds = run_search(
         driven,
         count_all=request.count_all,
         nodes=request.nodes,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Quad = Sequence[int]
 
 
-def renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool = True) -> dict[int, int] | None:
+def find_renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool = True) -> dict[int, int] | None:
     """Colour -> colour such that ``first`` renamed is ``second``, pieces turned freely; None when there is none.
 
     Both are multisets of quads (up, right, down, left). With ``keep_grey`` 0 becomes 0. Raises InputError without

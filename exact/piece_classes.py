@@ -35,7 +35,7 @@ class PieceClasses:
 
     def rotations(self, kind: int) -> list[int]:
         """The rotations of ``kind`` that look different."""
-        return different_rotations(self.quads[kind].tolist())
+        return distinct_rotations(self.quads[kind].tolist())
 
     def board(self, oriented_kinds: Sequence[int]) -> Board:
         """The board with ``kind*4 + rotation`` by cell (-1 = empty), members handed out in file order."""
@@ -51,13 +51,13 @@ class PieceClasses:
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
-def different_rotations(quad: Sequence[int]) -> list[int]:
+def distinct_rotations(quad: Sequence[int]) -> list[int]:
     """The rotations of a piece that look different: a symmetric one has one or two."""
     seen = [rotate(quad, rotation) for rotation in range(4)]
     return [rotation for rotation in range(4) if seen.index(seen[rotation]) == rotation]
 
 
-def merge_equal(puzzle: Puzzle) -> PieceClasses:
+def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
     """The kinds of ``puzzle`` in the file order of their first members."""
     pieces = puzzle.pieces.tolist()
     clue_of_piece = {clue.piece: clue for clue in puzzle.clues}

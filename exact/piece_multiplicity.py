@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from math import factorial, prod
 
-from exact.piece_classes import different_rotations, merge_equal
+from exact.piece_classes import distinct_rotations, merge_duplicates
 from instances.puzzle import GREY, Puzzle, rotate
 
 
-def copies(puzzle: Puzzle) -> int:
+def assignments_per_board(puzzle: Puzzle) -> int:
     """How many assignments of pieces show the same colours: the product of the factorials of identical pieces."""
-    return prod(factorial(int(count)) for count in merge_equal(puzzle).counts)
+    return prod(factorial(int(count)) for count in merge_duplicates(puzzle).counts)
 
 
-def by_colours(found: int, puzzle: Puzzle) -> int:
+def distinct_count(found: int, puzzle: Puzzle) -> int:
     """``found`` assignments as boards that differ in their colours; rounded up where a search was cut short."""
-    return -(-found // copies(puzzle))
+    return -(-found // assignments_per_board(puzzle))
 
 
-def choices(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
+def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
     """Oriented pieces that may lie on ``cell`` by rim and clues.
 
     ``all_four``: also the rotations of symmetric pieces that look the same, which seed 003 counts apart.
     """
-    grey = puzzle.grey_sides(cell)
+    grey = puzzle.rim_sides(cell)
     for clue in puzzle.clues:
         if clue.cell == cell:
             return [clue.piece * 4 + clue.rotation]
@@ -32,6 +32,6 @@ def choices(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
         piece * 4 + rotation
         for piece, quad in enumerate(puzzle.pieces.tolist())
         if piece not in pinned
-        for rotation in (range(4) if all_four else different_rotations(quad))
+        for rotation in (range(4) if all_four else distinct_rotations(quad))
         if tuple(colour == GREY for colour in rotate(quad, rotation)) == grey
     ]

@@ -15,37 +15,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """``home``: 'module:function', loaded when first called, with ``arguments`` before (puzzle, request).
+    """``function_path``: 'module:function', loaded when first called, with ``arguments`` before (puzzle, request).
 
-    ``kernel``: the module that it compiles, if any; ``extra``: see `lns_support.optional_deps`; ``counts``: whether
-    it can count.
+    ``kernel_module``: the module that it compiles, if any; ``extra``: see `lns_support.optional_deps`;
+    ``can_count``: whether it can count all solutions.
     """
 
-    line: str
+    description: str
     source: str
-    home: str
+    function_path: str
     arguments: tuple[Any, ...] = ()
     extra: str | None = None
-    counts: bool = True
-    kernel: str | None = None
+    can_count: bool = True
+    kernel_module: str | None = None
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
-        module, name = self.home.split(":")
+        module, name = self.function_path.split(":")
         function: Callable[..., Answer] = getattr(import_module(module), name)
         return function(*self.arguments, puzzle, request)
 
 
-def _sat(name: str, line: str, source: str) -> SolverEntry:
-    return SolverEntry(line, source, "exact.sat.solver:run_sat", (name,), "sat")
+def _sat(name: str, description: str, source: str) -> SolverEntry:
+    return SolverEntry(description, source, "exact.sat.solver:run_sat", (name,), "sat")
 
 
-def _sls(name: str, line: str) -> SolverEntry:
-    kernel = "exact.sls.rules"
-    return SolverEntry(line, "seed 004, 1.2.2.1", "exact.sls.solver:run_sls", (name,), counts=False, kernel=kernel)
+def _sls(name: str, description: str) -> SolverEntry:
+    kernel_module = "exact.sls.rules"
+    return SolverEntry(
+        description,
+        "seed 004, 1.2.2.1",
+        "exact.sls.solver:run_sls",
+        (name,),
+        can_count=False,
+        kernel_module=kernel_module,
+    )
 
 
-def _cover(line: str, source: str, items: str) -> SolverEntry:
-    return SolverEntry(line, source, "exact.cover.search:run_cover", (items,), kernel="exact.cover.kernel")
+def _cover(description: str, source: str, items: str) -> SolverEntry:
+    return SolverEntry(
+        description, source, "exact.cover.search:run_cover", (items,), kernel_module="exact.cover.kernel"
+    )
 
 
 SOLVERS: dict[str, SolverEntry] = {
@@ -53,13 +62,13 @@ SOLVERS: dict[str, SolverEntry] = {
         "pairs of colours, preemption, backjumping",
         "seed 000",
         "exact.tree_searches:run_colorpairs",
-        kernel="exact.colorpairs.kernel",
+        kernel_module="exact.colorpairs.kernel",
     ),
     "rowscan": SolverEntry(
         "plain depth first, row by row, tables of what fits",
         "seeds 000, 003",
         "exact.tree_searches:run_rowscan",
-        kernel="exact.rowscan.kernel",
+        kernel_module="exact.rowscan.kernel",
     ),
     "dlx": _cover("exact cover, k items a joint, nodes as the seed counts them", "seed 003, 2.2", "unary"),
     "dlx:binary": _cover("the same with about log2 k items a joint", "seed 003, 2.2", "binary"),
@@ -75,7 +84,7 @@ SOLVERS: dict[str, SolverEntry] = {
         "all 2x2 blocks, then row by row; even sides only",
         "seed 003, 2.3",
         "exact.blocks.search:run_blocks",
-        kernel="exact.blocks.kernel",
+        kernel_module="exact.blocks.kernel",
     ),
     "cp": SolverEntry(
         "AllDifferent and tables, by OR-tools CP-SAT", "seed 000, 2.2 and 6", "exact.cp.model:run_cp", (), "cp"

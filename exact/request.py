@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from exact.colorpairs.options import Options
-from exact.driver import Report
+from exact.driver import ProgressCallback
 from instances.board import Board
 
 
@@ -23,7 +23,7 @@ class Request:
     nodes: int | None = None
     seconds: float | None = None
     options: Options = field(default_factory=Options)
-    report: Report | None = None
+    report: ProgressCallback | None = None
     memory: int | None = None
     sat_solver: str | None = None
     seed: int = 0

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from exact.outcome import NODES_UNKNOWN, Answer, SolveStatus, require_solution
-from exact.piece_multiplicity import by_colours
+from exact.piece_multiplicity import distinct_count
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns_support.child_process import Emit, Ended, Ending, run
+from lns_support.child_process import Emit, ExitReason, ProcessResult, run_in_process
 
 TELL_SECONDS = 0.2
 """How often a child that counts tells where it is."""
@@ -74,7 +74,7 @@ class SolverReporter:
             "own_seconds": self._told - self._began,
             "processor_seconds": time.process_time() - self._processor_began,
         }
-        solutions = by_colours(self.found, self._puzzle) if self._twins_apart else self.found
+        solutions = distinct_count(self.found, self._puzzle) if self._twins_apart else self.found
         told = SolverMessage(solutions, nodes, self._first, exhausted, self.details | spent, self._fresh)
         self._emit(told)
         self._fresh = []
@@ -94,14 +94,14 @@ def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, 
                 request.each(_board(puzzle, placements))
 
     limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor}
-    ended = run(task, puzzle, *arguments, receive=receive, **limits)
+    ended = run_in_process(task, puzzle, *arguments, receive=receive, **limits)
     return _answer(puzzle, told[0], ended, request)
 
 
-def _answer(puzzle: Puzzle, last: SolverMessage, ended: Ended, request: Request) -> Answer:
+def _answer(puzzle: Puzzle, last: SolverMessage, ended: ProcessResult, request: Request) -> Answer:
     """The child's last words as an `Answer`; only a finished child may say 'infeasible'."""
-    done = ended.how is Ending.FINISHED and last.exhausted
-    if ended.how is Ending.INTERRUPTED:
+    done = ended.reason is ExitReason.FINISHED and last.exhausted
+    if ended.reason is ExitReason.INTERRUPTED:
         status = SolveStatus.INTERRUPTED
     elif done or (last.solutions and not request.count_all):
         status = SolveStatus.SOLVED if last.solutions else SolveStatus.INFEASIBLE
@@ -111,12 +111,12 @@ def _answer(puzzle: Puzzle, last: SolverMessage, ended: Ended, request: Request)
     details = dict(last.details)
     if ended.peak_bytes:
         details["peak_megabytes"] = ended.peak_bytes / 1e6
-    if ended.how is Ending.MEMORY:
+    if ended.reason is ExitReason.MEMORY:
         details["memory_spent"] = 1.0
     own = details.pop("own_seconds", ended.seconds)
     if not request.processor:
-        seconds = own if ended.how is Ending.FINISHED else ended.seconds
-    elif ended.how is Ending.TIME and request.seconds is not None:
+        seconds = own if ended.reason is ExitReason.FINISHED else ended.seconds
+    elif ended.reason is ExitReason.TIME and request.seconds is not None:
         seconds = request.seconds
     else:
         seconds = details.get("processor_seconds", 0.0)

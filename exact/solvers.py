@@ -11,14 +11,14 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from exact.colorpairs.options import Options
-from exact.driver import Progress, Report
+from exact.driver import Progress, ProgressCallback
 from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
-from exact.piece_multiplicity import copies
+from exact.piece_multiplicity import assignments_per_board
 from exact.registry import SOLVERS
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
-from instances.symmetry import turned_board
+from instances.symmetry import rotate_board
 from lns_support.errors import InputError
 
 
@@ -31,7 +31,7 @@ def solve(
     seconds: float | None = None,
     fix_corner: bool = False,
     options: Options | None = None,
-    report: Report | None = None,
+    report: ProgressCallback | None = None,
     memory: int | None = None,
     sat_solver: str | None = None,
     seed: int = 0,
@@ -41,7 +41,7 @@ def solve(
     """Search ``puzzle`` for its first solution, or for all of them when ``count_all``.
 
     Boards are counted by their colours: identical pieces swapped are one solution. ``fix_corner`` leaves out rotated
-    copies (see `corner_fixed`). ``nodes``, ``seconds``: budgets, None = no limit. ``options``: switches of ColorPairs.
+    copies (see `corner_variants`). ``nodes``, ``seconds``: budgets, None = no limit. ``options``: parts of ColorPairs.
     ``memory``, ``sat_solver``, ``seed``, ``processor``: see `Request`. ``each`` is called with every solution as it
     is found, verified; with it all are searched for. ``report`` is called every tenth of a second or so. Ctrl-C ends
     the search with what is known so far.
@@ -53,7 +53,7 @@ def solve(
         hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(SOLVERS)
         raise InputError(f"unknown solver '{solver}': {hint}")
     count_all = count_all or each is not None
-    variants, convention = corner_fixed(puzzle) if fix_corner else ([puzzle], "all rotations counted")
+    variants, convention = corner_variants(puzzle) if fix_corner else ([puzzle], "all rotations counted")
     total = Answer(SolveStatus.INFEASIBLE, 0, 0, 0.0, None)
     for variant in variants:
         rest = Request(
@@ -78,7 +78,7 @@ def solve(
     )
 
 
-def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
+def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """The puzzles that together hold one solution of each set of rotated copies, and the convention in words.
 
     The first corner piece without an identical twin is pinned to the top left corner; on a board that is not square,
@@ -91,7 +91,7 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
-    needed = [puzzle.grey_sides(cell) for cell in corners]
+    needed = [puzzle.rim_sides(cell) for cell in corners]
     looks = list(map(canonical, puzzle.pieces.tolist()))
     pieces = [
         piece
@@ -110,12 +110,12 @@ def corner_fixed(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     return variants, f"piece {piece + 1} fixed in {where}"
 
 
-def copies_counted(puzzle: Puzzle, board: Board) -> int:
+def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     """As how many solutions `solve` with ``fix_corner`` counts a perfect ``board`` and its rotated copies."""
-    if corner_fixed(puzzle)[0][0].clues:
+    if corner_variants(puzzle)[0][0].clues:
         return 1
     turns = range(4) if puzzle.width == puzzle.height else (0, 2)
-    return len({puzzle.oriented[turned_board(board, turn).placements].tobytes() for turn in turns})
+    return len({puzzle.oriented[rotate_board(board, turn).placements].tobytes() for turn in turns})
 
 
 # details that add up; the others are sizes and peaks, the same for every variant of a puzzle, or the largest counts
@@ -148,7 +148,7 @@ def _sum(before: Answer, after: Answer) -> Answer:
 
 def _once(puzzle: Puzzle, solver: str, each: Callable[[Board], None]) -> Callable[[Board], None]:
     """``each`` with verified boards, and only once for those that show the same colours."""
-    twins = copies(puzzle) > 1
+    twins = assignments_per_board(puzzle) > 1
     seen: set[bytes] = set()
 
     def once(board: Board) -> None:
@@ -162,7 +162,7 @@ def _once(puzzle: Puzzle, solver: str, each: Callable[[Board], None]) -> Callabl
     return once
 
 
-def _shifted(report: Report, before: Answer) -> Report:
+def _shifted(report: ProgressCallback, before: Answer) -> ProgressCallback:
     def shifted(progress: Progress) -> None:
         report(
             Progress(

@@ -53,7 +53,7 @@ class Board:
         """[piece, rotation] by cell, row-major, None where empty."""
         return [None if oriented < 0 else [oriented >> 2, oriented & 3] for oriented in self.placements.tolist()]
 
-    def apart(self, other: Board) -> int:
+    def distance(self, other: Board) -> int:
         """Cells that hold different pieces in the other board, or the same piece turned."""
         return int((self.placements != other.placements).sum())
 

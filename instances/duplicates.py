@@ -10,7 +10,7 @@ from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 
 
-def clues_at_home(puzzle: Puzzle, board: Board, freed: Iterable[int] = ()) -> Board:
+def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = ()) -> Board:
     """``board`` in the same colours, with the clue's own piece on every cell that shows its clue.
 
     An identical piece there changes names with it. The piece of a clue whose cell is empty, or among ``freed`` (cells

@@ -114,7 +114,7 @@ class Puzzle:
         table.flags.writeable = False
         return table
 
-    def grey_sides(self, cell: int) -> tuple[bool, bool, bool, bool]:
+    def rim_sides(self, cell: int) -> tuple[bool, bool, bool, bool]:
         """Which sides (up, right, down, left) of ``cell`` lie on the rim."""
         row, column = divmod(cell, self.width)
         return row == 0, column == self.width - 1, row == self.height - 1, column == 0
@@ -122,9 +122,9 @@ class Puzzle:
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
         """(side, neighbouring cell) for the neighbours on the board."""
         step = (-self.width, 1, self.width, -1)
-        return [(side, cell + step[side]) for side, rim in enumerate(self.grey_sides(cell)) if not rim]
+        return [(side, cell + step[side]) for side, rim in enumerate(self.rim_sides(cell)) if not rim]
 
-    def place(self, cell: int) -> str:
+    def cell_label(self, cell: int) -> str:
         """``cell`` for people: 'row 3, column 5 (cell 37)', rows and columns from 1 as in the files."""
         row, column = divmod(cell, self.width)
         return f"row {row + 1}, column {column + 1} (cell {cell})"
@@ -164,7 +164,7 @@ class Puzzle:
 
     def _check_rim(self) -> None:
         """Pieces by their grey sides (up to rotation) must be as many as the cells that need them."""
-        needed = Counter(canonical(self.grey_sides(cell)) for cell in range(self.cells))
+        needed = Counter(canonical(self.rim_sides(cell)) for cell in range(self.cells))
         found = Counter(canonical([colour == GREY for colour in quad]) for quad in self.pieces.tolist())
         if needed != found:
             parts = [
@@ -185,14 +185,14 @@ class Puzzle:
             if not 0 <= clue.rotation < 4:
                 raise InputError(f"a clue has rotation {clue.rotation + 1}; expected 1 to 4")
             if clue.cell in cells:
-                raise InputError(f"two clues for {self.place(clue.cell)}; expected one clue a cell")
+                raise InputError(f"two clues for {self.cell_label(clue.cell)}; expected one clue a cell")
             if clue.piece in used:
                 raise InputError(f"two clues place piece {clue.piece + 1}; expected each piece once")
             cells[clue.cell] = used[clue.piece] = clue
             quad = rotate(self.pieces[clue.piece].tolist(), clue.rotation)
-            if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
+            if tuple(colour == GREY for colour in quad) != self.rim_sides(clue.cell):
                 raise InputError(
-                    f"the clue on {self.place(clue.cell)} places piece {clue.piece + 1} with the sides "
+                    f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} with the sides "
                     f"{' '.join(map(str, quad))} (up right down left); expected grey (0) exactly on the rim"
                 )
         for clue in self.clues:  # two clues side by side must match
@@ -204,7 +204,7 @@ class Puzzle:
                 theirs = rotate(self.pieces[other.piece].tolist(), other.rotation)[(side + 2) % 4]
                 if mine != theirs:
                     raise InputError(
-                        f"the clues on {self.place(clue.cell)} and {self.place(other_cell)} do not match: "
+                        f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other_cell)} do not match: "
                         f"colour {mine} meets colour {theirs}"
                     )
 

@@ -20,11 +20,11 @@ class View(NamedTuple):
     mirrored: bool = False
 
 
-UPRIGHT = View()
+IDENTITY_VIEW = View()
 
 
 @lru_cache(maxsize=8)
-def turned_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
+def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
     """The puzzle whose board is that of ``puzzle`` after ``turns`` clockwise quarter turns."""
     cells = np.rot90(np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width), -turns)
     at = np.argsort(cells.reshape(-1))  # old cell -> new cell
@@ -32,7 +32,7 @@ def turned_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
     return Puzzle(puzzle.pieces, cells.shape[1], cells.shape[0], clues, puzzle.name)
 
 
-def turned_board(board: Board, turns: int) -> Board:
+def rotate_board(board: Board, turns: int) -> Board:
     """A board, partial or full, after ``turns`` clockwise quarter turns, or back again (negative)."""
     grid = np.rot90(board.placements.reshape(board.height, board.width), -turns)
     laid = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
@@ -40,18 +40,18 @@ def turned_board(board: Board, turns: int) -> Board:
 
 
 @lru_cache(maxsize=16)
-def seen_puzzle(puzzle: Puzzle, view: View) -> Puzzle:
+def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
     """The puzzle as it is seen from ``view``. A mirrored piece keeps its number, and its rotations run backwards."""
-    turned = turned_puzzle(puzzle, view.turns) if view.turns else puzzle
+    turned = rotate_puzzle(puzzle, view.turns) if view.turns else puzzle
     if not view.mirrored:
         return turned
     clues = tuple(Clue(_mirrored(clue.cell, turned.width), clue.piece, -clue.rotation % 4) for clue in turned.clues)
     return Puzzle(turned.pieces[:, _MIRRORED], turned.width, turned.height, clues, turned.name)
 
 
-def board_behind(board: Board, view: View) -> Board:
+def board_from_view(board: Board, view: View) -> Board:
     """The board of the puzzle, partial or full, that looks like ``board`` from ``view``."""
-    return turned_board(_mirrored_board(board) if view.mirrored else board, -view.turns)
+    return rotate_board(_mirrored_board(board) if view.mirrored else board, -view.turns)
 
 
 def _mirrored_board(board: Board) -> Board:

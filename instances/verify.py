@@ -17,7 +17,7 @@ class Verification:
 
     ``score``: matched inner edges; grey against grey and edges at empty cells never count.
     ``mismatches``: pairs of neighbouring cells, both filled, whose colours differ.
-    ``problems``: one sentence a broken rule, with its place; ``broken``: those of them about pieces that lie, so
+    ``problems``: one sentence a broken rule, with its place; ``violations``: those of them about pieces that lie, so
     without the clue cells that are empty.
     """
 
@@ -28,7 +28,7 @@ class Verification:
     cells: int
     mismatches: tuple[tuple[int, int], ...]
     problems: tuple[str, ...]
-    broken: tuple[str, ...]
+    violations: tuple[str, ...]
 
     @property
     def full(self) -> bool:
@@ -50,7 +50,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             f"the board is {board.width} x {board.height} (width x height); "
             f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
         )
-    broken: list[str] = []
+    violations: list[str] = []
     pieces = puzzle.pieces.tolist()
     quads: list[tuple[int, int, int, int] | None] = []
     seen: dict[int, int] = {}
@@ -60,29 +60,33 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             continue
         piece, rotation = divmod(oriented, 4)
         if piece >= puzzle.cells:
-            broken.append(f"{puzzle.place(cell)} holds piece {piece + 1}; the puzzle has {puzzle.cells}")
+            violations.append(f"{puzzle.cell_label(cell)} holds piece {piece + 1}; the puzzle has {puzzle.cells}")
             quads.append(None)
             continue
         if piece in seen:
-            broken.append(f"piece {piece + 1} lies twice: {puzzle.place(seen[piece])} and {puzzle.place(cell)}")
+            violations.append(
+                f"piece {piece + 1} lies twice: {puzzle.cell_label(seen[piece])} and {puzzle.cell_label(cell)}"
+            )
         seen.setdefault(piece, cell)
         quad = rotate(pieces[piece], rotation)
         quads.append(quad)
-        for side, on_rim in enumerate(puzzle.grey_sides(cell)):
+        for side, on_rim in enumerate(puzzle.rim_sides(cell)):
             if on_rim and quad[side] != GREY:
-                broken.append(f"{puzzle.place(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}")
+                violations.append(
+                    f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}"
+                )
             if not on_rim and quad[side] == GREY:
-                broken.append(f"{puzzle.place(cell)}: its {_SIDES[side]} side is grey inside the board")
+                violations.append(f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side is grey inside the board")
 
     missing: list[str] = []
     for clue in puzzle.clues:
         lies = quads[clue.cell]
         wanted = rotate(pieces[clue.piece], clue.rotation)
         if lies is None:
-            missing.append(f"the clue on {puzzle.place(clue.cell)} is missing: piece {clue.piece + 1}")
+            missing.append(f"the clue on {puzzle.cell_label(clue.cell)} is missing: piece {clue.piece + 1}")
         elif lies != wanted:  # by colours, so that an identical twin or an equal rotation counts
-            broken.append(
-                f"the clue on {puzzle.place(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
+            violations.append(
+                f"the clue on {puzzle.cell_label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
             )
 
     score = 0
@@ -106,6 +110,6 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
                 mismatches.append((cell, other))
     placed = sum(quad is not None for quad in quads)
     return Verification(
-        not broken and not missing, score, puzzle.max_score, placed, puzzle.cells, tuple(mismatches),
-        (*broken, *missing), tuple(broken),
+        not violations and not missing, score, puzzle.max_score, placed, puzzle.cells, tuple(mismatches),
+        (*violations, *missing), tuple(violations),
     )  # fmt: skip

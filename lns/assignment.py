@@ -24,7 +24,7 @@ def fit(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray)
     quads = puzzle.oriented.reshape(-1, 4, 4)[pieces]  # piece, rotation, side
     matches = np.zeros((len(cells), len(pieces), 4))
     for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
-        rim = np.array([puzzle.grey_sides(int(cell))[side] for cell in cells])
+        rim = np.array([puzzle.rim_sides(int(cell))[side] for cell in cells])
         asked = np.where(rim, 0, shown[np.where(rim, 0, cells + step), (side + 2) % 4])
         colour = quads[None, :, :, side]
         matches += np.where(rim[:, None, None], np.where(colour == 0, 0.0, _FORBIDDEN), 0.0)

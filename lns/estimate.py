@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import turned_puzzle
+from instances.symmetry import rotate_puzzle
 from lns.construct.schedule_search import Aim, Fit, best_schedule
 from lns.distinct_boards import DistinctBoards
 from lns.engines import construction_only
@@ -101,7 +101,7 @@ class Measurement:
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
         views = island_views(puzzle)
-        self.puzzle = puzzle = turned_puzzle(puzzle.renumbered(), best_quarter_turns(puzzle))
+        self.puzzle = puzzle = rotate_puzzle(puzzle.renumbered(), best_quarter_turns(puzzle))
         self.params = construction_only(params)
         self.search = MainEngine(puzzle, self.params, seed, 0, views=views)
         self.target, self.seconds = 1, 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from exact.region.resolve import resolve
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.symmetry import UPRIGHT, View
+from instances.symmetry import IDENTITY_VIEW, View
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
@@ -39,7 +39,7 @@ class MainEngine:
         seed: int,
         island: int,
         lot: tuple[int, int] = (0, 1),
-        views: Sequence[View] = (UPRIGHT,),
+        views: Sequence[View] = (IDENTITY_VIEW,),
     ) -> None:
         self.puzzle, self.params, self.island, self.lot = puzzle, params, island, lot
         self.random: RandomState = random_state(seed, island)

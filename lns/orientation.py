@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.symmetry import View, turned_board, turned_puzzle
+from instances.symmetry import View, rotate_board, rotate_puzzle
 from lns.engine import Engine, FoundBoard, State, Statistics, verified_board
 
 LATER = 2  # rows that a clue may be met later, on average, from a side that is good all the same
@@ -47,7 +47,7 @@ def _good_turns(puzzle: Puzzle) -> list[int]:
     shortest = min(puzzle.width, puzzle.height)
     met = {}  # the cells of the clues, summed, by turns
     for turns in range(4):
-        turned = turned_puzzle(puzzle, turns)
+        turned = rotate_puzzle(puzzle, turns)
         if turned.width == shortest:
             met[turns] = sum(clue.cell for clue in turned.clues)
     near = min(met.values()) + LATER * shortest * len(puzzle.clues)
@@ -65,11 +65,11 @@ class OrientedEngine:
 
     def __init__(self, puzzle: Puzzle, turns: int, make: Callable[[Puzzle], Engine]) -> None:
         self.puzzle, self.turns = puzzle, turns
-        self.engine = make(turned_puzzle(puzzle, turns))
+        self.engine = make(rotate_puzzle(puzzle, turns))
 
     @property
     def best(self) -> Board | None:
-        return None if self.engine.best is None else turned_board(self.engine.best, -self.turns)
+        return None if self.engine.best is None else rotate_board(self.engine.best, -self.turns)
 
     @property
     def best_score(self) -> int:
@@ -95,12 +95,12 @@ class OrientedEngine:
         self.engine.step(target)
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        self.engine.inject_incumbent(turned_board(board, self.turns), score)
+        self.engine.inject_incumbent(rotate_board(board, self.turns), score)
 
     def pop_boards(self) -> list[FoundBoard]:
         """The finds, judged once more as they lie on the board of ``puzzle``."""
         return [
-            verified_board(self.puzzle, turned_board(find.board, -self.turns), find.origin)
+            verified_board(self.puzzle, rotate_board(find.board, -self.turns), find.origin)
             for find in self.engine.pop_boards()
         ]
 

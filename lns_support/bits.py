@@ -14,7 +14,7 @@ def bit(index: int) -> np.uint64:
 
 
 @inline_flat_kernel
-def ones(word: np.uint64) -> int:
+def popcount(word: np.uint64) -> int:
     """How many bits are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))  # LLVM knows this sum as popcount
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -23,13 +23,13 @@ def ones(word: np.uint64) -> int:
 
 
 @inline_flat_kernel
-def lowest(word: np.uint64) -> int:
+def lowest_bit(word: np.uint64) -> int:
     """Index of the lowest set bit of a word that is not 0."""
-    return ones((word & (~word + np.uint64(1))) - np.uint64(1))
+    return popcount((word & (~word + np.uint64(1))) - np.uint64(1))
 
 
 @inline_flat_kernel
-def highest(word: np.uint64) -> int:
+def highest_bit(word: np.uint64) -> int:
     """Index of the highest set bit of a word that is not 0."""
     position = 0
     for step in (32, 16, 8, 4, 2, 1):

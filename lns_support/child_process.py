@@ -1,7 +1,8 @@
-"""A library call in a process of its own: it can be stopped at any moment, and its death is never an answer.
+"""Run a function in a child process that can be stopped at any moment.
 
-`run` starts a fresh interpreter, hands it a task by name, and collects the messages that the task emits. Time and
-memory limits hold inside C code that never looks at a clock; Ctrl-C ends the child and keeps what it has told so far.
+`run_in_process` starts a new interpreter, calls a function there by name and passes on the messages that it sends.
+Limits on time and memory also hold inside C code that checks no clock. Ctrl-C ends the child and keeps the messages
+received so far. A child that crashes raises an error; a crash is never taken for an answer.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MESSAGE, _DONE, _MEMORY, _BAD_INPUT, _ERROR = range(5)
 _POLL_SECONDS = 86_400.0  # poll() takes a C int of milliseconds, which is over after 24.8 days
 
 
-class Ending(StrEnum):
+class ExitReason(StrEnum):
     """How a child ended. A crash is no ending: it raises."""
 
     FINISHED = "finished"
@@ -41,22 +42,22 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessResult:
     """``peak_bytes``: the child's largest resident memory, 0 where the system does not tell."""
 
-    how: Ending
+    reason: ExitReason
     seconds: float
     peak_bytes: int
 
 
-def run(
+def run_in_process(
     task: Callable[..., None],
     *arguments: Any,
     receive: Callable[[Any], None],
     seconds: float | None = None,
     memory: int | None = None,
     processor: bool = False,
-) -> Ended:
+) -> ProcessResult:
     """Call ``task(emit, *arguments)`` in a fresh process; each emitted message goes to ``receive``.
 
     ``task`` is a function at the top of a module; arguments and messages are pickled. ``seconds`` counts from this
@@ -85,30 +86,32 @@ def run(
                 limit = math.ceil(seconds) if processor and seconds is not None else None
                 request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory, limit)))
             deadline = math.inf if processor or seconds is None else began + seconds
-            how, peak = _listen(inbox, child.pid, receive, deadline)
+            reason, peak = _listen(inbox, child.pid, receive, deadline)
         except KeyboardInterrupt:
-            how, peak = Ending.INTERRUPTED, peak_bytes(child.pid)
+            reason, peak = ExitReason.INTERRUPTED, peak_bytes(child.pid)
         finally:
             child.kill()
             child.wait()
         if child.returncode == -signal.SIGXCPU:
-            how = Ending.TIME
-        if how is None and memory is not None:
-            how = Ending.MEMORY  # many libraries crash when they get no memory
-        if how is None:
+            reason = ExitReason.TIME
+        if reason is None and memory is not None:
+            reason = ExitReason.MEMORY  # many libraries crash when they get no memory
+        if reason is None:
             complaints.seek(0)
             raise _crash(task, child.returncode, complaints.read().decode(errors="replace"))
-    return Ended(how, time.perf_counter() - began, peak)
+    return ProcessResult(reason, time.perf_counter() - began, peak)
 
 
-def _listen(inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float) -> tuple[Ending | None, int]:
+def _listen(
+    inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float
+) -> tuple[ExitReason | None, int]:
     """Messages until the child is done, dead (None) or out of time."""
     while True:
         left = max(0.0, deadline - time.perf_counter())
         if not inbox.poll(min(left, _POLL_SECONDS)):
             if left > _POLL_SECONDS:
                 continue
-            return Ending.TIME, peak_bytes(pid)
+            return ExitReason.TIME, peak_bytes(pid)
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
@@ -121,15 +124,15 @@ def _listen(inbox: Connection, pid: int, receive: Callable[[Any], None], deadlin
         elif kind == _ERROR:
             raise ChildProcessError(f"{content}; nothing is known about the puzzle")
         else:
-            return (Ending.FINISHED if kind == _DONE else Ending.MEMORY), content
+            return (ExitReason.FINISHED if kind == _DONE else ExitReason.MEMORY), content
 
 
 def _crash(task: Callable[..., None], returncode: int, complaints: str) -> Exception:
-    how = f"signal {-returncode} ({signal.Signals(-returncode).name})" if returncode < 0 else f"status {returncode}"
+    reason = f"signal {-returncode} ({signal.Signals(-returncode).name})" if returncode < 0 else f"status {returncode}"
     lines = complaints.strip().splitlines()
     said = f" ({lines[-1]})" if lines else ""
     return ChildProcessError(
-        f"the process of {task.__module__} ended with {how}{said}; nothing is known about the puzzle"
+        f"the process of {task.__module__} ended with {reason}{said}; nothing is known about the puzzle"
     )
 
 

@@ -9,7 +9,7 @@ from lns_support.errors import InputError
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # ASCII digits only, and few enough to be compared at once
 
 
-def shown(text: str, limit: int = 40) -> str:
+def quoted(text: str, limit: int = 40) -> str:
     """``text`` for a message: quoted, control characters escaped, shortened."""
     return f"'{printable(text, limit)}'"
 
@@ -20,10 +20,10 @@ def printable(text: str, limit: int = 300) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 
 
-def integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
+def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
     """The number that ``token`` writes in ASCII digits. Raises InputError when it is none or out of bounds."""
     if _INTEGER.fullmatch(token):
         value = int(token)
         if low <= value <= high:
             return value
-    raise InputError(f"{what} is {shown(token)}; expected a whole number from {low} to {high}", line=line)
+    raise InputError(f"{what} is {quoted(token)}; expected a whole number from {low} to {high}", line=line)

@@ -100,7 +100,7 @@ def _jumbled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: li
 
 def _fitting(puzzle: Puzzle, piece: int, cell: int) -> list[int]:
     """Oriented pieces of ``piece`` that have their grey exactly on the rim of ``cell``."""
-    grey = puzzle.grey_sides(cell)
+    grey = puzzle.rim_sides(cell)
     return [
         int(piece) * 4 + turn
         for turn in range(4)
@@ -138,7 +138,7 @@ def best_score(window: Window) -> int | None:
             (kind, quad)
             for kind in left
             for quad in sorted({rotate(kind, turn) for turn in range(4)})
-            if tuple(colour == 0 for colour in quad) == puzzle.grey_sides(cell)
+            if tuple(colour == 0 for colour in quad) == puzzle.rim_sides(cell)
         ]
         for cell in free
     }
@@ -195,7 +195,7 @@ def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
             assert (shown[cell] == before[cell]).all(), cell
         else:
             assert answer.board.placements[cell] >= 0, cell
-    assert not judged.broken, judged.broken
+    assert not judged.violations, judged.violations
     return answer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from lns.params import Params, from_dict, to_dict
-from tuning.ladder import BenchmarkRun, boards_per_hour, median_score
+from tuning.benchmark import BenchmarkRun, boards_per_hour, median_score
 
 WHOLE = "whole"
 OFF: dict[str, dict[str, dict[str, float]]] = {

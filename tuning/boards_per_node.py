@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import turned_board, turned_puzzle
+from instances.symmetry import rotate_board, rotate_puzzle
 from lns import params as parameters
 from lns.engines import construction_only
 from lns.estimate import Tally
@@ -61,7 +61,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
         prefix_partition(island, islands),
         island_views(puzzle, island),
     )
-    puzzle = turned_puzzle(puzzle, turns)
+    puzzle = rotate_puzzle(puzzle, turns)
     scores = _scores(puzzle, best)
     params = construction_only(params)
     params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
@@ -77,7 +77,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
         search.step(puzzle.max_score)
         for find in search.pop_boards():
             if _is_new(find.board.placements, find.score, tallies):
-                boards.append((turned_board(find.board, -turns).placements, find.score))
+                boards.append((rotate_board(find.board, -turns).placements, find.score))
     work = sum(arm.work for arm in search.arms.arms) or 1.0
     return Count(
         seed,

@@ -23,7 +23,7 @@ from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from lns_support.json_values import Fields, bounded
+from lns_support.json_values import JsonFields, bounded_integer
 from tuning.objective import FORMULA, Pair, TrialRun
 from tuning.run_store import locked
 from tuning.sampler import check_sampler
@@ -73,7 +73,7 @@ class Plan:
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
-        values = Fields(self.__dict__)
+        values = JsonFields(self.__dict__)
         if values.integer("schema", 0, 10**6) != SCHEMA:
             raise InputError(f"a study of schema {self.schema}; expected {SCHEMA}")
         values.integer("seed", 0, 10**12)
@@ -84,7 +84,7 @@ class Plan:
         if self.sampler not in SAMPLERS:
             raise InputError(f"'sampler': '{self.sampler}'; expected one of {', '.join(SAMPLERS)}")
         for seed in self.first_seeds:
-            bounded(seed, 0, 2**63 - 1, "an entry of 'first_seeds'")
+            bounded_integer(seed, 0, 2**63 - 1, "an entry of 'first_seeds'")
         for name, limit in _TEXTS.items():
             values.text(name, limit)
 

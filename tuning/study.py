@@ -22,7 +22,6 @@ from lns import params as parameters
 from lns.params import Params
 from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
-from tuning import profiles
 from tuning.objective import Pair, difference
 from tuning.plan import (
     BASE,
@@ -49,7 +48,7 @@ FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
-warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults and profiles may lie outside
+warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults may lie outside
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
@@ -121,9 +120,8 @@ class Study:
         with self.alone():
             clear_temporaries(self.path)
             if not self.trials():
-                first = {"defaults": self.base} | {f"profile {name}": one for name, one in profiles.load_all().items()}
-                for origin, params in first.items():
-                    self.optuna.enqueue_trial(values_of(params, self.space), user_attrs={"origin": f"from {origin}"})
+                origin = {"origin": "from defaults"}
+                self.optuna.enqueue_trial(values_of(self.base, self.space), user_attrs=origin)
             self._bury()
 
     def _bury(self) -> None:

@@ -24,7 +24,6 @@ from lns.params import Params
 from lns.runs.files import now
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from tuning import profiles
 from tuning.plan import LEAST_PAIRS, params_digest
 from tuning.study import BEST, FINISHED, Study, value_of
 
@@ -193,7 +192,7 @@ def write_best(study: Study, found: Conclusion) -> None:
             path.unlink(missing_ok=True)
         return
     header = [
-        f"{profiles.COMMAND}{plan.command}",
+        f"# command: {plan.command}",
         f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
         f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {version('lns')}, {now()}",
         f"# evidence: {winner}",

@@ -16,10 +16,10 @@ from exact.blocks.kernel import (
     make_blocks,
     scan,
 )
-from exact.driver import Counted, explored_share
+from exact.driver import CountedSearch, explored_share
 from exact.enumeration import enumerate_boards
 from exact.outcome import Answer
-from exact.piece_multiplicity import by_colours, choices
+from exact.piece_multiplicity import allowed_placements, distinct_count
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -29,7 +29,7 @@ IntArray = npt.NDArray[np.int32]
 MAX_BLOCKS = 6_000_000
 
 
-class Blocks(Counted):
+class Blocks(CountedSearch):
     """A paused row scan of ``puzzle`` over blocks of ``size`` x ``size`` pieces (1 or 2).
 
     Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told
@@ -37,7 +37,7 @@ class Blocks(Counted):
     Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks.
     """
 
-    PLACES = NODES, SOLUTIONS, EXHAUSTED
+    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, size: int = 2, *, all_four: bool = False) -> None:
         if puzzle.width % size or puzzle.height % size:
@@ -90,7 +90,7 @@ def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
         "blocks": float(len(search.tables.oriented)),
         "deepest": float(np.flatnonzero(search.state.per_level).max()),
     }
-    return Answer(status, by_colours(solutions, puzzle), search.nodes, seconds, first, details)
+    return Answer(status, distinct_count(solutions, puzzle), search.nodes, seconds, first, details)
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
@@ -108,11 +108,11 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
     count: dict[tuple[tuple[bool, ...], ...], int] = {}
     for place in range(puzzle.cells // size**2):
         cells = _cells(puzzle, size, place)
-        grey = tuple(puzzle.grey_sides(cell) for cell in cells)
+        grey = tuple(puzzle.rim_sides(cell) for cell in cells)
         key = (grey, *(cell for cell in cells if cell in clue_cells))
         if key not in classes:
             classes[key] = len(classes)
-            lists = [np.array(choices(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
+            lists = [np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
             room = MAX_BLOCKS - sum(map(len, groups))
             groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, room))
             count[grey] = len(groups[-1])

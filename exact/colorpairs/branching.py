@@ -9,7 +9,7 @@ from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.options import Heuristic
 from exact.colorpairs.state import CROWDED, PREEMPTED, PREEMPTIONS, State, Switches
 from exact.colorpairs.tables import SLOTS, Tables
-from lns_support.bits import bit, lowest
+from lns_support.bits import bit, lowest_bit
 from lns_support.jit import inline_flat_kernel
 
 NO_CELL = -1
@@ -84,7 +84,7 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
         for word in range(t.words):
             cells = s.surrounded[word]
             while cells:
-                cell = (word << 6) + lowest(cells)
+                cell = (word << 6) + lowest_bit(cells)
                 cells &= cells - np.uint64(1)
                 pair = s.cell_pairs[cell * SLOTS]
                 demand = s.demand[pair]
@@ -156,7 +156,7 @@ def crowded_cell(t: Tables, s: State, w: Switches) -> int:
     for word in range(t.words):
         cells = s.crowded[word]
         while cells:
-            cell = (word << 6) + lowest(cells)
+            cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
             score = s.offer[tightest_pair(t, s, w, cell)] - (s.known[cell] << 20)
             if score < best_score:
@@ -172,7 +172,7 @@ def motif_cell(t: Tables, s: State, w: Switches) -> int:
     for word in range(t.words):
         cells = s.surrounded[word]
         while cells:
-            cell = (word << 6) + lowest(cells)
+            cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
             score = _BIG
             if s.beside[cell]:
@@ -199,7 +199,7 @@ def urgent_cell(t: Tables, s: State, w: Switches) -> int:
     for word in range(t.words):
         cells = s.surrounded[word]
         while cells:
-            cell = (word << 6) + lowest(cells)
+            cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
             if w.heuristic == _ROW_MAJOR:
                 return cell

@@ -8,7 +8,7 @@ from __future__ import annotations
 from exact.colorpairs.colours import CAUSE_ASKING, CAUSE_CYCLE, CAUSE_SHARED, chain_colours
 from exact.colorpairs.state import State
 from exact.colorpairs.tables import Tables
-from lns_support.bits import bit, lowest
+from lns_support.bits import bit, lowest_bit
 from lns_support.jit import inline_flat_kernel
 
 
@@ -48,7 +48,7 @@ def explain_missing_pair(t: Tables, s: State) -> None:
     for word in range(t.words):
         cells = s.demand_set[word]
         if cells:
-            cell = (word << 6) + lowest(cells)
+            cell = (word << 6) + lowest_bit(cells)
             for side in range(4):
                 colour = s.side[cell * 4 + side]
                 after = s.side[cell * 4 + ((side + 1) & 3)]
@@ -85,7 +85,7 @@ def explain_pair(t: Tables, s: State, pair: int, with_taken: bool) -> None:
     for word in range(t.words):
         cells = s.demand_set[pair * t.words + word]
         while cells:
-            cell = (word << 6) + lowest(cells)
+            cell = (word << 6) + lowest_bit(cells)
             cells ^= bit(cell)
             blame_demand(t, s, cell, first, second, span)
 

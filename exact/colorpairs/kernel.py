@@ -42,7 +42,7 @@ from exact.colorpairs.state import (
     Switches,
 )
 from exact.colorpairs.tables import SLOTS, Tables
-from lns_support.bits import bit, highest, lowest
+from lns_support.bits import bit, highest_bit, lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 
@@ -81,7 +81,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: boo
     for word in range(t.words):
         cells = s.surrounded[word]
         while cells:
-            cell = (word << 6) + lowest(cells)
+            cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
             pair = s.cell_pairs[cell * SLOTS]
             if not few_survivors(t, s, cell, pair):
@@ -236,7 +236,7 @@ def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_fi
                 target = -1
                 for k in range(words):
                     if s.conflict[depth * words + k]:
-                        target = (k << 6) + highest(s.conflict[depth * words + k])
+                        target = (k << 6) + highest_bit(s.conflict[depth * words + k])
                 s.counters[LEVELS_JUMPED] += depth - 1 - target
             if target < 0:
                 s.counters[EXHAUSTED] = 1

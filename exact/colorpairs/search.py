@@ -22,26 +22,26 @@ from exact.colorpairs.state import (
     empty_state,
 )
 from exact.colorpairs.tables import build_tables
-from exact.driver import Counted, explored_share
-from exact.piece_classes import merge_equal
+from exact.driver import CountedSearch, explored_share
+from exact.piece_classes import merge_duplicates
 from instances.board import Board
 from instances.puzzle import Puzzle
 
 
-class ColorPairs(Counted):
-    """A paused ColorPairs search of ``puzzle``; `exact.driver.drive` runs it.
+class ColorPairs(CountedSearch):
+    """A paused ColorPairs search of ``puzzle``; `exact.driver.run_search` runs it.
 
     Raises InputError for more colours than the tables take.
     """
 
-    PLACES = NODES, SOLUTIONS, EXHAUSTED
+    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, options: Options | None = None) -> None:
         self.puzzle = puzzle
         self.options = Options() if options is None else options
         if min(puzzle.width, puzzle.height) < 2:  # its rim is no ring
             self.options = replace(self.options, cycles=False)
-        self.kinds = merge_equal(puzzle)
+        self.kinds = merge_duplicates(puzzle)
         self._tables, self._kind_of_piece = build_tables(self.kinds, self.options)
         self._state = empty_state(self._tables, self.options)
         self.counters = self._state.counters

@@ -35,7 +35,7 @@ class CoverState(NamedTuple):
     place: Ints
     active: Ints
     active_at: Ints
-    left: Ints
+    active_count: Ints
     sizes: Ints
     actives: Ints
     chosen: Ints
@@ -67,7 +67,7 @@ def initial_state(model: CoverModel) -> CoverState:
         place=place,
         active=np.arange(model.items, dtype=np.int32),
         active_at=np.arange(model.items, dtype=np.int32),
-        left=np.array([model.items], dtype=np.int32),
+        active_count=np.array([model.items], dtype=np.int32),
         sizes=np.zeros((levels, model.items), dtype=np.int32),
         actives=np.zeros(levels, dtype=np.int32),
         chosen=np.zeros(levels, dtype=np.int32),
@@ -83,15 +83,15 @@ def initial_state(model: CoverModel) -> CoverState:
 @inline_flat_kernel
 def deactivate(state, item):  # type: ignore[no-untyped-def]
     """C3: take an item from the active ones."""
-    state.left[0] -= 1
-    end = state.left[0]
+    state.active_count[0] -= 1
+    end = state.active_count[0]
     last, at = state.active[end], state.active_at[item]
     state.active[at], state.active_at[last] = last, at
     state.active[end], state.active_at[item] = item, end
 
 
 @inline_flat_kernel
-def take(state, node, item):  # type: ignore[no-untyped-def]
+def remove_node(state, node, item):  # type: ignore[no-untyped-def]
     """Swap a node behind the end of its item's list; False where it was behind it already."""
     end = state.start[item] + state.size[item] - 1
     at = state.place[node]
@@ -109,7 +109,7 @@ def save_lists(state, level):  # type: ignore[no-untyped-def]
     """Note how long the lists are before a choice at ``level``."""
     for item in range(len(state.size)):
         state.sizes[level, item] = state.size[item]
-    state.actives[level] = state.left[0]
+    state.actives[level] = state.active_count[0]
 
 
 @inline_flat_kernel
@@ -117,11 +117,11 @@ def restore_lists(state, level):  # type: ignore[no-untyped-def]
     """C8: bring all back that later choices took."""
     for item in range(len(state.size)):
         state.size[item] = state.sizes[level, item]
-    state.left[0] = state.actives[level]
+    state.active_count[0] = state.actives[level]
 
 
 @inline_flat_kernel
-def go_back(state, level):  # type: ignore[no-untyped-def]
+def backtrack(state, level):  # type: ignore[no-untyped-def]
     """C9: to the level before; from the first one the search is over."""
     if level == 0:
         state.counters[EXHAUSTED] = 1
@@ -135,7 +135,7 @@ def count_solution(state, level, stands_for):  # type: ignore[no-untyped-def]
         for earlier in range(level):
             state.first[earlier] = state.chosen[earlier]
     state.counters[SOLUTIONS] += stands_for
-    go_back(state, level)
+    backtrack(state, level)
 
 
 @inline_flat_kernel
@@ -144,7 +144,12 @@ def remove_option(state, begin, item, primary, option):  # type: ignore[no-untyp
     alive = True
     for node in range(begin[option], begin[option + 1]):
         i = item[node]
-        if state.active_at[i] < state.left[0] and take(state, node, i) and state.size[i] == 0 and i < primary:
+        if (
+            state.active_at[i] < state.active_count[0]
+            and remove_node(state, node, i)
+            and state.size[i] == 0
+            and i < primary
+        ):
             alive = False
     return alive
 
@@ -155,7 +160,7 @@ def commit(state, begin, item, colour, primary, option):  # type: ignore[no-unty
     alive = True
     for node in range(begin[option], begin[option + 1]):
         i, shade = item[node], colour[node]
-        if state.active_at[i] >= state.left[0]:
+        if state.active_at[i] >= state.active_count[0]:
             continue  # a secondary item that has this colour already
         deactivate(state, i)
         for at in range(state.start[i], state.start[i] + state.size[i]):
@@ -169,7 +174,7 @@ def commit(state, begin, item, colour, primary, option):  # type: ignore[no-unty
 def choose(state, primary):  # type: ignore[no-untyped-def]
     """C2: an active primary item with the fewest options, the first of these; -1 when all are covered."""
     best, fewest = -1, np.int32(2147483647)
-    for at in range(state.left[0]):
+    for at in range(state.active_count[0]):
         i = state.active[at]
         if i < primary and (state.size[i] < fewest or (state.size[i] == fewest and i < best)):
             best, fewest = i, state.size[i]
@@ -199,7 +204,7 @@ def advance(state, begin, item, colour, primary, budget, stop_at_first):  # type
                 at += 1
             state.end_try[level] = at
         if state.next_try[level] == state.end_try[level]:
-            go_back(state, level)
+            backtrack(state, level)
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1

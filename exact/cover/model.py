@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from exact.piece_multiplicity import choices
+from exact.piece_multiplicity import allowed_placements
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
@@ -60,10 +60,10 @@ def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
     clues = {clue.cell for clue in puzzle.clues}
     alike: dict[tuple[tuple[bool, ...], int], list[int]] = {}
     for cell in range(puzzle.cells):
-        alike.setdefault((puzzle.grey_sides(cell), cell if cell in clues else -1), []).append(cell)
+        alike.setdefault((puzzle.rim_sides(cell), cell if cell in clues else -1), []).append(cell)
     nodes = 0
     for cells in alike.values():
-        options = choices(puzzle, cells[0], all_four=all_four)
+        options = allowed_placements(puzzle, cells[0], all_four=all_four)
         nodes += len(cells) * (2 * len(options) + int(weight[range(4), puzzle.oriented[options]].sum()))
     return nodes
 
@@ -76,7 +76,7 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False) -> CoverModel:
     item, colour, begin = array("i"), array("i"), array("i", [0])  # lists would take five times as much
     cells, laid = array("i"), array("i")
     for cell in range(puzzle.cells):
-        for oriented in choices(puzzle, cell, all_four=all_four):
+        for oriented in allowed_placements(puzzle, cell, all_four=all_four):
             item.extend((oriented >> 2, puzzle.cells + cell))
             colour.extend((0, 0))
             for side in range(4):
@@ -117,7 +117,7 @@ def _edge_numbers(puzzle: Puzzle) -> dict[tuple[int, int], int]:
     """Number of the inner edge at each side of each cell."""
     numbers: dict[tuple[int, int], int] = {}
     for cell in range(puzzle.cells):
-        grey = puzzle.grey_sides(cell)
+        grey = puzzle.rim_sides(cell)
         for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
             if not grey[side]:
                 numbers[cell, side] = numbers[other, (side + 2) % 4] = len(numbers) // 2

@@ -8,10 +8,10 @@ import numpy as np
 
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
-from exact.driver import Counted, explored_by_tries
+from exact.driver import CountedSearch, explored_by_tries
 from exact.enumeration import enumerate_boards
 from exact.outcome import NODES_UNKNOWN, Answer
-from exact.piece_multiplicity import by_colours
+from exact.piece_multiplicity import distinct_count
 from exact.request import Request
 from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.board import Board
@@ -27,10 +27,10 @@ MAX_NODES_XCOVER = 4_000_000
 """The same for xcover, which takes its options as lists of strings; some four times the matrix of Eternity II."""
 
 
-class Cover(Counted):
+class Cover(CountedSearch):
     """A paused exact cover search. Identical pieces are told apart (see `exact.piece_multiplicity`)."""
 
-    PLACES = NODES, SOLUTIONS, EXHAUSTED
+    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False) -> None:
         _check_size(puzzle, matrix_nodes(puzzle, code, all_four=all_four), MAX_NODES)
@@ -73,7 +73,7 @@ def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
         "matrix_nodes": float(len(model.item)),
         "deepest": float(np.flatnonzero(search.state.per_level).max()),
     }
-    return Answer(status, by_colours(solutions, puzzle), search.nodes, seconds, first, details)
+    return Answer(status, distinct_count(solutions, puzzle), search.nodes, seconds, first, details)
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Answer:

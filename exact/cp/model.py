@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from exact.outcome import NODES_UNKNOWN, Answer
-from exact.piece_multiplicity import choices
+from exact.piece_multiplicity import allowed_placements
 from exact.request import Request
 from exact.solver_protocol import SolverReporter, solve_in_child
 from instances.board import Board
@@ -79,7 +79,7 @@ def _post(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
         sides = [side for side in range(4) if (cell, side) in joint]
         table = [
             (oriented >> 2, oriented & 3, *puzzle.oriented[oriented, sides].tolist())
-            for oriented in choices(puzzle, cell)
+            for oriented in allowed_placements(puzzle, cell)
         ]
         around = [pieces[cell], rotations[cell], *(joint[cell, side] for side in sides)]
         if table:

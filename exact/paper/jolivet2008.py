@@ -18,7 +18,7 @@ from statistics import stdev
 from exact.blocks.search import Blocks
 from exact.compare import ComparisonRow, short_hash
 from exact.cover.search import Cover
-from exact.driver import drive
+from exact.driver import run_search
 from exact.outcome import SolveStatus
 from exact.paper.runs import GAVE_UP, Planned, columns, mean, rounded
 from instances.generate import uniform
@@ -105,7 +105,7 @@ def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
         search = Cover(puzzle, CODES[method], all_four=True)
     else:
         search = Blocks(puzzle, 1 if method == "zig-zag" else 2, all_four=True)
-    status, _ = drive(search, count_all=True, nodes=nodes, seconds=None)
+    status, _ = run_search(search, count_all=True, nodes=nodes, seconds=None)
     if status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return search

@@ -23,7 +23,7 @@ from exact.polyominoes.search import RACE, fill, fill_by_library
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
 from exact.polyominoes.tray import BLOCKED, FREE, Tray
-from instances.generate.draws import Draws
+from instances.generate.portable_random import PortableRandom
 
 NO_ZONES = "-no-zones"
 LIBRARY = "xcover"
@@ -64,7 +64,7 @@ FULL = Plan(per_size=50, seconds=900.0)
 
 def level(lying: int, seed: int) -> Tray:
     """The game with ``lying`` pieces on it that leave some filling."""
-    game, draws = parse(IQ_PUZZLER_PRO), Draws(seed)
+    game, draws = parse(IQ_PUZZLER_PRO), PortableRandom(seed)
     names, options = list(game.pieces), build(game)
     while True:  # one piece anywhere, and a filling around it
         option = draws.below(options.options)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from exact.compare import ComparisonRow, Question, read_rows, row_of
+from exact.compare import ComparisonRow, Question, outcome_row, read_rows
 from exact.solvers import solve
 from instances.puzzle import Puzzle
 from lns_support import csv_records
@@ -43,7 +43,7 @@ def by_solver(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_so
 
     Kernels are compiled, and libraries imported, off the clock.
     """
-    question = f"{Question(seconds=seconds, sat_solver=sat_solver).told(puzzle)}; processor time"
+    question = f"{Question(seconds=seconds, sat_solver=sat_solver).describe(puzzle)}; processor time"
     return Planned(instance, solver, question, partial(_first, instance, puzzle, solver, seconds, sat_solver))
 
 
@@ -58,7 +58,7 @@ def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solve
         return ComparisonRow(instance, solver, "failed", note=str(error))
     if found.status == "interrupted":
         raise KeyboardInterrupt
-    return row_of(instance, solver, found)
+    return outcome_row(instance, solver, found)
 
 
 def columns(lines: Sequence[Sequence[str]]) -> str:

@@ -7,7 +7,7 @@ from collections import deque
 
 from exact.polyominoes.shapes import Cell, neighbours, normal
 from exact.polyominoes.tray import FREE, MOST_CELLS, Tray
-from instances.generate.draws import Draws
+from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
 
 MOST_PIECES = 50  # the report's
@@ -28,7 +28,7 @@ def cut(width: int, height: int, seed: int, most_pieces: int = MOST_PIECES) -> t
         )
     if not 1 <= most_pieces <= len(_NAMES):
         raise InputError(f"{most_pieces} pieces; expected 1 to {len(_NAMES)}, as there are signs to draw them")
-    draws = Draws(seed)
+    draws = PortableRandom(seed)
     cells = [(row, column) for row in range(height) for column in range(width)]
     free = dict.fromkeys(cells)
     pieces: list[list[Cell]] = []
@@ -51,7 +51,7 @@ def cut(width: int, height: int, seed: int, most_pieces: int = MOST_PIECES) -> t
     return tray, tray.filled(named)
 
 
-def _grown(first: Cell, size: int, free: dict[Cell, None], draws: Draws) -> list[Cell]:
+def _grown(first: Cell, size: int, free: dict[Cell, None], draws: PortableRandom) -> list[Cell]:
     """Up to ``size`` free cells, breadth first, directions shuffled."""
     waiting, piece = deque([first]), list[Cell]()
     while waiting and len(piece) < size:

@@ -17,12 +17,12 @@ from exact.cover.kernel import (
     EXHAUSTED,
     LEVEL,
     NODES,
+    backtrack,
     count_solution,
     deactivate,
-    go_back,
+    remove_node,
     restore_lists,
     save_lists,
-    take,
 )
 from exact.polyominoes.model import Model
 from exact.polyominoes.shapes import Shape
@@ -37,9 +37,9 @@ Ints = npt.NDArray[np.int32]
 class TrayState(NamedTuple):
     """``member``: node by place, ``place``: its inverse; ``active``, ``active_at``: items left, and where each stands.
 
-    ``left``: how many; ``copies``: pieces of each kind to be laid. By level: ``sizes`` and ``actives`` (saved before a
-    choice), ``chosen`` option or NOTHING, ``next_try``, ``end_try`` into ``tries``. ``first``: options of the first
-    solution. ``seen``, ``waiting``, ``sums``: room for the test of zones. ``rank``: options are tried by it.
+    ``active_count``: how many; ``copies``: pieces of each kind to be laid. By level: ``sizes`` and ``actives`` (saved
+    before a choice), ``chosen`` option or NOTHING, ``next_try``, ``end_try`` into ``tries``. ``first``: options of the
+    first solution. ``seen``, ``waiting``, ``sums``: room for the test of zones. ``rank``: options are tried by it.
     """
 
     option: Ints
@@ -49,7 +49,7 @@ class TrayState(NamedTuple):
     place: Ints
     active: Ints
     active_at: Ints
-    left: Ints
+    active_count: Ints
     copies: Ints
     sizes: Ints
     actives: Ints
@@ -83,7 +83,7 @@ def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
         place=lists.place.copy(),
         active=np.arange(items, dtype=np.int32),
         active_at=np.arange(items, dtype=np.int32),
-        left=np.array([items], dtype=np.int32),
+        active_count=np.array([items], dtype=np.int32),
         copies=model.copies.copy(),
         sizes=np.zeros((levels, items), dtype=np.int32),
         actives=np.zeros(levels, dtype=np.int32),
@@ -107,7 +107,7 @@ def lay(state, begin, item, cells, option):  # type: ignore[no-untyped-def]
     for node in range(begin[option], begin[option + 1]):
         i = item[node]
         if i >= cells and state.copies[i - cells] > 0:
-            take(state, node, i)
+            remove_node(state, node, i)
             alive &= state.size[i] >= state.copies[i - cells]
             continue
         deactivate(state, i)
@@ -117,7 +117,7 @@ def lay(state, begin, item, cells, option):  # type: ignore[no-untyped-def]
                 continue
             for one in range(begin[other], begin[other + 1]):
                 j = item[one]
-                if state.active_at[j] < state.left[0] and take(state, one, j):
+                if state.active_at[j] < state.active_count[0] and remove_node(state, one, j):
                     least = 1 if j < cells else state.copies[j - cells]
                     alive &= state.size[j] >= least
     return alive
@@ -130,7 +130,7 @@ def choose(state, cells):  # type: ignore[no-untyped-def]
     Just one option of a solution covers such an item, so that every solution is met once, equal pieces swapped or not.
     """
     best, fewest = -1, np.int32(2147483647)
-    for at in range(state.left[0]):
+    for at in range(state.active_count[0]):
         i = state.active[at]
         if (i < cells or state.copies[i - cells] == 1) and (
             state.size[i] < fewest or (state.size[i] == fewest and i < best)
@@ -144,7 +144,7 @@ def zones_fit(state, beside, cells, sizes):  # type: ignore[no-untyped-def]
     """Whether the size of every zone of free cells is a sum of sizes of pieces that are left (subset sum)."""
     free = 0
     for cell in range(cells):
-        state.seen[cell] = state.active_at[cell] >= state.left[0]
+        state.seen[cell] = state.active_at[cell] >= state.active_count[0]
         free += not state.seen[cell]
     summed = False
     for first in range(cells):
@@ -222,7 +222,7 @@ def advance(state, begin, item, images, beside, cells, sizes, zones, budget, sto
             state.copies[item[begin[state.chosen[level] + 1] - 1] - cells] += 1
             state.chosen[level] = NOTHING
         if state.next_try[level] == state.end_try[level]:
-            go_back(state, level)
+            backtrack(state, level)
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1

@@ -10,13 +10,13 @@ from math import factorial, prod
 import numpy as np
 
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
-from exact.driver import Counted, Report, drive, explored_by_tries
+from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.kernel import PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.tray import Tray, problems
-from lns_support.child_process import Emit, Ending, run
+from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
 
@@ -44,12 +44,12 @@ class Filled:
     weight: str = ""
 
 
-class Fillings(Counted):
+class Fillings(CountedSearch):
     """A paused search. ``weight``: one of WEIGHTS, by which pieces are tried; ``zones``: whether the zones that a
     placement leaves are tested (both seed 001, III).
     """
 
-    PLACES = NODES, SOLUTIONS, EXHAUSTED
+    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, model: Model, weight: str, *, zones: bool = True) -> None:
         self.model, self.weight, self.zones = model, weight, zones
@@ -135,12 +135,13 @@ def fill(
     count_all: bool = False,
     nodes: int | None = None,
     seconds: float | None = None,
-    report: Report | None = None,
+    report: ProgressCallback | None = None,
     processor: bool = False,
 ) -> Filled:
     """The first filling of ``tray``, or the number of all, where images of one another are searched once.
 
-    ``weight``: by default the RACE of all, or COUNTED_BY where all are counted. Budgets as for `exact.driver.drive`.
+    ``weight``: by default the RACE of all, or COUNTED_BY where all are counted. Budgets as for
+    `exact.driver.run_search`.
     Raises InputError for a weight that is not known, and where the tray is too large.
     """
     if weight is None:
@@ -151,7 +152,7 @@ def fill(
         raise InputError("a race ends at the first filling; expected one weight to count all")
     model = build(tray, reduced=count_all)
     search = Race(model, zones=zones) if weight == RACE else Fillings(model, weight, zones=zones)
-    status, spent = drive(
+    status, spent = run_search(
         search, count_all=count_all, nodes=nodes, seconds=seconds, report=report, processor=processor,
         first_step=FIRST_STEP,
     )  # fmt: skip
@@ -166,10 +167,10 @@ def fill_by_library(tray: Tray, *, count_all: bool = False, seconds: float | Non
     require("cover", "the solver xcover")
     model = build(tray)
     told: list[tuple[int, list[int], bool, float]] = []
-    ended = run(_cover_by_library, tray, count_all, receive=told.append, seconds=seconds)
+    ended = run_in_process(_cover_by_library, tray, count_all, receive=told.append, seconds=seconds)
     found, first, exhausted, spent = told[-1] if told else (0, [], False, 0.0)
     filling = _checked(model, np.array(first, dtype=np.int32)) if found else None
-    if ended.how is Ending.INTERRUPTED:
+    if ended.reason is ExitReason.INTERRUPTED:
         status, spent = SolveStatus.INTERRUPTED, ended.seconds
     elif exhausted or (found and not count_all):
         status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE

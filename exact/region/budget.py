@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from exact.driver import Pace
+from exact.driver import StepSizer
 
 
 class Budget:
@@ -17,7 +17,7 @@ class Budget:
         self.limit = nodes
         self.seconds = seconds
         self.nodes = 0
-        self.pace = Pace()
+        self.pace = StepSizer()
         self.start()
 
     def start(self) -> None:
@@ -44,4 +44,4 @@ class Budget:
         """A step is over and took ``made`` nodes."""
         now = time.perf_counter()
         self.nodes += made
-        self.pace.learn(made, now - self._stepped, None if self.seconds is None else self.began + self.seconds - now)
+        self.pace.update(made, now - self._stepped, None if self.seconds is None else self.began + self.seconds - now)

@@ -24,7 +24,7 @@ import numpy as np
 from exact.region.candidates import candidates, group
 from exact.region.dynamic_moves import DynamicState
 from exact.region.state import RegionPlan, RegionWork
-from lns_support.bits import bit, highest, lowest
+from lns_support.bits import bit, highest_bit, lowest_bit
 from lns_support.jit import inline_flat_kernel
 
 NO_LINE, UNBALANCED = -1, -2  # instead of a line over its cap: none; the colour balance is the reason
@@ -127,7 +127,7 @@ def _explain_cell(
         for word in range(words):
             bits = candidates(plan, laid, cell, level, word, words)
             while bits:
-                start = np.uint64(lowest(bits)) & ~np.uint64(turns - 1)
+                start = np.uint64(lowest_bit(bits)) & ~np.uint64(turns - 1)
                 _blame(urgency, depth, urgency.holder[(kind * words + word) * np.uint64(64) + start])
                 bits &= ~group(np.int64(start), turns)
 
@@ -153,5 +153,5 @@ def deepest(urgency: DynamicState, depth: Any) -> Any:
     for back in range(np.uint64(urgency.conflict.shape[1])):
         word = np.uint64(urgency.conflict.shape[1]) - _ONE - back
         if urgency.conflict[depth, word]:
-            return np.int64(word) * 64 + highest(urgency.conflict[depth, word])
+            return np.int64(word) * 64 + highest_bit(urgency.conflict[depth, word])
     return np.int64(-1)

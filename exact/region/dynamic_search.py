@@ -23,7 +23,7 @@ from exact.region.dynamic_explain import NO_LINE, UNBALANCED, deepest, explain, 
 from exact.region.dynamic_moves import DynamicState, lay, take_back
 from exact.region.kernel import ALLOWED, BALANCE, BEST, DEPTH, FINISHED, NODES
 from exact.region.state import RegionPlan, RegionWork
-from lns_support.bits import bit, lowest, ones
+from lns_support.bits import bit, lowest_bit, popcount
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 LINES, BACKJUMPING = 12, 13  # places in work.state, after those of exact.region.kernel
@@ -201,7 +201,7 @@ def _count(plan: RegionPlan, work: RegionWork, cell: Any, level: int, words: Any
     """How many free oriented pieces have exactly ``level`` mismatches against the known joints of a cell."""
     count = np.int64(0)
     for word in range(words):
-        count += ones(candidates(plan, work, cell, level, word, words))
+        count += popcount(candidates(plan, work, cell, level, word, words))
     return count
 
 
@@ -219,4 +219,4 @@ def _next_piece(plan: RegionPlan, work: RegionWork, urgency: DynamicState, depth
             return np.int64(-1)
         bits = candidates(plan, work, cell, work.level[depth], np.uint64(work.word[depth]), words)
     work.bits[depth] = bits & (bits - _ONE)
-    return work.word[depth] * 64 + np.int64(lowest(bits))
+    return work.word[depth] * 64 + np.int64(lowest_bit(bits))

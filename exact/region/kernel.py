@@ -20,7 +20,7 @@ from exact.region.balance import bound, shift
 from exact.region.candidates import candidates, group, showing
 from exact.region.cost_to_go import UNIT, look_up
 from exact.region.state import RegionPlan, RegionWork
-from lns_support.bits import lowest
+from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 # how a sweep of searches stands: paused or out of nodes; all searched and nothing found; a refill found
@@ -195,7 +195,7 @@ def search_region(plan: RegionPlan, work: RegionWork, node_budget: int) -> None:
             continue
         work.bits[depth] = bits & (bits - one)
         nodes += 1
-        bit = np.uint64(work.word[depth] * 64 + lowest(bits))
+        bit = np.uint64(work.word[depth] * 64 + lowest_bit(bits))
         if priced:
             paid = rest.paid[depth] + level * UNIT + rest.price[np.uint64(plan.pattern[depth]) * bits_of + bit]
             if paid + rest.need[np.uint64(rest.keep[depth] + rest.opens[depth * bits_of + bit])] > units:

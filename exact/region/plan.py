@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from exact.piece_classes import different_rotations
+from exact.piece_classes import distinct_rotations
 from exact.region.cost_to_go import no_rest
 from exact.region.order import set_order
 from exact.region.state import AHEAD, OUTSIDE, PARTS, RIM, WILD, Ints, RegionPlan, RegionWork, Words
@@ -138,7 +138,7 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
         if not 0 <= cell < puzzle.cells:
             raise InputError(f"the region names cell {cell}, off the board; expected 0 to {puzzle.cells - 1}")
         if cell in seen:
-            raise InputError(f"the region names {puzzle.place(cell)} twice; expected each cell once")
+            raise InputError(f"the region names {puzzle.cell_label(cell)} twice; expected each cell once")
         seen.add(cell)
     return chosen
 
@@ -164,7 +164,7 @@ def _tables(puzzle: Puzzle) -> _Tables:
     first = np.zeros((puzzle.cells, 4), dtype=np.uint8)
     alike: dict[tuple[int, ...], list[int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        first[piece, different_rotations(quad)] = 1
+        first[piece, distinct_rotations(quad)] = 1
         alike.setdefault(canonical(quad), []).append(piece)
     twin = np.full(puzzle.cells, -1, dtype=np.int64)
     for members in alike.values():
@@ -173,7 +173,7 @@ def _tables(puzzle: Puzzle) -> _Tables:
     bound = np.zeros(puzzle.cells, dtype=np.uint8)
     bound[[clue.piece for clue in puzzle.clues]] = 1
     beside = [dict(puzzle.neighbours(cell)) for cell in range(puzzle.cells)]
-    rim = [puzzle.grey_sides(cell) for cell in range(puzzle.cells)]
+    rim = [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
     shown = {
         int(pattern): [sorted(set(quads[grey == pattern, side].tolist())) for side in range(4)]
         for pattern in np.unique(grey)

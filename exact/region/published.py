@@ -30,7 +30,7 @@ from instances.verify import verify
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
 from lns_support.files import read_text
-from lns_support.text import shown
+from lns_support.text import quoted
 
 _FIELDS = (
     "board", "published", "rows", "first", "mismatches", "status", "score_before", "score", "bound", "nodes", "seconds",
@@ -161,7 +161,7 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
         try:
             boards.append((int(line["score"]), load_board(url, puzzle)[1]))
         except ValueError as error:
-            why = error.message if isinstance(error, InputError) else f"score is {shown(line['score'])}, no number"
+            why = error.message if isinstance(error, InputError) else f"score is {quoted(line['score'])}, no number"
             raise InputError(why, path, number) from None
     if not boards:
         raise InputError("the file has no line with a board; expected 1 or more", path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from exact.driver import Pace
+from exact.driver import StepSizer
 from exact.region.budget import Budget
 from exact.region.dynamic import DynamicSearch, is_compact
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
@@ -74,7 +74,7 @@ def resolve(
     extra = [int(cell) for cell in donors]
     overlap = set(region) & set(extra)
     if overlap:
-        raise InputError(f"the donors overlap the region at {puzzle.place(min(overlap))}; expected other cells")
+        raise InputError(f"the donors overlap the region at {puzzle.cell_label(min(overlap))}; expected other cells")
     region = checked_cells(puzzle, [*region, *extra])
     if set(region) <= {clue.cell for clue in puzzle.clues}:
         return _only_clues(puzzle, board, region)
@@ -115,11 +115,13 @@ class _Resolve:
         self.best = start
         begun = self.judged if start == board else verify(puzzle, start)
         lies = start.placements[free] >= 0
-        if lies.any() and not lies.all() and not begun.broken:  # what lies is to be kept until a refill is better
+        if lies.any() and not lies.all() and not begun.violations:  # what lies is to be kept until a refill is better
             self.best = filled(puzzle, start, free.tolist())
             begun = verify(puzzle, self.best)
         # mismatches of the incumbent; one more than possible where it is none
-        self.incumbent = self.base + self.joints - begun.score if lies.any() and not begun.broken else self.joints + 1
+        self.incumbent = (
+            self.base + self.joints - begun.score if lies.any() and not begun.violations else self.joints + 1
+        )
         self.refuted = -1  # no refill has at most this many mismatches
 
     def use_dynamic_order(self, backjumping: bool) -> None:
@@ -249,7 +251,7 @@ class _Resolve:
             self.patience = math.ceil(_PATIENCE * cost) if affordable else _NEVER
             return
         priced.set_prices(self._aim, lambda: self.meter.spent)
-        self.priced, self.patience, self.meter.pace = priced, _NEVER, Pace()
+        self.priced, self.patience, self.meter.pace = priced, _NEVER, StepSizer()
         self._refute(min(priced.bound, self.incumbent) - 1)
 
     def _priced_attempt(self, priced: LagrangianSearch, r: int, limit: int | None) -> int:
@@ -291,7 +293,7 @@ class _Resolve:
         board = Board(placements, self.puzzle.width, self.puzzle.height)
         mismatches = int(work.state[BEST])
         judged = verify(self.puzzle, board)
-        if judged.score != self.base + self.joints - mismatches or judged.broken:
+        if judged.score != self.base + self.joints - mismatches or judged.violations:
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {judged}")
         if mismatches < self.incumbent:
             self.best, self.incumbent = board, mismatches
@@ -307,7 +309,7 @@ class _Resolve:
         found = self.incumbent <= self.joints
         proven = found and self.refuted + 1 >= self.incumbent
         reached = found and enough is not None and self.incumbent <= enough
-        improved = found and (total - self.incumbent > before or bool(self.judged.broken))
+        improved = found and (total - self.incumbent > before or bool(self.judged.violations))
         taken = improved or (found and self.best.placed > self.given.placed)
         status = (
             (RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL) if proven
@@ -327,7 +329,7 @@ class _Resolve:
             self.meter.nodes,
             self.meter.elapsed,
             tuple(self.cells),
-            legal=found or not self.judged.broken,
+            legal=found or not self.judged.violations,
         )
 
 
@@ -337,7 +339,7 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     after = with_clues(puzzle, board, cells)
     judged = verify(puzzle, after)
     checked(puzzle, after)
-    improved = judged.score > before.score or bool(before.broken)
+    improved = judged.score > before.score or bool(before.violations)
     status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
     return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from exact.region.state import RegionPlan
 from instances.board import Board
-from instances.duplicates import clues_at_home
+from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import GREY, Puzzle
 from instances.verify import Verification, verify
 from lns_support.errors import BoardError, InputError
@@ -18,9 +18,9 @@ ORDERS = ("auto", "static", "dynamic")  # in which a search decides the cells
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     """``board`` with the clues of the region laid down, over what lies there.
 
-    Identical pieces change names, so that no other cell holds the piece of a clue (see `clues_at_home`).
+    Identical pieces change names, so that no other cell holds the piece of a clue (see `normalise_clue_pieces`).
     """
-    placements = clues_at_home(puzzle, board, cells).placements.copy()
+    placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
     for clue in puzzle.clues:
         if clue.cell in cells:
             placements[clue.cell] = clue.piece * 4 + clue.rotation
@@ -39,7 +39,7 @@ def filled(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     for cell in cells:
         if placements[cell] >= 0:
             continue
-        fits = np.repeat(left, 4) & ((puzzle.oriented == GREY) == puzzle.grey_sides(cell)).all(axis=1)
+        fits = np.repeat(left, 4) & ((puzzle.oriented == GREY) == puzzle.rim_sides(cell)).all(axis=1)
         matches = fits.astype(int)
         for side, other in puzzle.neighbours(cell):
             if placements[other] >= 0:
@@ -52,8 +52,8 @@ def filled(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
 def checked(puzzle: Puzzle, rest: Board) -> Verification:
     """The verdict on the board without the region's pieces; BoardError when a rule is broken there."""
     judged = verify(puzzle, rest)
-    if judged.broken:
-        raise BoardError(f"the board breaks a rule outside the region: {judged.broken[0]}")
+    if judged.violations:
+        raise BoardError(f"the board breaks a rule outside the region: {judged.violations[0]}")
     return judged
 
 

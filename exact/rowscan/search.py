@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from exact.driver import Counted, explored_share
+from exact.driver import CountedSearch, explored_share
 from exact.rowscan.kernel import DEEPEST, DEPTH, EXHAUSTED, NODES, SOLUTIONS, ScanState, scan
 from exact.rowscan.tables import build_tables
 from instances.board import Board
 from instances.puzzle import Puzzle
 
 
-class RowScan(Counted):
-    """A paused row scan of ``puzzle``; `exact.driver.drive` runs it."""
+class RowScan(CountedSearch):
+    """A paused row scan of ``puzzle``; `exact.driver.run_search` runs it."""
 
-    PLACES = NODES, SOLUTIONS, EXHAUSTED
+    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from exact.piece_classes import PieceClasses, merge_equal
+from exact.piece_classes import PieceClasses, merge_duplicates
 from instances.puzzle import GREY, Puzzle, rotate
 from lns_support.errors import InputError
 
@@ -38,7 +38,7 @@ class RowTables:
 
 def build_tables(puzzle: Puzzle) -> RowTables:
     """Raises InputError when the table of lists would pass `MAX_LISTS` entries (very many colours and clues)."""
-    kinds = merge_equal(puzzle)
+    kinds = merge_duplicates(puzzle)
     classes: dict[tuple[int, int, int], int] = {}
     class_of_cell = [classes.setdefault(_class_of(puzzle, kinds, cell), len(classes)) for cell in range(puzzle.cells)]
     dense = {colour: index for index, colour in enumerate(np.unique(np.append(puzzle.pieces, GREY)).tolist())}
@@ -75,7 +75,7 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 
 def _class_of(puzzle: Puzzle, kinds: PieceClasses, cell: int) -> tuple[int, int, int]:
     """(need of the right side, need of the lower side, oriented kind of a clue or -1): cells with equal lists."""
-    _, right_rim, down_rim, _ = puzzle.grey_sides(cell)
+    _, right_rim, down_rim, _ = puzzle.rim_sides(cell)
     clue = kinds.clue_kind.get(cell)
     right = GREY if right_rim else _demand_of_clue(kinds, cell + 1, 3)
     down = GREY if down_rim else _demand_of_clue(kinds, cell + puzzle.width, 0)

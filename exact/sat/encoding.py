@@ -92,7 +92,7 @@ class Encoding(ABC):
         """Whether grey lies exactly on the rim, by cell, piece and rotation."""
         return np.array(
             [
-                ((self.sides == 0) == np.array(self.puzzle.grey_sides(cell))).all(axis=2)
+                ((self.sides == 0) == np.array(self.puzzle.rim_sides(cell))).all(axis=2)
                 for cell in range(self.puzzle.cells)
             ]
         )

@@ -59,7 +59,7 @@ class Triangles(Encoding):
 
     @property
     def _rim(self) -> BoolArray:
-        return np.array([self.puzzle.grey_sides(cell) for cell in range(self.puzzle.cells)])
+        return np.array([self.puzzle.rim_sides(cell) for cell in range(self.puzzle.cells)])
 
     def _equal(self) -> Iterator[Block]:
         for cell, side, neighbour in self.joints:

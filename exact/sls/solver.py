@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exact.driver import drive
+from exact.driver import run_search
 from exact.outcome import Answer, require_solution
 from exact.request import Request
 from exact.sat.encodings import encode
@@ -77,7 +77,7 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
         raise InputError(f"local search on a formula of {puzzle.cells} cells; expected at most {MAX_CELLS}")
     encoding = encode("triangles", puzzle)
     search = LocalSearch(encoding.clauses(), encoding.variables, rule, request.seed)
-    status, seconds = drive(
+    status, seconds = run_search(
         search,
         count_all=False,
         nodes=request.nodes,

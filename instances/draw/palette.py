@@ -27,7 +27,7 @@ def rgb(colour: int) -> Rgb:
     return GREY if colour == 0 else PALETTE[(colour - 1) % len(PALETTE)]
 
 
-def lap(colour: int) -> int:
+def pattern_number(colour: int) -> int:
     """How often the palette was used up before this colour; pictures that can lay a pattern of this number over it."""
     return max(0, colour - 1) // len(PALETTE)
 

@@ -54,7 +54,7 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         pieces.append(piece if lies else None)
         quad = quads[-1]
         if quad is not None:
-            wrong |= {(cell, side) for side, rim in enumerate(puzzle.grey_sides(cell)) if rim and quad[side] != GREY}
+            wrong |= {(cell, side) for side, rim in enumerate(puzzle.rim_sides(cell)) if rim and quad[side] != GREY}
     caption = f"{name}: score {judged.score} of {judged.max_score}"
     if not judged.full:
         caption += f", {judged.placed} of {judged.cells} pieces"

@@ -64,7 +64,7 @@ def describe(puzzle: Puzzle) -> str:
         f"clues       {len(puzzle.clues)}",
     ]
     for clue in puzzle.clues:
-        lines.append(f"  {puzzle.place(clue.cell)}: piece {clue.piece + 1}, rotation {clue.rotation + 1}")
+        lines.append(f"  {puzzle.cell_label(clue.cell)}: piece {clue.piece + 1}, rotation {clue.rotation + 1}")
     return "".join(line + "\n" for line in lines)
 
 

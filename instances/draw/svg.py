@@ -6,7 +6,7 @@ from collections import defaultdict
 from html import escape
 
 from instances.board import Board
-from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, lap, rgb
+from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, pattern_number, rgb
 from instances.draw.scene import Scene, scene
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
@@ -71,20 +71,20 @@ def _triangles(picture: Scene, corners: _Corners) -> list[str]:
     for colour, triangles in sorted(paths.items()):
         path = "".join(triangles)
         parts.append(f'<path fill="#{hex_code(rgb(colour))}" d="{path}"/>')
-        if lap(colour):
-            parts.append(f'<path fill="url(#lap{lap(colour)})" d="{path}"/>')
+        if pattern_number(colour):
+            parts.append(f'<path fill="url(#pattern{pattern_number(colour)})" d="{path}"/>')
     return [*parts, "</g>", f'<path fill="none" stroke="#000" d="{"".join(outline)}"/>']
 
 
 def _patterns(picture: Scene) -> list[str]:
     """Black stripes for the second use of the palette, white for the third; then other slants and distances."""
-    laps = sorted({lap(colour) for quad in picture.quads if quad is not None for colour in quad} - {0})
+    laps = sorted({pattern_number(colour) for quad in picture.quads if quad is not None for colour in quad} - {0})
     parts = []
     for number in laps:
         ink = "#000" if number % 2 else "#fff"
         apart, slant = 3 + (number - 1) // 8, (30, 75, 120, 165)[(number - 1) // 2 % 4]
         parts.append(
-            f'<pattern id="lap{number}" width="{apart}" height="{apart}" patternUnits="userSpaceOnUse" '
+            f'<pattern id="pattern{number}" width="{apart}" height="{apart}" patternUnits="userSpaceOnUse" '
             f'patternTransform="rotate({slant})"><path stroke="{ink}" d="M0 .5h{apart}"/></pattern>'
         )
     return ["<defs>", *parts, "</defs>"] if parts else []

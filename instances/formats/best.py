@@ -19,10 +19,10 @@ from instances.formats.text import board_shape
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.json_values import Fields, bounded, found, json_object, row
-from lns_support.text import shown
+from lns_support.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
+from lns_support.text import quoted
 
-RUN_COPY = "instance.json"  # the puzzle, in a run directory
+INSTANCE_COPY = "instance.json"  # the puzzle, in a run directory
 _MAX_SEED = 2**128
 _MAX_SECONDS = 1e10
 _MAX_URL = 64 * MAX_CELLS  # characters
@@ -72,9 +72,9 @@ def read(source: Source) -> Document:
     board = best.board
     if puzzle is None:
         if not best.url:
-            notes.append(f"instance {shown(best.instance)} not found, and no url to define it")
+            notes.append(f"instance {quoted(best.instance)} not found, and no url to define it")
             return Document(FORMAT.name, None, None, tuple(notes), shape=(board.width, board.height))
-        notes.append(f"instance {shown(best.instance)} not found: taken from the url")
+        notes.append(f"instance {quoted(best.instance)} not found: taken from the url")
         document = _from_url(best, source)
         notes += document.notes
         if document.puzzle is None or document.board is None:
@@ -91,12 +91,12 @@ def read(source: Source) -> Document:
 
 
 def _parse(text: str) -> _Best:
-    fields = Fields(json_object(text))
+    fields = JsonFields(json_object(text))
     fields.integer("schema", 1, 1)
     instance = fields.text("instance", _MAX_URL)
     sha256 = fields.text("instance_sha256", 64)
     if not _HEX.fullmatch(sha256):
-        raise InputError(f"'instance_sha256': {found(sha256)}; expected 64 hexadecimal digits")
+        raise InputError(f"'instance_sha256': {describe_found(sha256)}; expected 64 hexadecimal digits")
     width = fields.integer("width", 1, MAX_CELLS)
     height = fields.integer("height", 1, MAX_CELLS)
     board_shape(width, height)
@@ -107,14 +107,14 @@ def _parse(text: str) -> _Best:
     pairs = [
         None
         if entry is None
-        else row(entry, [(0, cells - 1), (0, 3)], f"cell {cell} of 'placements'", "piece, rotation")
+        else bounded_row(entry, [(0, cells - 1), (0, 3)], f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", cells))
     ]
-    bounded(fields.get("seed"), 0, _MAX_SEED, "'seed'")
+    bounded_integer(fields.get("seed"), 0, _MAX_SEED, "'seed'")
     fields.number("elapsed_s", 0, _MAX_SECONDS)
     url = fields.text("url", _MAX_URL)
     if url and not viewer.looks_like(url):
-        raise InputError(f"'url': {found(url)}; expected a viewer URL with board_edges, or an empty text")
+        raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
     return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url)
 
 
@@ -131,10 +131,10 @@ def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
         letters = viewer.parse(best.url, puzzle, [])
         shows = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
         if shows == list(letters.quads):
-            notes.append(f"made for {shown(best.instance)}, whose pieces on the board are those of {puzzle.name}")
+            notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
             return
     raise InputError(
-        f"made for {shown(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
+        f"made for {quoted(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
         f"(sha256 {puzzle.sha256[:12]}…)"
     )
 
@@ -146,7 +146,7 @@ def _named(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] 
     """
     places = [best.instance] if best.instance else []
     if source.folder is not None:
-        places = [str(source.folder / place) for place in [*places, RUN_COPY]] + places
+        places = [str(source.folder / place) for place in [*places, INSTANCE_COPY]] + places
     if best.instance in shipped_instances():
         places.append(str(shipped_instances()[best.instance]))
     for place in places:
@@ -156,7 +156,7 @@ def _named(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] 
             continue
         if puzzle.sha256 == best.sha256:
             return place, puzzle
-        notes.append(f"{shown(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
+        notes.append(f"{quoted(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
     return None
 
 

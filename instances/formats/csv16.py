@@ -14,7 +14,7 @@ from instances.formats.base import Document, Format, Source, Target
 from instances.formats.text import MAX_SIDE, Lines, first_rows, with_clues
 from instances.puzzle import GREY, MAX_COLOUR, Clue, Puzzle, rotate
 from lns_support.errors import InputError
-from lns_support.text import integer, shown
+from lns_support.text import parse_integer, quoted
 
 _WORD = re.compile(r"[01]{16}")
 _RIM = 0xFFFF
@@ -43,9 +43,9 @@ def read(source: Source) -> Document:
             )
         pieces.append([_colour(word, line) for word in cells[:4]])
         ignored |= len(cells) > 7
-        if len(cells) >= 7 and integer(cells[4], 0, 1, "the hint column", line):
-            column = integer(cells[5], 0, size - 1, "x of the hint", line)
-            row_number = integer(cells[6], 0, size - 1, "y of the hint", line)
+        if len(cells) >= 7 and parse_integer(cells[4], 0, 1, "the hint column", line):
+            column = parse_integer(cells[5], 0, size - 1, "x of the hint", line)
+            row_number = parse_integer(cells[6], 0, size - 1, "y of the hint", line)
             clues.append((line, Clue(row_number * size + column, index, 0)))
     lines.end(f"{count} pieces")
     puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
@@ -57,7 +57,7 @@ def read(source: Source) -> Document:
 
 def _colour(word: str, line: int) -> int:
     if not _WORD.fullmatch(word):
-        raise InputError(f"found {shown(word)}; expected a word of sixteen binary digits", line=line)
+        raise InputError(f"found {quoted(word)}; expected a word of sixteen binary digits", line=line)
     value = int(word, 2)
     if value == _RIM:
         return GREY

@@ -16,7 +16,7 @@ from instances.formats.base import Document, Format, Source, Target
 from instances.formats.text import Lines, first_rows, quad_lines, side_of_square, starts_like_numbers
 from instances.puzzle import GREY, Puzzle, canonical
 from lns_support.errors import InputError
-from lns_support.text import shown
+from lns_support.text import quoted
 
 CLOCKWISE = "urdl"
 # The usual order of each way to face: columns 1-3 and 2-4; 1-2 and 3-4; 1-4 and 2-3.
@@ -69,7 +69,7 @@ def checked_order(option: str) -> str:
     order = option.lower()
     if sorted(order) != sorted(CLOCKWISE):
         raise InputError(
-            f"side order {shown(option)}; expected the letters u r d l, each once, as in {FORMAT.name}:udlr"
+            f"side order {quoted(option)}; expected the letters u r d l, each once, as in {FORMAT.name}:udlr"
         )
     return order
 

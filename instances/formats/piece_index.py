@@ -64,7 +64,7 @@ class PieceIndex:
                 kind = canonical(quad)
                 twins = self.by_colours.get(kind)
                 if twins is None:
-                    raise InputError(f"{self.puzzle.place(cell)}: {quad} is no piece of {self.puzzle.name}")
+                    raise InputError(f"{self.puzzle.cell_label(cell)}: {quad} is no piece of {self.puzzle.name}")
                 while taken[kind] < len(twins) and twins[taken[kind]] in used:
                     taken[kind] += 1
                 piece = twins[min(taken[kind], len(twins) - 1)]

@@ -13,7 +13,7 @@ import numpy as np
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.text import board_shape
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
-from lns_support.json_values import Fields, json_object, row
+from lns_support.json_values import JsonFields, bounded_row, json_object
 from lns_support.text import printable
 
 
@@ -22,19 +22,19 @@ def looks_like(text: str) -> bool:
 
 
 def read(source: Source) -> Document:
-    fields = Fields(json_object(source.text))
+    fields = JsonFields(json_object(source.text))
     fields.integer("schema", 1, 1)
     width = fields.integer("width", 1, MAX_CELLS)
     height = fields.integer("height", 1, MAX_CELLS)
     board_shape(width, height)
     cells = width * height
     pieces = [
-        row(quad, [(0, MAX_COLOUR)] * 4, f"piece {piece} of 'pieces'", "up, right, down, left")
+        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {piece} of 'pieces'", "up, right, down, left")
         for piece, quad in enumerate(fields.array("pieces", cells))
     ]
     bounds = [(0, cells - 1), (0, cells - 1), (0, 3)]
     clues = [
-        Clue(*row(entry, bounds, f"entry {index} of 'clues'", "cell, piece, rotation"))
+        Clue(*bounded_row(entry, bounds, f"entry {index} of 'clues'", "cell, piece, rotation"))
         for index, entry in enumerate(fields.array("clues", default=[]))
     ]
     name = printable(fields.text("name", 200, default=source.name)) or source.name

@@ -9,7 +9,7 @@ from instances.formats.base import Format
 from instances.formats.text import first_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
-from lns_support.text import shown
+from lns_support.text import quoted
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
@@ -21,9 +21,9 @@ def by_name(name: str) -> tuple[Format, str | None]:
     """(format, option) for 'e2pieces' or 'e2pieces:udlr'. Raises InputError for an unknown name."""
     known, colon, option = name.partition(":")
     if known not in FORMATS:
-        raise InputError(f"unknown format {shown(name)}; expected one of {', '.join(FORMATS)}")
+        raise InputError(f"unknown format {quoted(name)}; expected one of {', '.join(FORMATS)}")
     if colon and FORMATS[known].option is None:
-        raise InputError(f"format {known} has no option; found {shown(name)}")
+        raise InputError(f"format {known} has no option; found {quoted(name)}")
     return FORMATS[known], option if colon else None
 
 
@@ -47,7 +47,7 @@ def by_content(text: str) -> Format:
     if not rows:
         raise InputError("the file is empty; expected a puzzle or a board")
     raise InputError(
-        f"no format begins with {shown(rows[0])}; expected one of {', '.join(FORMATS)}",
+        f"no format begins with {quoted(rows[0])}; expected one of {', '.join(FORMATS)}",
         line=text[: text.index(rows[0])].count("\n") + 1,
     )
 

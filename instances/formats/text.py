@@ -8,7 +8,7 @@ from itertools import islice
 
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
 from lns_support.errors import InputError
-from lns_support.text import integer, shown
+from lns_support.text import parse_integer, quoted
 
 MAX_LINES = 20_000  # blank ones too
 MAX_SIDE = 64  # of a square: 64 * 64 = MAX_CELLS
@@ -46,16 +46,16 @@ class Lines:
         tokens = row.split()
         if len(tokens) != count:
             raise InputError(
-                f"{what} has {len(tokens)} entries, {shown(row)}; expected {count} whole number{'s' * (count > 1)}",
+                f"{what} has {len(tokens)} entries, {quoted(row)}; expected {count} whole number{'s' * (count > 1)}",
                 line=number,
             )
-        return number, [integer(token, *bound, what, number) for token, bound in zip(tokens, bounds, strict=True)]
+        return number, [parse_integer(token, *bound, what, number) for token, bound in zip(tokens, bounds, strict=True)]
 
     def end(self, after: str) -> None:
         """Raises InputError when something follows."""
         if self._next < len(self._rows):
             number, row = self._rows[self._next]
-            raise InputError(f"found {shown(row)} after {after}; expected the end of the file", line=number)
+            raise InputError(f"found {quoted(row)} after {after}; expected the end of the file", line=number)
 
 
 def quad_lines(lines: Lines, count: int, what: str = "piece", high: int = MAX_COLOUR) -> list[list[int]]:

@@ -23,7 +23,7 @@ from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle
 from lns_support.errors import InputError
-from lns_support.text import integer, shown
+from lns_support.text import parse_integer, quoted
 
 # The letter at index i is the default letter of what such a file calls letter i.
 MOTIFS_ORDERS = {
@@ -59,7 +59,7 @@ def read(source: Source) -> Document:
     letters = parse(source.text, source.puzzle, notes)
     if source.option is not None:
         if source.option not in _DEFAULT_ORDERS and _translation(source.option) is None:
-            raise InputError(f"motifs_order {shown(source.option)}; expected one of {', '.join(MOTIFS_ORDERS)}")
+            raise InputError(f"motifs_order {quoted(source.option)}; expected one of {', '.join(MOTIFS_ORDERS)}")
         letters = replace(letters, order=source.option)
     if source.puzzle is not None:
         return _on_puzzle(letters, source.puzzle, notes)
@@ -122,7 +122,7 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
     bad = re.search(r"[^a-z]", edges)
     if bad:
         raise InputError(
-            f"board_edges has {shown(bad[0])} on {_place(bad.start() // 4, width)}; expected letters from a to z"
+            f"board_edges has {quoted(bad[0])} on {_place(bad.start() // 4, width)}; expected letters from a to z"
         )
     numbers = _numbers(values.get("board_pieces", ""), width * height, notes)
     one_cell = width * height == 1  # the one piece with four grey sides is told from an empty cell by its number
@@ -160,7 +160,7 @@ def _parameters(text: str, notes: list[str]) -> dict[str, str]:
         key, _, value = part.partition("=")
         key, value = unquote(key).strip(_AROUND + "#?"), unquote(value).strip(_AROUND)
         if values.setdefault(key, value) != value:
-            raise InputError(f"{shown(key)} is given twice with two values; expected one")
+            raise InputError(f"{quoted(key)} is given twice with two values; expected one")
     if not values.get("board_edges"):
         raise InputError("the viewer URL has no board_edges; expected 'board_edges=' and four letters a cell")
     return values
@@ -170,7 +170,7 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
     size = values.get("puzzle_size")  # another viewer's word for a square
     wide, high = values.get("board_w", size), values.get("board_h", size)
     if wide is not None and high is not None:
-        width, height = integer(wide, 1, MAX_CELLS, "board_w"), integer(high, 1, MAX_CELLS, "board_h")
+        width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
         board_shape(width, height)
         if puzzle is not None and (width, height) != (puzzle.width, puzzle.height):
             raise InputError(
@@ -210,7 +210,7 @@ def _letters_of(motifs_order: str | None) -> str:
         return "abcdefghijklmnopqrstuvwxyz"
     order = MOTIFS_ORDERS.get(motifs_order)
     if order is None:
-        raise InputError(f"motifs_order {shown(motifs_order)}; expected one of {', '.join(MOTIFS_ORDERS)}")
+        raise InputError(f"motifs_order {quoted(motifs_order)}; expected one of {', '.join(MOTIFS_ORDERS)}")
     return "".join(chr(ord("a") + order.index(chr(ord("a") + colour))) for colour in range(len(order)))
 
 
@@ -247,8 +247,8 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
         shows = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
         more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ""
         raise InputError(
-            f"{puzzle.place(nearest[0])} shows '{shows}', no piece of {puzzle.name}{more}, and no other order of the "
-            "letters makes every cell one; expected a board of this puzzle"
+            f"{puzzle.cell_label(nearest[0])} shows '{shows}', no piece of {puzzle.name}{more}, and no other order of "
+            "the letters makes every cell one; expected a board of this puzzle"
         )
     colour_of, alone = found
     notes.append("letters matched to the colours by the pieces" + ("" if alone else ", one of several ways that fit"))
@@ -280,7 +280,7 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     """A full board defines its puzzle: piece = the quad as it lies, numbered by board_pieces or else by cell."""
     table = _translation(letters.order)
     if letters.order not in _DEFAULT_ORDERS and table is None:
-        notes.append(f"motifs_order {shown(letters.order)} is not known: letters taken as they are")
+        notes.append(f"motifs_order {quoted(letters.order)} is not known: letters taken as they are")
     quads = _translated(letters.quads, table or range(26))
     shape = letters.width, letters.height
     if None in quads:

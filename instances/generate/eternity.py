@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from instances.generate.defaults import check_kinds, default_like_e2, joints_by_class
-from instances.generate.draws import Draws
 from instances.generate.planted import Planted, check_shape, clue_cells, plant
+from instances.generate.portable_random import PortableRandom
 from instances.puzzle import canonical
 from lns_support.errors import InputError
 
@@ -43,7 +43,7 @@ def like_e2(
         _check_count(colours, joints, f"{where} colours", width, height)
     rim_colours, inner_colours = default_like_e2(width, height, rim_colours, inner_colours)
     check_kinds(width, height, rim_colours, inner_colours)
-    draws = Draws(seed)
+    draws = PortableRandom(seed)
     for _ in range(_COLOURINGS):
         grid = _Grid(width, height, rim_colours, inner_colours, draws)
         if grid.repair(draws):
@@ -72,7 +72,7 @@ class _Grid:
     ``clashes``: pieces that equal another up to rotation (one of each kind is free), plus rotationally symmetric ones.
     """
 
-    def __init__(self, width: int, height: int, rim_colours: int, inner_colours: int, draws: Draws) -> None:
+    def __init__(self, width: int, height: int, rim_colours: int, inner_colours: int, draws: PortableRandom) -> None:
         self.width = width
         self.colour = [0] * (2 * width * height)
         rim: list[int] = []
@@ -91,7 +91,7 @@ class _Grid:
         self.copies = Counter(map(self.piece, range(width * height)))
         self.clashes = sum(count * is_symmetric(piece) + count - 1 for piece, count in self.copies.items())
 
-    def _deal(self, joints: list[int], colours: Sequence[int], draws: Draws) -> None:
+    def _deal(self, joints: list[int], colours: Sequence[int], draws: PortableRandom) -> None:
         """Give the joints these colours in random order, each as often as any other or once more."""
         order = list(colours)
         draws.shuffle(order)  # which of them occur once more
@@ -116,7 +116,7 @@ class _Grid:
         left = self.colour[2 * (cell - 1)] if cell > 0 else 0  # the last cell of the row before ends in grey
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
-    def repair(self, draws: Draws) -> bool:
+    def repair(self, draws: PortableRandom) -> bool:
         """Exchange colours until nothing clashes; False if that does not end.
 
         One joint of a clashing piece against a random one of its class; the exchange stays when there are no more

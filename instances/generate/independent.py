@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from instances.generate.defaults import default_colours
-from instances.generate.draws import Draws
 from instances.generate.planted import Planted, check_colours, check_shape, plant
+from instances.generate.portable_random import PortableRandom
 
 
 def uniform(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
@@ -16,7 +16,7 @@ def uniform(width: int, height: int, colours: int | None = None, seed: int = 0) 
     check_shape(width, height)
     colours = default_colours(width, height) if colours is None else colours
     check_colours(colours)
-    draws = Draws(seed)
+    draws = PortableRandom(seed)
     right = [1 + draws.below(colours) for _ in range(width * height)]
     down = [1 + draws.below(colours) for _ in range(width * height)]
     return plant(right, down, width, height, draws, f"uniform-{width}x{height}-c{colours}-s{seed}")

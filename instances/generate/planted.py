@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from instances.board import Board
-from instances.generate.draws import Draws
+from instances.generate.portable_random import PortableRandom
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
 from lns_support.errors import InputError
 
@@ -40,7 +40,7 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0) -> list[int]:
     rows, columns = (inset, height - 1 - inset), (inset, width - 1 - inset)
     places = [height // 2 * width + (width - 1) // 2, *(row * width + column for row in rows for column in columns)]
     others = list(range(width * height))
-    Draws(seed).shuffle(others)
+    PortableRandom(seed).shuffle(others)
     return list(dict.fromkeys(places + others))[:count]
 
 
@@ -61,7 +61,9 @@ def check_colours(colours: int) -> None:
         raise InputError(f"{colours} colours; expected 1 to {MAX_COLOUR}")
 
 
-def plant(right: Sequence[int], down: Sequence[int], width: int, height: int, draws: Draws, name: str) -> Planted:
+def plant(
+    right: Sequence[int], down: Sequence[int], width: int, height: int, draws: PortableRandom, name: str
+) -> Planted:
     """Cut a coloured grid into pieces, turned and shuffled.
 
     ``right``, ``down``: colour of the joint to the right of and below each cell, row-major; what they hold on the rim

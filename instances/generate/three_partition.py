@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.board import Board
-from instances.generate.draws import Draws
+from instances.generate.portable_random import PortableRandom
 from instances.puzzle import MAX_CELLS, Puzzle, rotate
 from lns_support.errors import InputError
 
@@ -46,7 +46,7 @@ def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
         own = FIRST_BAR + index
         for at in range(length):
             quads.append((FLANKS, ENDS if at == length - 1 else own, FLANKS, ENDS if at == 0 else own))
-    draws = Draws(seed)
+    draws = PortableRandom(seed)
     draws.shuffle(quads)
     pieces = np.array([rotate(quad, draws.below(4)) for quad in quads], dtype=np.int32)
     return Puzzle(pieces, size + 2, triples + 2, name=f"three-partition-{'-'.join(map(str, numbers))}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from instances.generate.defaults import default_colours
-from instances.generate.draws import Draws
 from instances.generate.planted import Planted, check_colours, check_shape, plant
+from instances.generate.portable_random import PortableRandom
 
 
 def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted:
@@ -17,7 +17,7 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
     check_shape(n, n)
     colours = default_colours(n, n) if colours is None else colours
     check_colours(colours)
-    draws = Draws(seed)
+    draws = PortableRandom(seed)
     order = list(range(1, colours + 1))
     draws.shuffle(order)  # which colours occur once more
     joints = [order[i % colours] for i in range(2 * n * n)]

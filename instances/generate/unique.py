@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from instances.generate.draws import Draws
 from instances.generate.planted import Planted, check_shape, plant
+from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
 
 CONSTRUCTIONS = ("m+n-2", "max")
@@ -42,11 +42,11 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
             if (row + column == min(width, height) - 1) if backwards else (row == column):
                 right[cell] = down[cell] = colours
     changes = attempt if construction == "m+n-2" else attempt // 2
-    chance = Draws(attempt)
+    chance = PortableRandom(attempt)
     for _ in range(changes):
         row, column = chance.below(height), chance.below(width)
         if construction == "m+n-2":
             row, column = 0, width // 2 - 1
         joints = right if column < width - 1 else down
         joints[row * width + column] = 1 + chance.below(colours)
-    return plant(right, down, width, height, Draws(seed), f"unique-{width}x{height}-{construction}-s{seed}")
+    return plant(right, down, width, height, PortableRandom(seed), f"unique-{width}x{height}-{construction}-s{seed}")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import tell
-from lns.cli.options import named, positive, whole
+from lns.terminal.options import nonempty_path, positive_number, whole_number
+from lns.terminal.output import print_error
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directories", type=named, nargs="+", metavar="DIR", help="run directories")
-    parser.add_argument("--min", type=whole, default=0, metavar="S", help="boards of at least this score (default all)")
-    parser.add_argument("--top", type=positive, metavar="N", help="at most so many, the best")
+    parser.add_argument("directories", type=nonempty_path, nargs="+", metavar="DIR", help="run directories")
+    parser.add_argument(
+        "--min", type=whole_number, default=0, metavar="S", help="boards of at least this score (default all)"
+    )
+    parser.add_argument("--top", type=positive_number, metavar="N", help="at most so many, the best")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: boards, an object each")
     parser.epilog = (
         "Prints a line a board: score and viewer URL, the best first. Boards that look the same (equal pieces "
@@ -40,7 +42,7 @@ class _Found:
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import url_if_any
-    from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
+    from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
     from lns_support.text import printable
 
     unique: dict[tuple[str, bytes], _Found] = {}
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
                 key = found.puzzle.sha256, found.board.colours(found.puzzle).tobytes()
                 unique.setdefault(key, found)
         except InputError as error:
-            tell(f"lns: {printable(str(error), 2000)}")
+            print_error(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
     boards = sorted(unique.values(), key=lambda found: -found.score)[: args.top]
     rows: list[dict[str, Any]] = []
@@ -77,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
             )
         if not rows:
             least = f" of at least {args.min}" if args.min else ""
-            tell(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
+            print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
     return status if rows or status == BAD_INPUT else ANSWER_IS_NO
 
 
@@ -87,7 +89,7 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     from lns.runs.directory import read_best, read_run
     from lns.runs.files import BEST, BOARDS
     from lns_support.files import read_text
-    from lns_support.json_values import Fields, json_object
+    from lns_support.json_values import JsonFields, json_object
 
     _, puzzle = read_run(path)
     wrong = 0
@@ -101,11 +103,11 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
         seen.add((entry.score, entry.board))
         yield _Found(puzzle, entry.board, entry.score, entry.elapsed_s, path)
     if wrong:
-        tell(f"lns: {path / BOARDS}: {wrong} damaged lines are passed over")
+        print_error(f"lns: {path / BOARDS}: {wrong} damaged lines are passed over")
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= at_least:
-            elapsed_s = Fields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
+            elapsed_s = JsonFields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
             yield _Found(puzzle, best.board, best.score, elapsed_s, path)
     except InputError as error:
-        tell(f"lns: {error}")
+        print_error(f"lns: {error}")

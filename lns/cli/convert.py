@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from lns.cli.options import refuse_existing
+from lns.terminal.options import check_new_file
 from lns_support.errors import InputError
 
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read, render
     from instances.formats.reading import source_name
-    from lns.cli.main import DONE, print_json, tell
+    from lns.terminal.output import DONE, print_error, print_json
     from lns_support.files import atomic_write
 
     if args.output == "-" and args.to_format is None:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output == "-" and args.json:
         raise InputError("OUT is - and --json writes to stdout too; expected one of them")
     path = None if args.output == "-" else args.output
-    refuse_existing(path, args.force)
+    check_new_file(path, args.force)
 
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read(args.input, puzzle=known, format=args.from_format)
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         atomic_write(path, text)
     for note in notes:
-        tell(f"lns: {note}")
+        print_error(f"lns: {note}")
     if args.json:
         print_json(
             {

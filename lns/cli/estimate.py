@@ -7,8 +7,8 @@ import math
 import signal
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import DONE, print_json, tell
-from lns.cli.session import handled
+from lns.terminal.output import DONE, print_error, print_json
+from lns.terminal.signals import signal_handler
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
@@ -22,7 +22,7 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
 
     def progress(line: str) -> None:
         if not args.quiet:
-            tell(line)
+            print_error(line)
 
     ended_by = signal.SIGINT
 
@@ -32,7 +32,7 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
         raise KeyboardInterrupt
 
     try:
-        with handled(interrupt):
+        with signal_handler(interrupt):
             found = estimate(puzzle, params, args.seed, args.time, progress)
     except KeyboardInterrupt:
         return 128 + ended_by

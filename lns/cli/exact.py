@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED, print_json, tell
-from lns.cli.options import check_board_file, duration, found_lines, positive, whole
+from lns.terminal.options import board_lines, check_board_file, duration, positive_number, whole_number
+from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
@@ -74,11 +74,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     paper.add_argument(
         "--budget", type=duration, metavar="S", help="seconds of a run; with --seed-003 million nodes of a tree"
     )
-    paper.add_argument("--per-size", type=positive, metavar="N", help="instances drawn for each size or class")
-    paper.add_argument("--sizes", type=positive, nargs="+", metavar="N", help="these sides (001: widths)")
-    paper.add_argument("--colours", type=positive, nargs="+", metavar="K", help="these numbers of them (003, 004)")
+    paper.add_argument("--per-size", type=positive_number, metavar="N", help="instances drawn for each size or class")
+    paper.add_argument("--sizes", type=positive_number, nargs="+", metavar="N", help="these sides (001: widths)")
+    paper.add_argument(
+        "--colours", type=positive_number, nargs="+", metavar="K", help="these numbers of them (003, 004)"
+    )
     paper.add_argument("--solvers", nargs="+", metavar="NAME", help="these methods")
-    paper.add_argument("--seed", type=whole, default=1, metavar="N", help="seed of the instances (default 1)")
+    paper.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
     paper.add_argument(
         "-o", "--output", type=Path, metavar="CSV", help="one line a run; those already there are not made again"
     )
@@ -100,13 +102,18 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.add_argument(
         "--start", metavar="BOARD", help="pieces on this board, a file or viewer URL, stay: can it be completed?"
     )
-    parser.add_argument("--nodes", type=positive, metavar="N", help="stop after N nodes, in the solver's own unit")
+    parser.add_argument(
+        "--nodes", type=positive_number, metavar="N", help="stop after N nodes, in the solver's own unit"
+    )
     parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
     parser.add_argument(
-        "--memory", type=positive, metavar="MB", help="for sat:..., cp and xcc, which run in a process of their own"
+        "--memory",
+        type=positive_number,
+        metavar="MB",
+        help="for sat:..., cp and xcc, which run in a process of their own",
     )
     parser.add_argument("--sat-solver", metavar="NAME", help="for sat:... - kissat, cadical, glucose, minisat, ...")
-    parser.add_argument("--seed", type=whole, metavar="N", help="for sls:...: seed of the walk (default 0)")
+    parser.add_argument("--seed", type=whole_number, metavar="N", help="for sls:...: seed of the walk (default 0)")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(all=False, output=None, force=False)
@@ -132,9 +139,9 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.session import handled, interrupt
+    from lns.terminal.signals import interrupt_on_signal, signal_handler
 
-    with handled(interrupt):
+    with signal_handler(interrupt_on_signal):
         if args.job in JOBS:
             return int(args.run_job(args))
         if args.job == "paper":
@@ -153,7 +160,7 @@ def _run_search(args: argparse.Namespace) -> int:
     from instances.formats import load_board, load_puzzle, write
     from lns.cli.exact_boards import Boards
     from lns.cli.pins import with_laid
-    from lns.cli.session import progress
+    from lns.terminal.progress import live_line
     from lns_support.errors import InputError
 
     options = _options(args)
@@ -169,7 +176,7 @@ def _run_search(args: argparse.Namespace) -> int:
     if not args.quiet:
         tell_compiling(args.solver)
     try:
-        with progress(args.time, quiet=args.quiet) as line:
+        with live_line(args.time, quiet=args.quiet) as line:
             outcome = solve(
                 asked,
                 solver=args.solver,
@@ -213,8 +220,8 @@ def tell_compiling(solver: str) -> None:
     from lns_support.jit import is_compiled
 
     entry = SOLVERS.get(solver)
-    if entry is not None and entry.kernel is not None and not is_compiled(entry.kernel):
-        tell("lns: compiling the search, once for this installation: about half a minute of an idle core ...")
+    if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
+        print_error("lns: compiling the search, once for this installation: about half a minute of an idle core ...")
 
 
 def _options(args: argparse.Namespace) -> Options:
@@ -280,4 +287,4 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
         print(f"nodes       {outcome.nodes:,} ({args.solver})")
         print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
     if args.job == "solve" and not args.all and outcome.board is not None:
-        print(*found_lines(puzzle, outcome.board), sep="\n")
+        print(*board_lines(puzzle, outcome.board), sep="\n")

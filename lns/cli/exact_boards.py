@@ -9,7 +9,7 @@ from typing import Any
 from instances.board import Board
 from instances.formats import atomic_write, render
 from instances.puzzle import Puzzle
-from lns.cli.options import found_lines
+from lns.terminal.options import board_lines
 from lns_support.errors import InputError
 
 
@@ -65,4 +65,4 @@ class Boards:
         """What tells each board, or a line about the directory."""
         if self._directory is not None:
             return [f"written     {self._written:,} boards in {self._directory}"]
-        return [line for board in self._kept for line in found_lines(self._puzzle, board)]
+        return [line for board in self._kept for line in board_lines(self._puzzle, board)]

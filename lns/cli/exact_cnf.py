@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from lns.cli.options import check_board_file, check_files, found_lines
+from lns.terminal.options import board_lines, check_board_file, check_files
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def run_cnf(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import write
     from exact.sat.encodings import encode
     from instances.formats import load_puzzle
-    from lns.cli.main import DONE, print_json
+    from lns.terminal.output import DONE, print_json
     from lns_support.errors import InputError
 
     if args.json and args.output is None and not args.sizes:
@@ -82,7 +82,7 @@ def run_decode(args: argparse.Namespace) -> int:
     from exact.sat.encodings import encode
     from instances.formats import load_puzzle, url_if_any, write
     from instances.verify import verify
-    from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns_support.errors import InputError
 
     puzzle = load_puzzle(args.instance)
@@ -125,7 +125,7 @@ def run_decode(args: argparse.Namespace) -> int:
             }
         )
     elif perfect:
-        print(f"a perfect board: {judged.score} of {puzzle.max_score}", *found_lines(puzzle, board), sep="\n")
+        print(f"a perfect board: {judged.score} of {puzzle.max_score}", *board_lines(puzzle, board), sep="\n")
     else:
         print(f"not a solution of {puzzle.name}: {judged.placed} pieces, score {judged.score} of {puzzle.max_score}")
         for problem in judged.problems[:5]:

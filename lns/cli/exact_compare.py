@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lns.cli.options import duration, positive, whole
+from lns.terminal.options import duration, positive_number, whole_number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,10 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--count", action="store_true", help="count all solutions (default: the first one)")
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="for each run (default 60 s)")
-    parser.add_argument("--memory", type=positive, metavar="MB", help="limit on the address space of each process")
+    parser.add_argument(
+        "--memory", type=positive_number, metavar="MB", help="limit on the address space of each process"
+    )
     parser.add_argument("--fix-corner", action="store_true", help="leave out rotated copies, by pinning a corner piece")
     parser.add_argument("--sat-solver", metavar="NAME", help="a solver of python-sat: kissat, cadical, glucose, ...")
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the local searches")
+    parser.add_argument("--seed", type=whole_number, default=0, metavar="N", help="of the local searches")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="CSV", help="one line a run; those already there are not made again"
     )
@@ -36,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from exact.outcome import NODES_UNKNOWN
     from exact.registry import SOLVERS
     from instances.formats import load_puzzle
-    from lns.cli.main import DONE, INTERRUPTED, print_json, tell
+    from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json
     from lns_support.errors import InputError
 
     solvers = list(SOLVERS) if args.solvers == ["all"] else args.solvers
@@ -52,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         for row in compare(puzzles, solvers, question, args.output):
             rows.append(row)
             spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else ""
-            tell(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
+            print_error(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
     except KeyboardInterrupt:
         status = INTERRUPTED
     if args.json:

@@ -14,16 +14,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from exact.isomorphism import renaming
+    from exact.isomorphism import find_renaming
     from instances.formats import load_puzzle
     from instances.formats.shipped import shipped_instances
-    from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
 
     first = load_puzzle(args.first)
     names = list(shipped_instances()) if args.second is None else [args.second]
     for name in names:
         second = load_puzzle(name)
-        found = renaming(first.pieces, second.pieces, keep_grey=not args.rename_grey)
+        found = find_renaming(first.pieces, second.pieces, keep_grey=not args.rename_grey)
         if found is None:
             continue
         if args.json:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import tell
+from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_seed_000(args: argparse.Namespace) -> int:
     from exact.paper.benoist2008 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
     from exact.paper.benoist2008_tables import tables
-    from lns.cli.main import DONE, INTERRUPTED
+    from lns.terminal.output import DONE, INTERRUPTED
     from lns_support.errors import InputError
 
     if args.colours is not None:
@@ -45,7 +45,7 @@ def _run_seed_000(args: argparse.Namespace) -> int:
     try:
         for made in run_experiment(plan, args.output):
             done.append(made)
-            tell(f"lns: {made.told()}")
+            print_error(f"lns: {made.told()}")
     except KeyboardInterrupt:
         status = INTERRUPTED
     print(tables(done, plan))
@@ -54,7 +54,7 @@ def _run_seed_000(args: argparse.Namespace) -> int:
 
 def _run(which: str, args: argparse.Namespace) -> int:
     from exact.paper import bailleux2025, cuvillier2010, jolivet2008, perrin_iq, runs
-    from lns.cli.main import DONE, INTERRUPTED
+    from lns.terminal.output import DONE, INTERRUPTED
     from lns_support.errors import InputError
 
     seed: Any = {"seed_001": perrin_iq, "seed_002": bailleux2025, "seed_003": jolivet2008, "seed_004": cuvillier2010}[
@@ -81,7 +81,7 @@ def _run(which: str, args: argparse.Namespace) -> int:
         for row in runs.made(seed.runs(plan), args.output):
             rows.append(row)
             spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else f", {row.nodes:,} nodes"
-            tell(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
+            print_error(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
     except KeyboardInterrupt:
         status = INTERRUPTED
     plotted = _plot(seed, rows, args) if args.output is not None and rows else ""
@@ -112,7 +112,7 @@ def _plot(seed: Any, rows: list[ComparisonRow], args: argparse.Namespace) -> str
     try:
         require("plot", "the plot")
     except InputError as error:
-        tell(f"lns: {error}")
+        print_error(f"lns: {error}")
         return ""
     seed.plot(rows, path)
     return f"\n\nrows   {args.output}\nplot   {path}"

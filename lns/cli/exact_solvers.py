@@ -11,16 +11,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from exact.registry import SOLVERS
-    from lns.cli.main import DONE, print_json
+    from lns.terminal.output import DONE, print_json
     from lns_support.optional_deps import EXTRAS, is_installed
 
     if args.json:
         rows = [
             {
                 "name": name,
-                "what": entry.line,
+                "what": entry.description,
                 "source": entry.source,
-                "counts": entry.counts,
+                "counts": entry.can_count,
                 "extra": entry.extra,
                 "installed": entry.extra is None or is_installed(entry.extra),
             }
@@ -32,5 +32,5 @@ def run(args: argparse.Namespace) -> int:
     for name, entry in SOLVERS.items():
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if entry.extra is None or is_installed(entry.extra) else ", which is not installed"
-        print(f"{name:<{width}}  {entry.line} ({entry.source}{needs}{missing})")
+        print(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})")
     return DONE

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
-from lns.cli.options import check_files, duration, named, positive, whole
+from lns.terminal.options import check_files, duration, nonempty_path, positive_number, whole_number
 
 if TYPE_CHECKING:
     from exact.polyominoes.search import Filled
@@ -44,7 +44,9 @@ def size(text: str) -> tuple[int, int]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", type=named, metavar="FILE", help="a picture, see below (default: the game)")
+    parser.add_argument(
+        "file", nargs="?", type=nonempty_path, metavar="FILE", help="a picture, see below (default: the game)"
+    )
     parser.add_argument("--count", action="store_true", help="count all fillings, instead of finding the first")
     parser.add_argument(
         "--solver", choices=("own", "xcover"), default="own", help="our search (default), or the library"
@@ -56,12 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "three also with -inverse; race (default): all of them in turn",
     )
     parser.add_argument("--no-zones", action="store_true", help="do not test whether zones left free can be filled")
-    parser.add_argument("--nodes", type=positive, metavar="N", help="stop after N placements tested")
+    parser.add_argument("--nodes", type=positive_number, metavar="N", help="stop after N placements tested")
     parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
     parser.add_argument("--cut", type=size, metavar="WxH", help="no search: cut a tray into pieces, and show them")
-    parser.add_argument("--seed", type=whole, metavar="N", help="of --cut (default 0)")
-    parser.add_argument("--pieces", type=positive, metavar="N", help="of --cut: at most so many (default 50)")
-    parser.add_argument("-o", "--output", type=named, metavar="FILE", help="write the picture there, with its pieces")
+    parser.add_argument("--seed", type=whole_number, metavar="N", help="of --cut (default 0)")
+    parser.add_argument("--pieces", type=positive_number, metavar="N", help="of --cut: at most so many (default 50)")
+    parser.add_argument(
+        "-o", "--output", type=nonempty_path, metavar="FILE", help="write the picture there, with its pieces"
+    )
     parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -95,7 +99,7 @@ def _cut(args: argparse.Namespace) -> int:
     from exact.polyominoes.cut import MOST_PIECES, cut
     from exact.polyominoes.text import render
     from instances.formats import atomic_write
-    from lns.cli.main import DONE, print_json
+    from lns.terminal.output import DONE, print_json
 
     width, height = args.cut
     tray, planted = cut(width, height, args.seed or 0, args.pieces or MOST_PIECES)
@@ -118,8 +122,8 @@ def _search(args: argparse.Namespace) -> int:
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
     from exact.polyominoes.tray import Tray
     from instances.formats import atomic_write
-    from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED
-    from lns.cli.session import progress
+    from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
+    from lns.terminal.progress import live_line
     from lns_support.errors import InputError
 
     tray = parse(IQ_PUZZLER_PRO) if args.file is None else load(args.file)
@@ -128,7 +132,7 @@ def _search(args: argparse.Namespace) -> int:
             raise InputError("xcover has no nodes, weights or zones; expected none of their options, or --solver own")
         found = fill_by_library(tray, count_all=args.count, seconds=args.time)
     else:
-        with progress(args.time, quiet=args.quiet) as line:
+        with live_line(args.time, quiet=args.quiet) as line:
             found = fill(
                 tray,
                 args.weight,
@@ -155,7 +159,7 @@ def _search(args: argparse.Namespace) -> int:
 def _tell(args: argparse.Namespace, found: Filled, written: bool) -> None:
     from exact.outcome import NODES_UNKNOWN
     from exact.polyominoes.search import CONVENTION
-    from lns.cli.main import print_json
+    from lns.terminal.output import print_json
 
     if args.json:
         print_json(

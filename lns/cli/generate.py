@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from lns.cli.options import check_files
+from lns.terminal.options import check_files
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.formats import atomic_write, render
     from instances.generate import Family, clue_cells, corner_cells
-    from lns.cli.main import DONE, print_json
+    from lns.terminal.output import DONE, print_json
 
     check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
@@ -123,7 +123,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return three_partition(args.from_3_partition, args.seed), None
     from exact.outcome import SolveStatus
-    from exact.solvers import copies_counted, solve
+    from exact.solvers import counted_rotations, solve
     from lns.cli.exact import tell_compiling
 
     width, height = _shape(args.width, args.height)
@@ -133,7 +133,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         outcome = solve(planted.puzzle, count_all=True, fix_corner=True, seconds=PROOF_SECONDS)
         if outcome.status is SolveStatus.INTERRUPTED:
             raise KeyboardInterrupt
-        only = copies_counted(planted.puzzle, planted.solution)
+        only = counted_rotations(planted.puzzle, planted.solution)
         if outcome.status is SolveStatus.SOLVED and outcome.solutions == only:
             return planted.puzzle, planted.solution
     raise InputError(

@@ -6,18 +6,18 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import tell
-from lns.cli.options import (
+from lns.cli.regions import recorder, warm_up, write_board
+from lns.terminal.options import (
+    board_lines,
     cell_list,
-    cells_of,
     check_board_file,
     check_files,
     duration,
-    found_lines,
-    positive,
-    whole,
+    positive_number,
+    span_cells,
+    whole_number,
 )
-from lns.cli.regions import recorder, warm_up, write_board
+from lns.terminal.output import print_error
 from lns_support.errors import BoardError, InputError
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     region.add_argument("--window", metavar="HxW", type=_shape, help="the shape of windows, for --everywhere")
     region.add_argument("--everywhere", action="store_true", help="all windows of the shape, one after the other")
     region.add_argument("--around-mismatches", action="store_true", help="the cells around the mismatches (default)")
-    region.add_argument("--donors", metavar="K", type=whole, default=0, help="K more cells whose pieces may help")
+    region.add_argument(
+        "--donors", metavar="K", type=whole_number, default=0, help="K more cells whose pieces may help"
+    )
     method = parser.add_argument_group("method")
     method.add_argument(
         "--order",
@@ -62,14 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     method.add_argument("--no-backjumping", action="store_true", help="with --order urgent: no conflict-directed jumps")
     budget = parser.add_argument_group("budget")
     budget.add_argument(
-        "--nodes", metavar="N", type=positive,
+        "--nodes", metavar="N", type=positive_number,
         help="nodes of search, same on any machine; of each window (--everywhere: default 5 million)",
     )  # fmt: skip
     budget.add_argument(
         "--time", metavar="T", type=duration,
         help="seconds, or like 10m, in all (default: a minute, or none with --nodes or --everywhere)",
     )  # fmt: skip
-    budget.add_argument("--target", metavar="S", type=positive, help="stop at a board of score S")
+    budget.add_argument("--target", metavar="S", type=positive_number, help="stop at a board of score S")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the board; its extension tells the format")
     parser.add_argument("--svg", metavar="FILE", help="write the map of --everywhere")
     parser.add_argument("--force", action="store_true", help="write over files that exist")
@@ -78,9 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.session import handled, interrupt
+    from lns.terminal.signals import interrupt_on_signal, signal_handler
 
-    with handled(interrupt):
+    with signal_handler(interrupt_on_signal):
         return _improve(args)
 
 
@@ -108,7 +110,7 @@ def _improve(args: argparse.Namespace) -> int:
         raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
     if known is None and document.format == "best":  # where its puzzle comes from decides about clues
         for note in document.notes:
-            tell(f"lns: {note}")
+            print_error(f"lns: {note}")
     args.instance = args.puzzle or document.instance
     try:
         if args.everywhere:
@@ -122,7 +124,7 @@ def _improve(args: argparse.Namespace) -> int:
 
 def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     from exact.region.resolve import RegionStatus
-    from lns.cli.main import ANSWER_IS_NO, DONE, INTERRUPTED
+    from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
 
     cells = _cells(args, puzzle, board)
     result = _resolved(args, puzzle, board, cells) if cells else _nothing_to_do(puzzle, board)
@@ -143,7 +145,7 @@ def _cells(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> list[int]:
     if args.rows is not None:
         return windows.rows(puzzle, *args.rows)
     if args.cells is not None:
-        return cells_of(args.cells, puzzle)
+        return span_cells(args.cells, puzzle)
     cells = windows.around_mismatches(puzzle, board)
     if not cells and not verify(puzzle, board).complete:
         raise BoardError("the board has no mismatch; expected --rows or --cells")
@@ -161,12 +163,12 @@ def _nothing_to_do(puzzle: Puzzle, board: Board) -> RegionResult:
 def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     from exact.region.resolve import resolve
     from exact.region.windows import choose_donors
-    from lns.cli.session import progress
+    from lns.terminal.progress import live_line
 
     donors = choose_donors(puzzle, board, cells, args.donors) if args.donors else []
     limit = _MINUTE if args.time is None and args.nodes is None else args.time
     warm_up(args)
-    with progress(limit, quiet=args.quiet or args.json) as line:
+    with live_line(limit, quiet=args.quiet or args.json) as line:
         return resolve(
             puzzle,
             board,
@@ -187,7 +189,7 @@ def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: lis
 def _tell(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: RegionResult) -> None:
     answer = _answer(puzzle, result)
     if args.json:
-        from lns.cli.main import print_json
+        from lns.terminal.output import print_json
 
         print_json(answer | {"placements": result.board.pairs()})
     else:
@@ -197,7 +199,7 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: Region
         print(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
         print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
         if result.board != given:  # also one that is legal now, whatever its score
-            print(*found_lines(puzzle, result.board), sep="\n")
+            print(*board_lines(puzzle, result.board), sep="\n")
 
 
 _SENTENCES = {

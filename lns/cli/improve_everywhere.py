@@ -13,10 +13,10 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.main import DONE, INTERRUPTED, print_json
-from lns.cli.options import found_lines
 from lns.cli.regions import recorder, warm_up, write_board
-from lns.cli.session import progress
+from lns.terminal.options import board_lines
+from lns.terminal.output import DONE, INTERRUPTED, print_json
+from lns.terminal.progress import live_line
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
@@ -66,7 +66,7 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
         sweep.board = board
         save(board)
 
-    with progress(args.time, quiet=args.quiet or args.json) as line:
+    with live_line(args.time, quiet=args.quiet or args.json) as line:
         windows = everywhere(
             puzzle,
             sweep.board,
@@ -118,7 +118,7 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
         print(f"windows of {height}x{width}: {searched}, by upper left cell")
         print(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
-            print(*found_lines(puzzle, sweep.board), sep="\n")
+            print(*board_lines(puzzle, sweep.board), sep="\n")
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:

@@ -10,9 +10,10 @@ import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import ANSWER_IS_NO, BAD_INPUT, DONE, print_json, tell
-from lns.cli.session import LiveLine, handled
 from lns.cli.stats import facts, table
+from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json
+from lns.terminal.progress import LiveLine
+from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Job:
         self._work_before = search.statistics.work
         asked = self.directory.settings.target
         target = asked if asked >= 0 else puzzle.max_score
-        with handled(self._interrupt), self.line:
+        with signal_handler(self._interrupt), self.line:
             recorder.begin(search.workers, version("lns"))
             recorder.save(search)
             recorder.beat(search)
@@ -91,7 +92,7 @@ class Job:
                 f"expected more time: lns resume {self.directory.path} --time S"
             )
         if self.recorder.write_errors:
-            tell(f"lns: not written: {', '.join(self.recorder.write_errors)}; the board is above")
+            print_error(f"lns: not written: {', '.join(self.recorder.write_errors)}; the board is above")
             return BAD_INPUT
         return DONE if best["score"] >= self.directory.settings.target else ANSWER_IS_NO
 

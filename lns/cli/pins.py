@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instances.duplicates import clues_at_home
+from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue
 from instances.verify import verify
-from lns.cli.options import Span, cells_of
+from lns.terminal.options import Span, span_cells
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ def legal_start(puzzle: Puzzle, board: Board, source: str) -> Board:
     Raises InputError where it breaks a rule of the puzzle.
     """
     judged = verify(puzzle, board)
-    if judged.broken:
-        raise InputError(f"the start board is not legal for {puzzle.name}: {judged.broken[0]}", source)
-    board = clues_at_home(puzzle, board)
+    if judged.violations:
+        raise InputError(f"the start board is not legal for {puzzle.name}: {judged.violations[0]}", source)
+    board = normalise_clue_pieces(puzzle, board)
     at = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
     for clue in puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in at:
             raise InputError(
-                f"the start board has piece {clue.piece + 1} on {puzzle.place(at[clue.piece])}; "
-                f"expected it on {puzzle.place(clue.cell)}, where a clue wants it",
+                f"the start board has piece {clue.piece + 1} on {puzzle.cell_label(at[clue.piece])}; "
+                f"expected it on {puzzle.cell_label(clue.cell)}, where a clue wants it",
                 source,
             )
     return board
@@ -49,20 +49,20 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, spans: list[Span]) -> tupl
     with different colours; and when no cell is left free.
     """
     clues = {clue.cell: clue for clue in puzzle.clues}
-    cells = {}.fromkeys(cells_of(spans, puzzle)).keys()
+    cells = {}.fromkeys(span_cells(spans, puzzle)).keys()
     kept = cells | clues.keys()
     if len(kept) == puzzle.cells:
         raise InputError("--pin leaves no cell free; expected at least one that may change")
     for cell in sorted(cells - clues.keys()):
         if given.placements[cell] < 0:
             raise InputError(
-                f"--pin names {puzzle.place(cell)}, which is empty on the start board; expected a piece there"
+                f"--pin names {puzzle.cell_label(cell)}, which is empty on the start board; expected a piece there"
             )
     for one, other in verify(puzzle, full).mismatches:
         if {one, other} <= kept:
             raise InputError(
-                f"--pin names {puzzle.place(one)} and {puzzle.place(other)}, which do not match; "
+                f"--pin names {puzzle.cell_label(one)} and {puzzle.cell_label(other)}, which do not match; "
                 "expected at most one of them"
             )
-    named = clues_at_home(puzzle, full)
+    named = normalise_clue_pieces(puzzle, full)
     return tuple(Clue(cell, *divmod(int(named.placements[cell]), 4)) for cell in sorted(cells - clues.keys()))

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING
 
-from lns.cli.main import tell
+from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
     from exact.region.resolve import Keep
@@ -19,7 +19,7 @@ def warm_up(args: argparse.Namespace) -> None:
     from exact.region.warmup import is_ready, warm_up
 
     if not args.quiet and not is_ready(args.order):
-        tell("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
+        print_error("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
     warm_up(args.order)
 
 

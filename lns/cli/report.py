@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lns.cli.options import refuse_existing
+from lns.terminal.options import check_new_file
 from lns_support.errors import InputError
 
 ELITES = 6
@@ -22,14 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from importlib.metadata import version
 
-    from lns.cli.main import DONE
     from lns.runs.elites import BestBoards
     from lns.runs.files import PARAMETERS, REPORT, now
     from lns.runs.page import render
     from lns.runs.run_summary import look
+    from lns.terminal.output import DONE
     from lns_support.files import atomic_write, read_text
 
-    refuse_existing(args.output, args.force)
+    check_new_file(args.output, args.force)
     one = look(args.directory)
     try:
         parameters = read_text(args.directory / PARAMETERS)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import argparse
 import logging
 
-from lns.cli.options import duration, most_workers, named, positive, workers
+from lns.terminal.options import duration, max_workers, nonempty_path, positive_number, worker_count
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", type=named, metavar="DIR", help="the run directory; it may have been moved")
+    parser.add_argument(
+        "directory", type=nonempty_path, metavar="DIR", help="the run directory; it may have been moved"
+    )
     parser.add_argument("--time", type=duration, metavar="S", help="so much longer (default: what is left of the time)")
     parser.add_argument(
-        "--workers", type=workers, metavar="N", help="islands, a process each (default: as many as last time)"
+        "--workers", type=worker_count, metavar="N", help="islands, a process each (default: as many as last time)"
     )
-    parser.add_argument("--steps", type=positive, metavar="N", help="stop each island after N steps more")
+    parser.add_argument("--steps", type=positive_number, metavar="N", help="stop each island after N steps more")
     parser.add_argument(
         "--json", action="store_true", help="print the fields of best.json, and nothing else, to stdout"
     )
@@ -32,24 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.session import handled, leave
+    from lns.terminal.signals import exit_on_signal, signal_handler
 
-    with handled(leave):
+    with signal_handler(exit_on_signal):
         return _resume(args)
 
 
 def _resume(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.cli.job import Job
-    from lns.cli.session import logged
     from lns.islands import Archipelago
     from lns.runs.directory import RunDirectory
     from lns.runs.files import PARAMETERS, clock
     from lns.runs.recorder import Recorder
     from lns.runs.recover import recover
+    from lns.terminal.progress import logging_to
     from lns_support.files import read_text
 
-    with RunDirectory.open(args.directory) as directory, logged(directory.path, quiet=args.quiet):
+    with RunDirectory.open(args.directory) as directory, logging_to(directory.path, quiet=args.quiet):
         found = recover(directory)
         history, settings = found.history, directory.settings
         seconds = history.left_s if args.time is None else args.time
@@ -60,7 +62,7 @@ def _resume(args: argparse.Namespace) -> int:
             raise InputError(f"its time is used up ({used}); say how much longer with --time", args.directory)
         history.budget_s = history.elapsed_s + seconds
         last = history.sessions[-1].workers if history.sessions else 1
-        count = args.workers or min(last, most_workers())
+        count = args.workers or min(last, max_workers())
         if new := parameters.unnamed(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(new))
         log.info("going on at %s of search", clock(history.elapsed_s))

@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import tell
-from lns.cli.options import check_files
+from lns.terminal.options import check_files
+from lns.terminal.output import print_error
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.draw import svg, tikz
     from instances.formats import atomic_write, load_puzzle, read, read_board, viewer_url
-    from lns.cli.main import DONE, print_json
+    from lns.terminal.output import DONE, print_json
 
     check_files(args.force, args.svg, args.tikz)
     if args.numbers and args.svg is None and not args.open:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
     for note in document.notes:
-        tell(f"lns: {note}")
+        print_error(f"lns: {note}")
     if args.url and board is None:
         raise InputError(f"this is a puzzle (format {document.format}); a viewer URL needs a board", args.board)
     url = viewer_url(puzzle, board) if args.url and board is not None else None
@@ -156,4 +156,4 @@ def _open(picture: str) -> None:
     from pathlib import Path
 
     if not webbrowser.open(Path(picture).resolve().as_uri()):
-        tell(f"lns: no browser was found; the picture is {picture}")
+        print_error(f"lns: no browser was found; the picture is {picture}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from lns.cli.options import cell_list, duration, named, positive, whole, workers
 from lns.names import ENGINES
+from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number, worker_count
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,12 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or a shipped instance's name"
     )
     parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="seconds, or 10m, 2h, 7d (default 60)")
-    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="islands, a process each (default 1)")
     parser.add_argument(
-        "--seed", type=whole, default=1, metavar="N", help="same seed, one worker: same search (default 1)"
+        "--workers", type=worker_count, default=1, metavar="N", help="islands, a process each (default 1)"
     )
     parser.add_argument(
-        "--run-dir", type=named, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
+        "--seed", type=whole_number, default=1, metavar="N", help="same seed, one worker: same search (default 1)"
+    )
+    parser.add_argument(
+        "--run-dir", type=nonempty_path, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
     parser.add_argument(
         "--start", metavar="BOARD", help="a board to polish first: file or viewer URL; never made worse"
@@ -36,22 +38,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pin", type=cell_list, metavar="CELLS",
         help="cells of the start board that stay, and match each other: 3,4,10-20, rows: r3, r0-11 (all from 0)",
     )  # fmt: skip
-    parser.add_argument("--params", type=named, metavar="FILE", help="parameters as TOML")
+    parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="parameters as TOML")
     parser.add_argument(
         "--estimate", action="store_true",
         help="no run: measure for --time seconds of one core, then say what each score costs in core-days",
     )  # fmt: skip
     parser.add_argument(
-        "--target", type=whole, metavar="SCORE", help="stop at this score; exit status 1 when not reached"
+        "--target", type=whole_number, metavar="SCORE", help="stop at this score; exit status 1 when not reached"
     )
-    parser.add_argument("--steps", type=positive, metavar="N", help="stop each island after N steps of its search")
+    parser.add_argument(
+        "--steps", type=positive_number, metavar="N", help="stop each island after N steps of its search"
+    )
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
         help="auto (default), or alone: construct (construction and exact tails), beam search, tabu search, "
         "lns (large neighbourhoods of one board at a time)",
     )  # fmt: skip
     parser.add_argument(
-        "--min-score", type=whole, metavar="SCORE",
+        "--min-score", type=whole_number, metavar="SCORE",
         help="boards of at least this score go into boards.jsonl, new bests always (default: search_floor of the "
         "parameters, or else the best so far less one)",
     )  # fmt: skip
@@ -75,9 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.session import handled, leave
+    from lns.terminal.signals import exit_on_signal, signal_handler
 
-    with handled(leave):
+    with signal_handler(exit_on_signal):
         return _solve(args)
 
 
@@ -86,10 +90,10 @@ def _solve(args: argparse.Namespace) -> int:
     from lns import params as parameters
     from lns.cli.job import Job
     from lns.cli.pins import pinned
-    from lns.cli.session import logged
     from lns.runs.directory import RunDirectory
     from lns.runs.history import RunHistory
     from lns.runs.settings import LEAST_CHECKPOINT_S
+    from lns.terminal.progress import logging_to
 
     puzzle = load_puzzle(args.instance)
     params = parameters.load(args.params) if args.params else parameters.Params()
@@ -125,7 +129,7 @@ def _solve(args: argparse.Namespace) -> int:
         checkpoint_s=args.checkpoint,
         pins=pins,
     )
-    with directory, logged(directory.path, quiet=args.quiet):
+    with directory, logging_to(directory.path, quiet=args.quiet):
         from lns.islands import Archipelago
         from lns.runs.board_log import BoardLog
         from lns.runs.recorder import Recorder

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.options import whole
+from lns.terminal.options import whole_number
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directories", type=Path, nargs="+", metavar="DIR", help="run directories")
     parser.add_argument(
-        "--at", type=whole, metavar="S", help="count boards of at least this score (default: from the best less one)"
+        "--at",
+        type=whole_number,
+        metavar="S",
+        help="count boards of at least this score (default: from the best less one)",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout: runs, an object each")
     parser.epilog = (
@@ -26,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.main import BAD_INPUT, DONE, print_json, tell
     from lns.runs.run_summary import look
+    from lns.terminal.output import BAD_INPUT, DONE, print_error, print_json
     from lns_support.text import printable
 
     found, status = [], DONE
@@ -35,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             found.append(look(path))
         except InputError as error:
-            tell(f"lns: {printable(str(error), 2000)}")
+            print_error(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
     if args.json:
         print_json({"runs": [facts(one, args.at) for one in found]})

@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from lns.cli.options import duration
+from lns.terminal.options import duration
 from lns_support.errors import InputError
 
 
@@ -20,10 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.main import ANSWER_IS_NO, DONE
     from lns.runs.files import STOP, open_regular
     from lns.runs.lock import lives_elsewhere
     from lns.runs.run_summary import look
+    from lns.terminal.output import ANSWER_IS_NO, DONE
 
     one = look(args.directory)
     over = {"ended", "died"}

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read_board
     from instances.verify import verify
-    from lns.cli.main import ANSWER_IS_NO, DONE, print_json
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns_support.text import printable
 
     puzzle = None if args.puzzle is None else load_puzzle(args.puzzle)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lns.cli.options import duration
+from lns.terminal.options import duration
 
 ELITES = 8
 
@@ -31,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.main import DONE
-    from lns.cli.session import handled
+    from lns.terminal.output import DONE
+    from lns.terminal.signals import signal_handler
 
-    with contextlib.suppress(KeyboardInterrupt), handled(_leave):
+    with contextlib.suppress(KeyboardInterrupt), signal_handler(_leave):
         if sys.stdout.isatty() and sys.stdin.isatty():
             _live(args.directory, args.every or 2.0)
         else:

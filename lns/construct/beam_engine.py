@@ -128,7 +128,7 @@ class BeamEngine:
         for depth, cell in enumerate(order.tolist()):
             laid = paths[:, depth]
             fits = laid == clues[cell] if cell in clues else ~bound[laid >> 2]
-            if not fits.all() or ((puzzle.oriented[laid] == 0) != np.array(puzzle.grey_sides(cell))).any():
+            if not fits.all() or ((puzzle.oriented[laid] == 0) != np.array(puzzle.rim_sides(cell))).any():
                 raise InputError("a saved beam breaks the rim or a clue")
 
     def _offer(self, board: Board, origin: str) -> None:

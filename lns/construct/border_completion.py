@@ -25,7 +25,7 @@ import numpy.typing as npt
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct.order import padded
 from lns.construct.packed_candidate import Longs, Words
-from lns_support.bits import lowest
+from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MOST_CLOSINGS = 256
@@ -184,7 +184,7 @@ def find_closings(plan: ClosingPlan, work: ClosingWork, free: np.uint64) -> None
                 candidates ^= one
                 if longer < MOST_CLOSINGS:
                     closings[after + longer] = closings[j] | one
-                    ends[after + longer] = work.far[np.uint64(lowest(one))]
+                    ends[after + longer] = work.far[np.uint64(lowest_bit(one))]
                 longer += 1
         if longer > MOST_CLOSINGS:
             break

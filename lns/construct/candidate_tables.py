@@ -55,12 +55,12 @@ def check_colours(puzzle: Puzzle) -> None:
 
 def may_break(puzzle: Puzzle, cell: int, side: int) -> bool:
     """Whether a break on ``side`` of ``cell`` is affordable: never between two rim cells along the rim."""
-    grey = puzzle.grey_sides(cell)
+    grey = puzzle.rim_sides(cell)
     if grey[side]:
         return False
     row, column = divmod(cell, puzzle.width)
     drow, dcolumn = ((-1, 0), (0, 1), (1, 0), (0, -1))[side]
-    other = puzzle.grey_sides((row + drow) * puzzle.width + column + dcolumn)
+    other = puzzle.rim_sides((row + drow) * puzzle.width + column + dcolumn)
     return not (any(grey) and any(other))
 
 
@@ -75,7 +75,7 @@ def rim_ahead(puzzle: Puzzle, order: IntArray, base: npt.NDArray[np.int32], cut:
     for cell, depth in place.items():
         for which, (side, other) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
             if (
-                not puzzle.grey_sides(cell)[side]
+                not puzzle.rim_sides(cell)[side]
                 and not may_break(puzzle, cell, side)
                 and depth + 1 < place[other] < cut
             ):
@@ -120,7 +120,7 @@ def build(
 
 
 def kind_of(puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue]) -> Kind:
-    grey = puzzle.grey_sides(cell)
+    grey = puzzle.rim_sides(cell)
     if cell in clues:
         clue = clues[cell]
         return Kind(grey, (), (), clue.piece * 4 + clue.rotation)

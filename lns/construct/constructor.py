@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.symmetry import board_behind, seen_puzzle
+from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
 from lns.construct import candidate_tables, endgame, kernel, packed_candidate
 from lns.construct.endgame import EXHAUSTED, REACHED
@@ -110,7 +110,7 @@ class Constructor:
     def _make_plan(self) -> None:
         chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
         schedule = self.schedule
-        puzzle = self.seen = seen_puzzle(self.puzzle, schedule.view)
+        puzzle = self.seen = puzzle_in_view(self.puzzle, schedule.view)
         made = candidate_tables.build(
             puzzle, schedule.order, schedule.may_break, schedule.favoured, chance, schedule.cut
         )
@@ -150,7 +150,7 @@ class Constructor:
         if status == REACHED:
             placed = np.empty(self.puzzle.cells, dtype=np.int32)
             placed[self.schedule.order] = self._finds
-            return board_behind(Board(placed, self.seen.width, self.seen.height), self.schedule.view)
+            return board_from_view(Board(placed, self.seen.width, self.seen.height), self.schedule.view)
         self.exhausted = status == EXHAUSTED
         return None
 

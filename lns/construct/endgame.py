@@ -30,7 +30,7 @@ from lns.construct.packed_candidate import (
     Longs,
     Words,
 )
-from lns_support.bits import lowest, ones
+from lns_support.bits import lowest_bit, popcount
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2
@@ -102,7 +102,7 @@ def enter(plan: EndPlan, work: EndWork, used: npt.NDArray[np.uint8], right: Long
     if without > 0:
         for piece in plan.pieces:
             if (used[piece] == 0) & (work.bit_of[piece] < 0):
-                bit = lowest(~given if given != _ALL else ~free)
+                bit = lowest_bit(~given if given != _ALL else ~free)
                 give(plan, work, piece, bit)
                 free |= _ONE << np.uint64(bit)
                 given |= free
@@ -213,7 +213,7 @@ def _keep(
 ) -> tuple[np.uint64, int]:
     """Keep these of four words, a rotation each: the pieces left in any of them, and how many were taken off."""
     a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
-    dropped = ones(a & ~keep0) + ones(b & ~keep1) + ones(c & ~keep2) + ones(d & ~keep3)
+    dropped = popcount(a & ~keep0) + popcount(b & ~keep1) + popcount(c & ~keep2) + popcount(d & ~keep3)
     a, b, c, d = a & keep0, b & keep1, c & keep2, d & keep3
     sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE] = a, b, c, d
     return a | b | c | d, dropped
@@ -290,7 +290,7 @@ def search_end(
                 if word == _NONE:
                     break
             bit = word & (~word + _ONE)
-            number = np.uint64(lowest(word))
+            number = np.uint64(lowest_bit(word))
             turn = _take(sets, some, level, with_break, bit, number)
             turned = (number << _TWO) + turn
             after = spent[level] + np.int64(with_break)
@@ -387,7 +387,7 @@ def lay_again(plan: EndPlan, work: EndWork, cursors: Longs) -> bool:
         while True:  # take all that come before it, and it
             bit = work.some[level * _TWO + with_break]
             bit &= ~bit + _ONE
-            at = np.uint64(lowest(bit))
+            at = np.uint64(lowest_bit(bit))
             taken = _take(work.sets, work.some, level, with_break, bit, at)
             if at == number and taken == turn:
                 break

@@ -126,7 +126,7 @@ def plan_end(
         one = candidate_tables.kind_of(puzzle, cell, True, clues)
         number = kinds.setdefault(one, len(kinds))
         kind[i], pairs[i] = 8 * number, number * places**2
-        grey = puzzle.grey_sides(cell)
+        grey = puzzle.rim_sides(cell)
         for which, (side, other, at, breaks) in enumerate(
             ((LEFT, cell - 1, left_at, left_breaks), (UP, cell - width, up_at, up_breaks))
         ):
@@ -149,7 +149,7 @@ def plan_end(
     oriented = np.arange(4 * puzzle.cells)
     closing, closing_work = plan_closing(puzzle, order, begin, cut)
     asks_next = np.append(always[1:] == _NONE, False)
-    if 0 <= closing.last < count - 1 and any(puzzle.grey_sides(cells[closing.last + 1])):
+    if 0 <= closing.last < count - 1 and any(puzzle.rim_sides(cells[closing.last + 1])):
         asks_next[closing.last] = False  # pieces kept for it do not count as free yet
     plan = EndPlan(
         kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_breaks, up_breaks, always,
@@ -207,13 +207,13 @@ def _ahead(
     for cell, i in level.items():
         for side, other in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
             later = level.get(other, -1)
-            if puzzle.grey_sides(cell)[side] or later <= i + 1:
+            if puzzle.rim_sides(cell)[side] or later <= i + 1:
                 continue
             known = [at if at <= i or at >= count else unknown for at in (int(left_at[later]), int(up_at[later]))]
             rim = not candidate_tables.may_break(puzzle, cell, side)
             if rim:  # a break may be left for the other side
                 known[side == RIGHT] = unknown
-            kept = any(puzzle.grey_sides(other)) and closing.anchor < i < closing.last < later
+            kept = any(puzzle.rim_sides(other)) and closing.anchor < i < closing.last < later
             if (rim or unknown not in known) and not beside_clue[later] and not kept:
                 asked[i], (left[i], up[i]), strict[i] = later, known, rim
     return Ahead(asked, pairs[asked], left, up, strict)

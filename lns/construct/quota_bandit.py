@@ -30,7 +30,7 @@ from dataclasses import replace
 import numpy as np
 
 from instances.puzzle import Puzzle
-from instances.symmetry import UPRIGHT, View, seen_puzzle
+from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.construct.arm_value import ASIDE, Evidence, by_colours, by_side, change, tempered, worth
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import ENDS
@@ -67,7 +67,7 @@ class QuotaBandit:
     """
 
     def __init__(
-        self, puzzle: Puzzle, params: ConstructParams, random: RandomState, views: Sequence[View] = (UPRIGHT,)
+        self, puzzle: Puzzle, params: ConstructParams, random: RandomState, views: Sequence[View] = (IDENTITY_VIEW,)
     ) -> None:
         self.puzzle, self.params, self.random, self.views = puzzle, params, random, tuple(views)
         sets: list[tuple[int, ...]] = []
@@ -134,7 +134,7 @@ class QuotaBandit:
             return Quota()
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
         if puzzle.clues:  # without them it asks for the same from all sides
-            puzzle = seen_puzzle(puzzle, self.views[view])
+            puzzle = puzzle_in_view(puzzle, self.views[view])
         asked = profile(puzzle, order_of(puzzle, self.params), colours, quota_end(puzzle.cells))
         return Quota(colours, asked, self.params.quota).times(percent / 100)
 
@@ -262,7 +262,7 @@ class QuotaBandit:
 
     def _begin(self, percent: float, colour_set: int = 0, view: int = 0) -> int:
         """A new arm; where no population lives under its quota, one that does under a lower one speaks for it."""
-        puzzle, quota = seen_puzzle(self.puzzle, self.views[view]), self.quota(percent, colour_set, view)
+        puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
             fit = measure(puzzle, self.params, quota.times(share), self.random)
             if fit is not None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import UPRIGHT, View
+from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.endgame_plan import MOST_PIECES
 from lns.construct.packed_candidate import BREAK_COST
 
@@ -72,7 +72,7 @@ class BreakSchedule:
     favoured: tuple[int, ...]
     cut: int
     endgame_from: int = 0
-    view: View = UPRIGHT
+    view: View = IDENTITY_VIEW
 
     @property
     def allowed(self) -> IntArray:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.candidate_tables import first_of_equal_rotations
 from lns.construct.order import padded
-from lns_support.bits import lowest
+from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_TAIL = 16
@@ -73,7 +73,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     following = np.full((count, 2), count, dtype=np.int64)
     grey = np.zeros(count, dtype=np.int64)
     for i, (cell, position) in enumerate(zip(cells, padded(order[cut:], puzzle.width).tolist(), strict=True)):
-        sides = puzzle.grey_sides(cell)
+        sides = puzzle.rim_sides(cell)
         grey[i] = sum(side << s for s, side in enumerate(sides))
         for which, (side, other, place) in enumerate(
             ((3, cell - 1, position - 1), (0, cell - puzzle.width, position - width))
@@ -219,7 +219,7 @@ def solve_tail(
             break
         word = candidates[depth, misses]
         candidates[depth, misses] = word & (word - _ONE)
-        bit = np.uint64(lowest(word))
+        bit = np.uint64(lowest_bit(word))
         oriented = oriented_of[bit]
         nodes += 1
         # the joints to the left and on top are settled, those to the right and below are asked for now

@@ -20,7 +20,7 @@ class Elites:
 
     def add(self, board: Board, score: int) -> None:
         """Take ``board`` in, in place of all that are like it, unless one of those is better; the worst may go."""
-        like = [member for member in self.members if member[0].apart(board) < self.apart]
+        like = [member for member in self.members if member[0].distance(board) < self.apart]
         if any(known > score for _, known in like):
             return
         rest = [member for member in self.members if not any(member is one for one in like)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import turned_board, turned_puzzle
+from instances.symmetry import rotate_board, rotate_puzzle
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_kernel import Paths, finish
 from lns.construct.order import padded
@@ -43,7 +43,7 @@ class Suffix:
             return Move(board, score, 0)
         share = float(chance.uniform(*KEPT))
         turns = self._turns(puzzle, board, share)
-        turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
+        turned, laid = rotate_puzzle(puzzle, turns), rotate_board(board, turns)
         order = _order(turned, self.construct)
         cut = beam_cut_of(puzzle, self.beam)
         kept = min(round(share * puzzle.cells), cut)
@@ -52,7 +52,7 @@ class Suffix:
         found, spent = _finish(turned, order, paths, score, left, self.construct.tail_nodes)
         if found is None:
             return Move(board, score, made + spent)
-        after = turned_board(found, -turns)
+        after = rotate_board(found, -turns)
         return Move(after, score_of(puzzle, after), made + spent)
 
     def _grow(
@@ -74,7 +74,7 @@ class Suffix:
         """The number of quarter turns after which a prefix of this share has the fewest mismatches in it."""
 
         def mismatches(turns: int) -> int:
-            turned, laid = turned_puzzle(puzzle, turns), turned_board(board, turns)
+            turned, laid = rotate_puzzle(puzzle, turns), rotate_board(board, turns)
             prefix = np.zeros(puzzle.cells, dtype=bool)
             prefix[_order(turned, self.construct)[: round(share * puzzle.cells)]] = True
             return int(prefix[damage(turned, laid)].all(axis=1).sum())

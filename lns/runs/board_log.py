@@ -15,7 +15,7 @@ from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 from lns.runs.files import BOARDS, is_sealed, open_regular, seal, whole_lines, write_all
 from lns_support.errors import InputError
-from lns_support.json_values import Fields, json_object
+from lns_support.json_values import JsonFields, json_object
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes
 MAX_PENDING = 10_000  # boards kept in memory while the disk is full; the best of them
@@ -52,7 +52,7 @@ def parse(line: str, puzzle: Puzzle) -> Entry:
     """The board of a line; its score is what the line says. Raises InputError for a damaged line or a foreign one."""
     if not is_sealed(line):
         raise InputError("its checksum does not fit")
-    fields = Fields(json_object(line))
+    fields = JsonFields(json_object(line))
     oriented = fields.array("oriented", puzzle.cells)
     if not all(type(value) is int and 0 <= value < 4 * puzzle.cells for value in oriented):
         raise InputError(f"'oriented' holds other things than whole numbers from 0 to {4 * puzzle.cells - 1}")

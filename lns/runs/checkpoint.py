@@ -27,7 +27,7 @@ from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
 from lns.runs.history import RunHistory, from_json
 from lns_support.errors import InputError
 from lns_support.files import sync_folder
-from lns_support.json_values import Fields, bounded, found, json_object
+from lns_support.json_values import JsonFields, bounded_integer, describe_found, json_object
 from lns_support.text import printable
 
 SCHEMA = 15  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by breaks, sampled ends; 7: stems;
@@ -124,7 +124,7 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
     with zipfile.ZipFile(path) as archive:
-        meta = Fields(json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META).tobytes().decode()))
+        meta = JsonFields(json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META).tobytes().decode()))
         schema = meta.integer("schema", 0, 10**6)
         if schema != SCHEMA:
             raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
@@ -134,7 +134,7 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         journal_size = meta.integer("journal_size", 0, 2**62)
         islands = {}
         for entry in meta.array("islands")[:MAX_ISLANDS] if template else []:
-            values = Fields(entry) if isinstance(entry, dict) else inner(meta, "islands")
+            values = JsonFields(entry) if isinstance(entry, dict) else inner(meta, "islands")
             number = values.integer("number", 0, MAX_ISLANDS - 1)
             part = f"{number}/"
             names = {name[len(part) : -len(".npy")] for name in archive.namelist() if name.startswith(part)}
@@ -156,23 +156,26 @@ def _island_json(island: Island) -> dict[str, Any]:
     }
 
 
-def _island(number: int, values: Fields, state: State, puzzle: Puzzle) -> Island:
+def _island(number: int, values: JsonFields, state: State, puzzle: Puzzle) -> Island:
     counted = values.get("statistics")
     if not isinstance(counted, dict):
-        raise InputError(f"'statistics': {found(counted)}; expected an object")
+        raise InputError(f"'statistics': {describe_found(counted)}; expected an object")
     statistics = Statistics(
-        **{spec.name: bounded(counted.get(spec.name, 0), 0, 2**63 - 1, spec.name) for spec in fields(Statistics)}
+        **{
+            spec.name: bounded_integer(counted.get(spec.name, 0), 0, 2**63 - 1, spec.name)
+            for spec in fields(Statistics)
+        }
     )
     score = values.integer("best_score", -1, puzzle.max_score)
     return Island(number, state, score, statistics, values.integer("steps", 0, 2**62), values.get("exhausted") is True)
 
 
-def inner(values: Fields, name: str) -> Fields:
+def inner(values: JsonFields, name: str) -> JsonFields:
     """The object in a field."""
     value = values.get(name)
     if not isinstance(value, dict):
-        raise InputError(f"'{name}': {found(value)}; expected an object")
-    return Fields(value)
+        raise InputError(f"'{name}': {describe_found(value)}; expected an object")
+    return JsonFields(value)
 
 
 def _add(archive: zipfile.ZipFile, name: str, array: npt.NDArray[np.generic]) -> None:

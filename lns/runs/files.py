@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from instances.formats.best import RUN_COPY
+from instances.formats.best import INSTANCE_COPY
 from lns_support.errors import InputError
 from lns_support.files import read_text
-from lns_support.json_values import Fields, json_object
+from lns_support.json_values import JsonFields, json_object
 
-SETTINGS, INSTANCE, PARAMETERS = "run.json", RUN_COPY, "params.toml"
+SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 STATUS, LOCK, STOP = "status.json", "lock", "stop"
@@ -79,15 +79,15 @@ def is_sealed(line: str) -> bool:
     return seal_found is not None and int(seal_found[1], 16) == checksum(line[:-_SEAL_LENGTH] + "}")
 
 
-def unseal(text: str) -> Fields:
+def unseal(text: str) -> JsonFields:
     """The fields of a sealed object. Raises InputError when a single character was changed."""
     line = text.rstrip("\n")
     if not is_sealed(line):
         raise InputError("damaged, or changed by hand: its checksum does not fit")
-    return Fields(json_object(line))
+    return JsonFields(json_object(line))
 
 
-def read_sealed(path: Path) -> Fields:
+def read_sealed(path: Path) -> JsonFields:
     """The fields of a sealed file. Raises InputError naming it."""
     try:
         return unseal(read_text(path))

@@ -8,7 +8,7 @@ from typing import Any
 from instances.puzzle import Puzzle
 from lns.engine import FoundBoard
 from lns_support.errors import InputError
-from lns_support.json_values import Fields, bounded, found
+from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
 MAX_SESSIONS, MAX_OPERATORS = 1000, 100
@@ -111,20 +111,20 @@ class RunHistory:
         }
 
 
-def from_json(fields: Fields, puzzle: Puzzle) -> RunHistory:
+def from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
     """What `RunHistory.to_json` wrote. Raises InputError for anything that it could not have written."""
     history = RunHistory(fields.number("budget_s", 0, _SECONDS), fields.number("elapsed_s", 0, _SECONDS))
     for entry in _rows(fields, "improvements", puzzle.max_score + 1, 4):
-        score = bounded(entry[0], history.best_score + 1, puzzle.max_score, "a score of 'improvements'")
+        score = bounded_integer(entry[0], history.best_score + 1, puzzle.max_score, "a score of 'improvements'")
         history.improvements.append(Improvement(score, _seconds(entry[1]), _text(entry[2]), _text(entry[3])))
     for score, count in _rows(fields, "counts", puzzle.max_score + 1, 2):
-        history.counts[bounded(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
+        history.counts[bounded_integer(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
     for name, *numbers in _rows(fields, "operators", MAX_OPERATORS, 4):
         history.operators[_text(name)] = Operator(*map(_count, numbers))
     for entry in fields.array("sessions")[:MAX_SESSIONS]:
         if not isinstance(entry, dict):
-            raise InputError(f"'sessions': {found(entry)}; expected objects")
-        one = Fields(entry)
+            raise InputError(f"'sessions': {describe_found(entry)}; expected objects")
+        one = JsonFields(entry)
         session = SessionRecord(
             started_at=_text(one.get("started_at")),
             host=_text(one.get("host")),
@@ -138,20 +138,20 @@ def from_json(fields: Fields, puzzle: Puzzle) -> RunHistory:
     return history
 
 
-def _rows(fields: Fields, name: str, most: int, length: int) -> list[list[Any]]:
+def _rows(fields: JsonFields, name: str, most: int, length: int) -> list[list[Any]]:
     rows = fields.array(name)
     if len(rows) > most or not all(isinstance(row, list) and len(row) == length for row in rows):
-        raise InputError(f"'{name}': {found(rows)}; expected at most {most} lists of {length}")
+        raise InputError(f"'{name}': {describe_found(rows)}; expected at most {most} lists of {length}")
     return rows
 
 
 def _text(value: object) -> str:
-    return printable(Fields({"text": value}).text("text", 200))
+    return printable(JsonFields({"text": value}).text("text", 200))
 
 
 def _seconds(value: object) -> float:
-    return Fields({"seconds": value}).number("seconds", 0, _SECONDS)
+    return JsonFields({"seconds": value}).number("seconds", 0, _SECONDS)
 
 
 def _count(value: object, least: int = 0) -> int:
-    return bounded(value, least, _COUNT, "a count")
+    return bounded_integer(value, least, _COUNT, "a count")

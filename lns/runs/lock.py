@@ -15,7 +15,7 @@ from lns.runs.files import LOCK, STATUS, now, open_regular
 from lns_support.errors import InputError
 from lns_support.file_lock import try_lock
 from lns_support.files import read_text
-from lns_support.json_values import Fields, json_object
+from lns_support.json_values import JsonFields, json_object
 from lns_support.text import printable
 
 SIGNS_OF_LIFE_S = 12.0  # longer than two beats of status.json
@@ -65,7 +65,7 @@ def read_holder(directory: Path) -> Holder | None:
         text = read_text(directory / LOCK)
         if not text.strip():
             return None
-        fields = Fields(json_object(text))
+        fields = JsonFields(json_object(text))
         pid = fields.integer("pid", 1, 2**31 - 1)
         host, boot, started, since = (fields.text(name, 200) for name in ("host", "boot", "started", "since"))
         return Holder(pid, host, boot, started, since, fields.text("space", 200, ""))

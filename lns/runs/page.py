@@ -70,9 +70,9 @@ def _elites(one: RunSummary, elites: Sequence[Entry]) -> str:
     figures = []
     for entry in elites:
         caption = f"{entry.score} at {clock(entry.elapsed_s)}, {entry.origin}"
-        apart = entry.board.apart(elites[0].board)
-        if apart:
-            caption += f", {apart} cells off the first"
+        distance = entry.board.distance(elites[0].board)
+        if distance:
+            caption += f", {distance} cells off the first"
         url = url_if_any(one.puzzle, entry.board)
         link = f'<br><a href="{escape(url)}">in the viewer</a>' if url else ""
         figures.append(

@@ -14,7 +14,7 @@ from lns.runs.history import RunHistory, from_json
 from lns.runs.lock import alive, read_holder
 from lns.runs.settings import Settings
 from lns_support.errors import InputError
-from lns_support.json_values import Fields, bounded
+from lns_support.json_values import JsonFields, bounded_integer
 from lns_support.text import printable
 
 BEAT_LATE_S = 30.0  # a run on another machine that has not written status.json for so long counts as dead
@@ -129,24 +129,24 @@ def _account(path: Path, settings: Settings, puzzle: Puzzle, notes: list[str]) -
     return RunHistory(0.0), Beat()
 
 
-def _beat(fields: Fields, puzzle: Puzzle) -> Beat:
+def _beat(fields: JsonFields, puzzle: Puzzle) -> Beat:
     pids = fields.array("pids")[:MAX_PIDS]
     return Beat(
         at=fields.text("at", 40),
         rate=fields.number("rate", 0, 1e18),
         unit=printable(fields.text("unit", 20)),
-        pids=tuple(bounded(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
+        pids=tuple(bounded_integer(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
         threshold=fields.integer("threshold", 0, puzzle.max_score + 1),
         statistics=_counts(fields, "statistics"),
         efforts=_counts(fields, "efforts"),
         write_errors=tuple(
-            printable(Fields({"file": one}).text("file", 40)) for one in fields.array("write_errors")[:10]
+            printable(JsonFields({"file": one}).text("file", 40)) for one in fields.array("write_errors")[:10]
         ),
     )
 
 
-def _counts(fields: Fields, name: str) -> dict[str, int]:
+def _counts(fields: JsonFields, name: str) -> dict[str, int]:
     values = fields.get(name)
     if not isinstance(values, dict) or len(values) > 100:
         raise InputError(f"'{name}': expected an object of at most 100 counts")
-    return {printable(key, 40): bounded(value, 0, 2**63 - 1, f"'{name}'") for key, value in values.items()}
+    return {printable(key, 40): bounded_integer(value, 0, 2**63 - 1, f"'{name}'") for key, value in values.items()}

@@ -12,7 +12,7 @@ from lns.names import ENGINES
 from lns.runs.files import SETTINGS, read_sealed, seal
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from lns_support.json_values import Fields, row
+from lns_support.json_values import JsonFields, bounded_row
 
 SCHEMA = 1
 LEAST_CHECKPOINT_S = 0.1
@@ -43,7 +43,7 @@ class Settings:
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
-        values, most = Fields(self.__dict__), 2 * MAX_CELLS
+        values, most = JsonFields(self.__dict__), 2 * MAX_CELLS
         values.text("instance", 2**20)
         values.integer("seed", 0, 2**64)
         values.integer("target", -1, most)
@@ -75,7 +75,7 @@ class Settings:
                 raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
             pins = found.array("pins", default=[])[:MAX_CELLS]
             bounds = [(0, MAX_CELLS - 1), (0, MAX_CELLS - 1), (0, 3)]
-            clues = tuple(Clue(*row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins)
+            clues = tuple(Clue(*bounded_row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins)
             others = {spec.name for spec in fields(cls)} - {"pins", "schema"}
             return cls(pins=clues, **{name: found.get(name) for name in others})
         except InputError as error:

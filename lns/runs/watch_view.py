@@ -114,7 +114,7 @@ def _operators(one: RunSummary) -> list[str]:
 
 def _elites(elites: Sequence[Entry]) -> list[str]:
     return [
-        f"{entry.score:>4}  {clock(entry.elapsed_s):>9}  {entry.board.apart(elites[0].board):>5}" for entry in elites
+        f"{entry.score:>4}  {clock(entry.elapsed_s):>9}  {entry.board.distance(elites[0].board):>5}" for entry in elites
     ]
 
 

@@ -21,7 +21,7 @@ def frame_of(puzzle: Puzzle) -> Frame:
     cells, colours1 = puzzle.cells, puzzle.colours + 1
     neighbour = np.full((cells, 4), cells, dtype=np.int32)
     for cell in range(cells):
-        grey = puzzle.grey_sides(cell)
+        grey = puzzle.rim_sides(cell)
         for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
             if not grey[side]:
                 neighbour[cell, side] = cell + step
@@ -55,7 +55,7 @@ def _groups(puzzle: Puzzle) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
     for cell in range(puzzle.cells):
         if cell not in pinned:
-            groups.setdefault(_shape_of(puzzle.grey_sides(cell)), []).append(cell)
+            groups.setdefault(_shape_of(puzzle.rim_sides(cell)), []).append(cell)
     return list(groups.values())
 
 
@@ -74,11 +74,11 @@ def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
     greys = puzzle.oriented == 0
     shapes = np.array([_shape_of(tuple(grey)) for grey in (puzzle.pieces == 0).tolist()])
     for cells in _groups(puzzle):
-        shape = _shape_of(puzzle.grey_sides(cells[0]))
+        shape = _shape_of(puzzle.rim_sides(cells[0]))
         pieces = np.flatnonzero(free & (shapes == shape))
         chance.shuffle(pieces)
         for cell, piece in zip(cells, pieces, strict=True):
-            legal = np.flatnonzero((greys[piece * 4 : piece * 4 + 4] == puzzle.grey_sides(cell)).all(axis=1))
+            legal = np.flatnonzero((greys[piece * 4 : piece * 4 + 4] == puzzle.rim_sides(cell)).all(axis=1))
             placed[cell] = piece * 4 + chance.choice(legal)
     return Board(placed, puzzle.width, puzzle.height)
 

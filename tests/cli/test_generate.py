@@ -10,8 +10,8 @@ import pytest
 from exact.outcome import Outcome, SolveStatus
 from instances import verify
 from instances.formats import load_board, load_puzzle
-from instances.generate.draws import Draws
 from instances.generate.planted import plant
+from instances.generate.portable_random import PortableRandom
 from lns.cli.main import main
 
 
@@ -71,7 +71,7 @@ def test_a_single_solution_is_told_where_every_corner_piece_has_a_twin(
     right: list[int], status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = len(right) + 1
-    row = plant([*right, 0], [0] * cells, cells, 1, Draws(1), "row")
+    row = plant([*right, 0], [0] * cells, cells, 1, PortableRandom(1), "row")
     monkeypatch.setattr("instances.generate.unique", lambda *arguments: row)
     assert main(["generate", "--unique", "max", "--width", "9", "-o", str(tmp_path / "row.json")]) == status
 

@@ -176,7 +176,7 @@ def test_a_board_that_is_legal_again_is_shown_whatever_its_score(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A clue turned round: to lay it costs matches."""
-    clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.grey_sides(clue.cell)))
+    clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.rim_sides(clue.cell)))
     puzzle = PUZZLE.with_clues([dataclasses.replace(clue, rotation=clue.rotation ^ 2)])
     write(tmp_path / "p.json", None, puzzle, None)
     for cells in (f"{clue.cell}", f"{clue.cell},{8 if clue.cell != 8 else 9}"):

@@ -12,7 +12,7 @@ import pytest
 
 from instances.board import Board
 from instances.formats import write
-from lns.cli.main import COMMANDS, main
+from lns.cli.main import commands, main
 from tests.cli.run_program import ROOT
 from tests.instances.small_puzzles import planted
 
@@ -20,7 +20,7 @@ from tests.instances.small_puzzles import planted
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert all(f"  {name:<9} {line}" in lines for name, (_, line) in COMMANDS.items())
+    assert all(f"  {name:<9} {line}" in lines for name, (_, line) in commands().items())
 
 
 @pytest.mark.parametrize("arguments", [["solv"], ["solv", "--help"], ["--help", "solv"]])

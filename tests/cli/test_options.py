@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lns.cli.options import check_folder
+from lns.terminal.options import check_folder
 from lns_support.errors import InputError
 
 

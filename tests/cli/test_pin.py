@@ -13,12 +13,12 @@ from instances.formats import load_board, write
 from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
-from lns.cli.options import Span, cell_list, cells_of
 from lns.cli.pins import pinned
 from lns.names import ENGINES
 from lns.params import to_toml
 from lns.runs.board_log import Entry, Reader
 from lns.runs.directory import read_run
+from lns.terminal.options import Span, cell_list, span_cells
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
 
@@ -112,8 +112,8 @@ def test_pins_need_a_start_board(files: list[str], tmp_path: Path, capsys: pytes
 def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.grey_sides(clue.cell)))
-    beside = clue.cell + 1 if not any(PUZZLE.grey_sides(clue.cell + 1)) else clue.cell - 1
+    clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.rim_sides(clue.cell)))
+    beside = clue.cell + 1 if not any(PUZZLE.rim_sides(clue.cell + 1)) else clue.cell - 1
     placements = np.full(42, -1, dtype=np.int32)
     right = int(SOLUTION.placements[beside])
     for placements[beside], status in ((right ^ 2, 2), (right, 0)):  # upside down, and as it belongs
@@ -129,7 +129,7 @@ def test_a_clue_whose_piece_lies_elsewhere_on_the_start_board_is_refused(
 ) -> None:
     clue = PUZZLE.clues[0]
     other = next(
-        cell for cell in range(42) if cell != clue.cell and PUZZLE.grey_sides(cell) == PUZZLE.grey_sides(clue.cell)
+        cell for cell in range(42) if cell != clue.cell and PUZZLE.rim_sides(cell) == PUZZLE.rim_sides(clue.cell)
     )
     placements = np.full(42, -1, dtype=np.int32)
     placements[other] = clue.piece * 4 + clue.rotation
@@ -157,4 +157,4 @@ def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
 
 
 def test_lists_of_cells() -> None:
-    assert cells_of(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
+    assert span_cells(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]

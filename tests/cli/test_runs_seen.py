@@ -354,4 +354,4 @@ def test_elites_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
         growing.update()
     assert growing.top == whole and len(whole) == 3
     assert [entry.score for entry in whole] == sorted((score for score, _ in log_of(run)), reverse=True)[:3]
-    assert whole[0].board.apart(whole[0].board) == 0 < whole[0].board.apart(whole[1].board)
+    assert whole[0].board.distance(whole[0].board) == 0 < whole[0].board.distance(whole[1].board)

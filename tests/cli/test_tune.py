@@ -12,7 +12,6 @@ from lns.cli.main import main
 from lns.params import from_dict, load, to_toml
 from lns.runs.files import read_sealed
 from tests.cli.run_program import program, wait_for
-from tuning import profiles
 from tuning.plan import Wish
 from tuning.study import FINISHED, open_study
 
@@ -116,26 +115,3 @@ def test_a_wrong_parameter_file_is_refused(tmp_path, capsys):
     path.write_text("[construct]\ntial = 13\n")
     assert main(["tune", "like-e2-6x6", "--study", str(tmp_path / "s"), "--params", str(path)]) == 2
     assert "did you mean 'tail'" in capsys.readouterr().err
-
-
-def test_profiles_are_listed_shown_and_accepted(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(profiles, "folder", lambda: tmp_path)
-    assert main(["params", "--profiles"]) == 0
-    assert "no profile is shipped" in capsys.readouterr().out
-    made = "lns tune --family like-e2:12x12 --study runs/x"
-    text = f"# command: {made}\n# evidence: much\n\n[construct]\ntail = 15\n"
-    (tmp_path / "like-e2-12x12.toml").write_text(text)
-    assert main(["params", "--profiles"]) == 0
-    assert capsys.readouterr().out.split() == ["like-e2-12x12", *made.split()]
-    assert main(["params", "--profile", "like-e2-12x12"]) == 0
-    assert capsys.readouterr().out == text
-    assert main(["params", "--profile", "like-e2-12x12", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["construct"]["tail"] == 15
-    assert main(["params", "--profile", "like-e2-12x13"]) == 2
-    assert "did you mean 'like-e2-12x12'" in capsys.readouterr().err
-
-
-def test_every_shipped_profile_can_be_loaded_and_says_how_it_was_made():
-    for name in profiles.load_all():  # none at present
-        assert profiles.command_of(name).startswith("lns tune"), name
-        assert "\n# evidence: " in profiles.path_of(name).read_text(), name

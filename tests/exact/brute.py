@@ -18,7 +18,7 @@ def all_boards(puzzle: Puzzle) -> set[tuple[tuple[int, int, int, int], ...]]:
         if cell == puzzle.cells:
             found.add(tuple(laid))
             return
-        up_rim, right_rim, down_rim, left_rim = puzzle.grey_sides(cell)
+        up_rim, right_rim, down_rim, left_rim = puzzle.rim_sides(cell)
         choices = (
             [clues[cell]]
             if cell in clues

@@ -6,7 +6,7 @@ import pytest
 
 from exact.blocks.kernel import make_blocks
 from exact.blocks.search import Blocks
-from exact.piece_multiplicity import by_colours
+from exact.piece_multiplicity import distinct_count
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -34,7 +34,7 @@ def test_counts_of_brute_force() -> None:
                 continue
             grouped += size - 1
             search = finished(puzzle, size)
-            assert by_colours(search.solutions, puzzle) == expected, (seed, size)
+            assert distinct_count(search.solutions, puzzle) == expected, (seed, size)
             board = search.first_board()
             assert (board is not None) == (expected > 0)
             if board is not None:

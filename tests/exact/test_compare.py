@@ -98,7 +98,7 @@ def test_rows_answer_only_the_question_that_they_carry(tmp_path: Path, monkeypat
         asked.append((puzzle.sha256, question))
         return ComparisonRow(instance, solver, "solved", len(asked))
 
-    monkeypatch.setattr("exact.compare.one", one)
+    monkeypatch.setattr("exact.compare.run_solver", one)
     puzzle, csv = uniform(3, 3, 3, seed=1).puzzle, tmp_path / "rows.csv"
     plain = Question()
     others = [

@@ -7,7 +7,7 @@ import pytest
 
 from exact.cover.model import CODES, build, matrix_nodes
 from exact.cover.search import Cover, cover_by_library, run_xcover
-from exact.piece_multiplicity import by_colours, copies
+from exact.piece_multiplicity import assignments_per_board, distinct_count
 from exact.request import Request
 from exact.solver_protocol import SolverMessage
 from instances.generate import uniform
@@ -30,8 +30,8 @@ def test_counts_of_brute_force(code: str) -> None:
     for seed in range(60):
         puzzle = small_puzzle(seed, largest=12)
         search = finished(puzzle, code)
-        assert by_colours(search.solutions, puzzle) == count_solutions(puzzle), seed
-        assert search.solutions % copies(puzzle) == 0
+        assert distinct_count(search.solutions, puzzle) == count_solutions(puzzle), seed
+        assert search.solutions % assignments_per_board(puzzle) == 0
         board = search.first_board()
         if board is not None:
             assert verify(puzzle, board).valid
@@ -94,7 +94,7 @@ def test_symmetric_pieces_turn_when_all_four_are_asked_for() -> None:
     while not apart.exhausted:
         apart.advance(10_000, False)
     assert apart.solutions == 24 * 24 * 4
-    assert by_colours(finished(puzzle, "unary").solutions, puzzle) == 1
+    assert distinct_count(finished(puzzle, "unary").solutions, puzzle) == 1
 
 
 def test_xcover_counts_the_same() -> None:

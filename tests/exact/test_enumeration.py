@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from exact.driver import STEP_SECONDS, Pace
+from exact.driver import STEP_SECONDS, StepSizer
 from exact.outcome import SolveStatus
 from exact.solvers import solve
 from instances.board import Board
@@ -65,14 +65,14 @@ def test_local_search_lists_nothing() -> None:
 
 
 def test_steps_begin_small_and_follow_what_nodes_take() -> None:
-    pace = Pace()
+    pace = StepSizer()
     steps = [pace.step]
     assert steps[0] <= 500, (
         "where each node takes a millisecond, half a second passes before the first look at the clock"
     )
     for _ in range(8):
-        pace.learn(pace.step, pace.step / 1e6, None)
+        pace.update(pace.step, pace.step / 1e6, None)
         steps.append(pace.step)
     assert steps[-1] == STEP_SECONDS * 1e6 and all(after <= 4 * before for before, after in pairwise(steps))
-    pace.learn(pace.step, pace.step / 1e6, 0.001)
+    pace.update(pace.step, pace.step / 1e6, 0.001)
     assert pace.step == 1000

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pytest
 
-from exact.isomorphism import renaming
+from exact.isomorphism import find_renaming
 from instances.generate import like_e2, uniform
 from instances.puzzle import canonical, rotate
 
@@ -29,7 +29,7 @@ def disguised(quads: list[list[int]], seed: int) -> list[list[int]]:
 def test_a_disguise_is_seen_through(seed: int) -> None:
     quads = uniform(5, 4, 4, seed).puzzle.pieces.tolist()
     other = disguised(quads, seed)
-    found = renaming(quads, other)
+    found = find_renaming(quads, other)
     assert found is not None
     assert found[0] == 0
     assert Counter(canonical([found[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
@@ -52,7 +52,7 @@ def test_against_all_renamings() -> None:
             for names in itertools.permutations(theirs)
         )
         yes += exists
-        assert (renaming(quads, other) is not None) == exists, seed
+        assert (find_renaming(quads, other) is not None) == exists, seed
     assert 40 <= yes < 80
 
 
@@ -72,24 +72,24 @@ def test_the_rim_may_be_renamed_too() -> None:
             for to in itertools.permutations(theirs)
         )
         yes += exists
-        assert (renaming(quads, other, keep_grey=False) is not None) == exists, seed
+        assert (find_renaming(quads, other, keep_grey=False) is not None) == exists, seed
     assert 30 <= yes < 60
-    assert renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]]) is None
-    assert renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]], keep_grey=False) == {0: 2, 1: 1}
+    assert find_renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]]) is None
+    assert find_renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]], keep_grey=False) == {0: 2, 1: 1}
 
 
 def test_mirrored_pieces_are_other_pieces() -> None:
     """Pieces cannot be turned over."""
     quads = [[1, 1, 2, 3], [2, 2, 2, 2]]
     mirrored = [[a, d, c, b] for a, b, c, d in quads]
-    assert renaming(quads, mirrored) is None
-    assert renaming(quads[:1], mirrored[:1]) == {1: 1, 2: 3, 3: 2}
+    assert find_renaming(quads, mirrored) is None
+    assert find_renaming(quads[:1], mirrored[:1]) == {1: 1, 2: 3, 3: 2}
 
 
 def test_puzzles_like_eternity_2() -> None:
     quads = like_e2(10, 10, seed=3).puzzle.pieces.tolist()
-    assert renaming(quads, disguised(quads, 5)) is not None
-    assert renaming(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
+    assert find_renaming(quads, disguised(quads, 5)) is not None
+    assert find_renaming(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
 
 
 def pieces_of(adjacency: Mapping[int, Iterable[int]]) -> list[tuple[int, int, int, int]]:
@@ -113,4 +113,4 @@ def test_graphs_as_pieces() -> None:
     graphs += [networkx.relabel_nodes(graph, dict(enumerate([3, 1, 5, 0, 2, 4]))) for graph in graphs[:3]]
     pieces = [pieces_of({node: list(graph[node]) for node in sorted(graph)}) for graph in graphs]
     for a, b in itertools.combinations(range(len(graphs)), 2):
-        assert (renaming(pieces[a], pieces[b]) is not None) == networkx.is_isomorphic(graphs[a], graphs[b])
+        assert (find_renaming(pieces[a], pieces[b]) is not None) == networkx.is_isomorphic(graphs[a], graphs[b])

@@ -15,7 +15,7 @@ from exact.polyominoes.search import SLICE, Fillings, Race, fill, fill_by_librar
 from exact.polyominoes.shapes import WEIGHTS, Cell, Shape, is_connected, neighbours, normal, orientations
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
 from exact.polyominoes.tray import Tray, problems
-from instances.generate.draws import Draws
+from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
 
 GAME = parse(IQ_PUZZLER_PRO)
@@ -87,7 +87,7 @@ def counted_by_brute_force(tray: Tray) -> int:
 
 def small_tray(seed: int) -> Tray:
     """At most 20 cells, cut at random; some with a piece that lies, a blocked corner, or a piece exchanged."""
-    draws = Draws(seed)
+    draws = PortableRandom(seed)
     tray, filling = cut(2 + draws.below(4), 2 + draws.below(3), seed, most_pieces=1 + draws.below(9))
     pieces, names = dict(tray.pieces), list(tray.pieces)
     rows = tray.rows

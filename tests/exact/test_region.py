@@ -21,7 +21,7 @@ from exact.region.state import RegionPlan, RegionWork
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import EMPTY, Board
-from instances.duplicates import clues_at_home
+from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -48,8 +48,8 @@ def test_the_windows_cover_what_they_should() -> None:
     assert sum(bool(w.donors) for w in windows) > 50
     assert sum(bool(w.puzzle.clues) for w in windows) > 100
     assert sum(w.board.placed < w.puzzle.cells for w in windows) > 50
-    assert sum(clues_at_home(w.puzzle, w.board) != w.board for w in windows) > 50
-    assert sum(bool(verify(w.puzzle, w.board).broken) for w in windows) > 10
+    assert sum(normalise_clue_pieces(w.puzzle, w.board) != w.board for w in windows) > 50
+    assert sum(bool(verify(w.puzzle, w.board).violations) for w in windows) > 10
     assert sum(w.puzzle.width != w.puzzle.height for w in windows) > 300
     assert (
         sum(
@@ -99,7 +99,7 @@ def _refill(
 def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
     for seed in range(60):
         window = random_window(1000 + seed)
-        puzzle, board = window.puzzle, clues_at_home(window.puzzle, window.board)
+        puzzle, board = window.puzzle, normalise_clue_pieces(window.puzzle, window.board)
         clues = {clue.cell for clue in puzzle.clues}
         free = [cell for cell in window.cells if cell not in clues]
         if not verify(puzzle, board).complete or not free:
@@ -176,8 +176,8 @@ def test_a_target_that_is_reached_already_is_no_budget_spent() -> None:
 def test_without_a_refill_the_board_is_the_one_given() -> None:
     """Not the start of the search, whose clue lies on a board that holds its piece on another cell as well."""
     puzzle, board = planted(11, 6, 6, 5, clues=3)
-    clue = next(clue for clue in puzzle.clues if not any(puzzle.grey_sides(clue.cell)))
-    other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.grey_sides(cell)))
+    clue = next(clue for clue in puzzle.clues if not any(puzzle.rim_sides(clue.cell)))
+    other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.rim_sides(cell)))
     placements = board.placements.copy()
     placements[other], placements[clue.cell] = placements[clue.cell], EMPTY
     for options in ({"nodes": 0}, {"nodes": 0, "target": 1}, {"seconds": 0.0}, {"nodes": 0, "order": "dynamic"}):
@@ -186,7 +186,9 @@ def test_without_a_refill_the_board_is_the_one_given() -> None:
         assert result.status == RegionStatus.BUDGET_SPENT and result.board == given
         assert result.score == result.score_before == verify(puzzle, given).score <= result.bound
     found = resolve(puzzle, Board(placements, 6, 6), [clue.cell, other])
-    assert found.proven and found.score == verify(puzzle, found.board).score and not verify(puzzle, found.board).broken
+    assert (
+        found.proven and found.score == verify(puzzle, found.board).score and not verify(puzzle, found.board).violations
+    )
 
 
 def test_an_empty_clue_cell_elsewhere_breaks_nothing() -> None:
@@ -305,7 +307,7 @@ def test_ctrl_c_while_the_kernels_are_loaded_is_not_lost(monkeypatch: pytest.Mon
 
 def test_a_clue_that_is_laid_may_cost_matches() -> None:
     puzzle, board = planted(11, 6, 6, 5, clues=3)
-    clue = next(clue for clue in puzzle.clues if not any(puzzle.grey_sides(clue.cell)))
+    clue = next(clue for clue in puzzle.clues if not any(puzzle.rim_sides(clue.cell)))
     right = clue.piece * 4 + clue.rotation
     puzzle = puzzle.with_clues([dataclasses.replace(clue, rotation=clue.rotation ^ 2)])
     result = resolve(puzzle, board, [clue.cell])

@@ -53,7 +53,7 @@ def jumbled(seed: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
     puzzle, board = planted(seed, 6, 7, colours, clues=clues)
     placements = board.placements.copy()
     fixed = {clue.cell for clue in puzzle.clues}
-    inner = [cell for cell in range(42) if not any(puzzle.grey_sides(cell)) and cell not in fixed]
+    inner = [cell for cell in range(42) if not any(puzzle.rim_sides(cell)) and cell not in fixed]
     rng = np.random.default_rng(seed)
     placements[inner] = rng.permutation(placements[inner]) // 4 * 4 + rng.integers(0, 4, len(inner))
     return puzzle, Board(placements, 6, 7)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from exact.outcome import SolveStatus
 from exact.rowscan.bench import placements_per_second
 from exact.rowscan.search import RowScan
-from exact.solvers import copies_counted, corner_fixed, solve
+from exact.solvers import corner_variants, counted_rotations, solve
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle, canonical, rotate
@@ -83,7 +83,7 @@ def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, col
     for seed in range(6):
         puzzle = uniform(width, height, colours, seed).puzzle
         boards = all_boards(puzzle)
-        variants, convention = corner_fixed(puzzle)
+        variants, convention = corner_variants(puzzle)
         outcome = solve(puzzle, solver="rowscan", count_all=True, fix_corner=True)
         assert outcome.convention == convention
         looks = list(map(canonical, puzzle.pieces.tolist()))
@@ -98,7 +98,7 @@ def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, col
         assert outcome.board is not None
         laid = tuple(map(tuple, puzzle.oriented[outcome.board.placements].tolist()))
         same = 1 if alone else len(rotated_copies(laid, width, height))
-        assert copies_counted(puzzle, outcome.board) == same
+        assert counted_rotations(puzzle, outcome.board) == same
 
 
 def rotated_copies(board: Laid, width: int, height: int) -> set[Laid]:
@@ -116,7 +116,7 @@ def test_no_corner_is_fixed_where_all_have_twins() -> None:
     ends, middle = [[0, 1, 0, 0]] * 2, [[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]
     outcome = solve(Puzzle(ends + middle, 5, 1), solver="rowscan", count_all=True, fix_corner=True)
     assert (outcome.solutions, outcome.convention) == (2, "all rotations counted (no corner piece without a twin)")
-    assert outcome.board is not None and copies_counted(Puzzle(ends + middle, 5, 1), outcome.board) == 2
+    assert outcome.board is not None and counted_rotations(Puzzle(ends + middle, 5, 1), outcome.board) == 2
 
 
 def test_clues_leave_no_rotated_copies() -> None:

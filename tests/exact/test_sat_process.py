@@ -20,7 +20,7 @@ from exact.solver_protocol import SolverMessage, solve_in_child
 from exact.solvers import solve
 from instances.generate import uniform
 from instances.puzzle import Puzzle
-from lns_support.child_process import Emit, Ended, Ending, run
+from lns_support.child_process import Emit, ExitReason, ProcessResult, run_in_process
 from lns_support.errors import InputError
 
 
@@ -50,32 +50,32 @@ def eat(emit: Emit) -> None:
 def test_a_crash_raises_and_keeps_what_was_said() -> None:
     heard: list[str] = []
     with pytest.raises(ChildProcessError, match=r"SIGSEGV.*nothing is known"):
-        run(speak_and_crash, receive=heard.append)
+        run_in_process(speak_and_crash, receive=heard.append)
     assert heard == ["here"]
 
 
 def test_errors_of_the_task() -> None:
     with pytest.raises(ChildProcessError, match=r"ValueError.*wrong"):
-        run(fail, receive=print)
+        run_in_process(fail, receive=print)
     with pytest.raises(InputError, match="no such thing"):
-        run(refuse, receive=print)
+        run_in_process(refuse, receive=print)
 
 
 def test_time_and_memory_limits() -> None:
     heard: list[str] = []
     began = time.perf_counter()
-    assert run(sleep, receive=heard.append, seconds=1.0).how is Ending.TIME
+    assert run_in_process(sleep, receive=heard.append, seconds=1.0).reason is ExitReason.TIME
     assert time.perf_counter() - began < 3.0
-    assert run(eat, receive=heard.append, memory=3_000_000_000).how is Ending.MEMORY
+    assert run_in_process(eat, receive=heard.append, memory=3_000_000_000).reason is ExitReason.MEMORY
     assert "hungry" in heard
 
 
 def test_a_limit_may_be_years_away(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such thing"):
-        run(refuse, receive=print, seconds=1e9)
+        run_in_process(refuse, receive=print, seconds=1e9)
     monkeypatch.setattr("lns_support.child_process._POLL_SECONDS", 0.05)
     began = time.perf_counter()
-    assert run(sleep, receive=[].append, seconds=1.5).how is Ending.TIME
+    assert run_in_process(sleep, receive=[].append, seconds=1.5).reason is ExitReason.TIME
     assert time.perf_counter() - began > 1.5
 
 
@@ -98,7 +98,7 @@ def burn(emit: Emit) -> None:
 
 def test_a_limit_of_processor_time() -> None:
     heard: list[str] = []
-    assert run(burn, receive=heard.append, seconds=0.9, processor=True).how is Ending.TIME
+    assert run_in_process(burn, receive=heard.append, seconds=0.9, processor=True).reason is ExitReason.TIME
     assert heard == ["burning"]
     pytest.importorskip("pysat")
     outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver="sat:half-3", seconds=2.0, processor=True)
@@ -225,22 +225,24 @@ def test_a_missing_package_names_its_extra(
 
 @pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
 def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: SolverEntry) -> None:
-    module, name = entry.home.split(":")
-    home = import_module(module)
-    assert callable(getattr(home, name))
-    if entry.kernel is None:
+    module, name = entry.function_path.split(":")
+    imported = import_module(module)
+    assert callable(getattr(imported, name))
+    if entry.kernel_module is None:
         assert entry.extra is not None, "a library does the work"
     else:
-        assert b"lns_support.jit" in Path(str(import_module(entry.kernel).__file__)).read_bytes()
+        assert b"lns_support.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
 
 
-@pytest.mark.parametrize("how,seconds", [(Ending.FINISHED, 0.5), (Ending.INTERRUPTED, 0.5), (Ending.TIME, 100.0)])
-def test_only_a_limit_that_was_met_is_the_time_that_was_spent(how, seconds, monkeypatch):
+@pytest.mark.parametrize(
+    "reason,seconds", [(ExitReason.FINISHED, 0.5), (ExitReason.INTERRUPTED, 0.5), (ExitReason.TIME, 100.0)]
+)
+def test_only_a_limit_that_was_met_is_the_time_that_was_spent(reason, seconds, monkeypatch):
     puzzle = uniform(3, 3, 2, seed=1).puzzle
 
     def told(*arguments, receive, **limits):
         receive(SolverMessage(0, NODES_UNKNOWN, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
-        return Ended(how, 2.0, 0)
+        return ProcessResult(reason, 2.0, 0)
 
-    monkeypatch.setattr("exact.solver_protocol.run", told)
+    monkeypatch.setattr("exact.solver_protocol.run_in_process", told)
     assert solve_in_child(speak_and_crash, puzzle, Request(seconds=100.0, processor=True)).seconds == seconds

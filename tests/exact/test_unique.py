@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from exact.outcome import SolveStatus
-from exact.solvers import copies_counted, solve
+from exact.solvers import counted_rotations, solve
 from instances.generate import three_partition, triples_of, unique
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -19,7 +19,7 @@ def solutions(width: int, height: int, construction: str, attempt: int) -> int:
     planted = unique(width, height, construction, seed=1, attempt=attempt)
     outcome = solve(planted.puzzle, solver="rowscan", count_all=True, fix_corner=True, seconds=20)
     assert outcome.status is SolveStatus.SOLVED
-    return outcome.solutions // copies_counted(planted.puzzle, planted.solution)  # the corners of 2x2 are twins
+    return outcome.solutions // counted_rotations(planted.puzzle, planted.solution)  # the corners of 2x2 are twins
 
 
 def test_lines_of_own_colours_are_unique_unless_both_sides_are_even() -> None:

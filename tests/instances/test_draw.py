@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from instances import Board, InputError, Puzzle, verify
 from instances.draw import svg, terminal, tikz
-from instances.draw.palette import EMPTY, GREY, MISMATCH, PALETTE, hex_code, lap, rgb, xterm
+from instances.draw.palette import EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
 from instances.draw.scene import scene
 from instances.draw.summary import describe, summarise
 from instances.generate import clue_cells, like_e2, uniform
@@ -121,7 +121,7 @@ def test_svg_lays_patterns_over_colours_beyond_the_palette() -> None:
     used = {
         path.get("fill", "")[5:-1] for path in root.iterfind(".//s:path", NAMESPACE) if "url" in path.get("fill", "")
     }
-    assert defined == used == {"lap1", "lap2"}
+    assert defined == used == {"pattern1", "pattern2"}
 
 
 def test_svg_of_a_puzzle_without_a_board_shows_all_its_pieces() -> None:
@@ -356,8 +356,13 @@ def test_pieces_that_do_not_exist_are_empty_cells() -> None:
 
 
 def test_colours_beyond_the_palette_repeat_it() -> None:
-    assert rgb(0) == GREY and lap(0) == 0
-    assert rgb(41) == rgb(1) and (lap(1), lap(40), lap(41), lap(81)) == (0, 0, 1, 2)
+    assert rgb(0) == GREY and pattern_number(0) == 0
+    assert rgb(41) == rgb(1) and (pattern_number(1), pattern_number(40), pattern_number(41), pattern_number(81)) == (
+        0,
+        0,
+        1,
+        2,
+    )
 
 
 def test_summary() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from instances.board import EMPTY, Board
-from instances.duplicates import clues_at_home
+from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from tests.fuzz_region import renamed
@@ -37,32 +37,32 @@ def middle(*oriented: int) -> Board:
 def test_a_twin_on_the_cell_of_a_clue_changes_names() -> None:
     puzzle = puzzle_with(Clue(9, 8, 1))
     given_, own = middle(32, 36, -1, 48, -1), middle(39, 33, -1, 48, -1)  # 9 unturned looks like 8 turned once
-    assert verify(puzzle, given_).score == verify(puzzle, own).score and not verify(puzzle, given_).broken
-    assert clues_at_home(puzzle, given_) == own == clues_at_home(puzzle, own)
-    assert clues_at_home(puzzle, middle(-1, 36, -1, -1, -1)) == middle(-1, 33, -1, -1, -1)
+    assert verify(puzzle, given_).score == verify(puzzle, own).score and not verify(puzzle, given_).violations
+    assert normalise_clue_pieces(puzzle, given_) == own == normalise_clue_pieces(puzzle, own)
+    assert normalise_clue_pieces(puzzle, middle(-1, 36, -1, -1, -1)) == middle(-1, 33, -1, -1, -1)
 
 
 def test_another_piece_or_another_look_on_the_cell_of_a_clue_stays() -> None:
     puzzle = puzzle_with(Clue(9, 8, 1))
     for lies in (37, 44, -1):
-        assert clues_at_home(puzzle, middle(-1, lies, -1, -1, -1)) == middle(-1, lies, -1, -1, -1)
+        assert normalise_clue_pieces(puzzle, middle(-1, lies, -1, -1, -1)) == middle(-1, lies, -1, -1, -1)
 
 
 def test_several_twins_of_several_clues_in_a_ring() -> None:
     puzzle = puzzle_with(Clue(8, 8, 0), Clue(10, 9, 0), Clue(12, 10, 0))
     ring = middle(39, 44, 43, 48, 34)  # each shows the clue of its cell by the piece of the next
-    assert not verify(puzzle, ring).broken
-    assert clues_at_home(puzzle, ring) == middle(32, 44, 36, 48, 40)
+    assert not verify(puzzle, ring).violations
+    assert normalise_clue_pieces(puzzle, ring) == middle(32, 44, 36, 48, 40)
 
 
 def test_the_piece_of_a_clue_that_is_not_laid_yet_becomes_free() -> None:
     puzzle = puzzle_with(Clue(9, 8, 1))
-    assert clues_at_home(puzzle, middle(32, -1, -1, 48, -1)) == middle(39, -1, -1, 48, -1)
+    assert normalise_clue_pieces(puzzle, middle(32, -1, -1, 48, -1)) == middle(39, -1, -1, 48, -1)
     full = middle(32, 44, 36, 40, 48)  # every twin lies somewhere
-    assert clues_at_home(puzzle, full) == full
-    assert clues_at_home(puzzle, full, freed=[9, 11]) == middle(42, 44, 36, 34, 48)
+    assert normalise_clue_pieces(puzzle, full) == full
+    assert normalise_clue_pieces(puzzle, full, freed=[9, 11]) == middle(42, 44, 36, 34, 48)
     both = puzzle_with(Clue(9, 8, 1), Clue(11, 9, 0))  # one twin is left for two
-    assert clues_at_home(both, middle(32, -1, -1, -1, 36)) == middle(42, -1, -1, -1, 36)
+    assert normalise_clue_pieces(both, middle(32, -1, -1, -1, 36)) == middle(42, -1, -1, -1, 36)
 
 
 @settings(deadline=None)
@@ -71,11 +71,11 @@ def test_colours_and_repeats_stay(case: tuple[Puzzle, Board], seed: int, freed: 
     """Names are exchanged one for one, on hostile boards too."""
     puzzle, board = case
     board = renamed(np.random.default_rng(seed), puzzle, board)
-    named = clues_at_home(puzzle, board, freed)
+    named = normalise_clue_pieces(puzzle, board, freed)
     assert (named.colours(puzzle) == board.colours(puzzle)).all()
     before, after = (one.placements[one.placements >= 0] >> 2 for one in (board, named))
     assert len(set(zip(before.tolist(), after.tolist(), strict=True))) == len(set(before)) == len(set(after))
-    if not verify(puzzle, board).broken:
+    if not verify(puzzle, board).violations:
         for clue in puzzle.clues:
             assert named.placements[clue.cell] >> 2 in (EMPTY, clue.piece)
-    assert clues_at_home(puzzle, named, freed) == named
+    assert normalise_clue_pieces(puzzle, named, freed) == named

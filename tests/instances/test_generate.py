@@ -21,7 +21,7 @@ from instances.generate import (
     like_e2,
     uniform,
 )
-from instances.generate.draws import Draws
+from instances.generate.portable_random import PortableRandom
 
 
 def is_perfect(planted: Planted) -> bool:
@@ -44,7 +44,7 @@ def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None
 
 @pytest.mark.parametrize("kind", ["uniform", "balanced-torus", "like-e2"])
 def test_a_thousand_planted_boards_verify_to_the_full_score(kind: str) -> None:
-    sizes = Draws(1000)
+    sizes = PortableRandom(1000)
     for seed in range(1000):
         width, height = 3 + sizes.below(8), 3 + sizes.below(8)
         size = f"{width}" if kind == "balanced-torus" else f"{width}x{height}"
@@ -149,7 +149,7 @@ def test_seeds_differ_and_negative_ones_are_refused() -> None:
 
 def test_draws_are_the_documented_sequence() -> None:
     """`random.Random(int).random()` is promised by Python; these are its first draws for seed 1."""
-    draws = Draws(1)
+    draws = PortableRandom(1)
     assert [draws.below(1000) for _ in range(5)] == [134, 847, 763, 255, 495]
     items = list(range(10))
     draws.shuffle(items)
@@ -157,7 +157,7 @@ def test_draws_are_the_documented_sequence() -> None:
 
 
 def test_shuffles_are_uniform() -> None:
-    draws, seen = Draws(0), Counter[tuple[int, ...]]()
+    draws, seen = PortableRandom(0), Counter[tuple[int, ...]]()
     for _ in range(6000):
         items = [0, 1, 2]
         draws.shuffle(items)

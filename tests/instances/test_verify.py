@@ -72,11 +72,11 @@ def test_clue_moved_or_missing() -> None:
     placements[clue.cell] = -1
     missing = verify(puzzle, Board(placements, 4, 4))
     assert "is missing" in missing.problems[0] and len(missing.problems) == 1
-    assert not missing.valid and not missing.broken, "a clue that is missing is apart from rules that are broken"
+    assert not missing.valid and not missing.violations, "a clue that is missing is apart from rules that are broken"
     other = (clue.cell + 1) % 16
     placements[[clue.cell, other]] = board.placements[[other, clue.cell]]
     moved = verify(puzzle, Board(placements, 4, 4))
-    assert any("is not respected" in problem for problem in moved.broken) and moved.broken == moved.problems
+    assert any("is not respected" in problem for problem in moved.violations) and moved.violations == moved.problems
 
 
 def test_partial_boards_can_be_valid() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from instances.formats import load_puzzle
-from instances.symmetry import UPRIGHT, View
+from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.arm_value import ASIDE, HOPE, RISE, STALE, change, worth
 from lns.construct.constructor import Constructor
 from lns.construct.packed_candidate import MAX_BREAKS
@@ -88,7 +88,7 @@ def test_a_shuffle_ends_where_another_height_is_worth_far_more(monkeypatch):
 
 
 def test_shuffles_are_told_what_their_colours_were_searched(monkeypatch):
-    arms = made_up((100, 95), (500, 400), 1e5, (UPRIGHT, View(0, True)))
+    arms = made_up((100, 95), (500, 400), 1e5, (IDENTITY_VIEW, View(0, True)))
     for work, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
         new = arms._begin(*other)
         arms.arms[new].work = work
@@ -128,7 +128,7 @@ def test_above_a_arm_that_is_the_highest_and_the_best_one_is_tried():
 
 
 def made_up(
-    percents: tuple[float, ...], boards: tuple[int, ...], work: float, views: Sequence[View] = (UPRIGHT,)
+    percents: tuple[float, ...], boards: tuple[int, ...], work: float, views: Sequence[View] = (IDENTITY_VIEW,)
 ) -> QuotaBandit:
     """Courses whose shuffles made so many boards each in so much work."""
     puzzle, params = load_puzzle("like-e2-8x8"), ConstructParams(population=100, restart_nodes=1000)
@@ -203,7 +203,7 @@ def test_where_little_is_new_the_board_is_seen_from_another_side_first(monkeypat
     monkeypatch.setattr("lns.construct.arm_value.RISE", 1e30)
     monkeypatch.setattr("lns.construct.arm_value.HOPE", 0)
     monkeypatch.setattr("lns.construct.arm_value.SAME", 1e-3)
-    views = (UPRIGHT, View(0, True), View(2, False))
+    views = (IDENTITY_VIEW, View(0, True), View(2, False))
     arms = made_up((102, 100, 95), (0, 500, 100), 1e5, views)
     stale(arms, 0.9 * ASIDE)
     for view in (1, 2):
@@ -226,7 +226,7 @@ def test_a_side_is_not_tried_where_the_others_are_worth_far_less_than_the_first(
     monkeypatch.setattr("lns.construct.arm_value.RISE", 1e30)
     monkeypatch.setattr("lns.construct.arm_value.HOPE", 0)
     for made, tried in ((500, True), (0, False)):
-        arms = made_up((102, 100), (0, 500), 1e5, (UPRIGHT, View(0, True), View(2, False)))
+        arms = made_up((102, 100), (0, 500), 1e5, (IDENTITY_VIEW, View(0, True), View(2, False)))
         stale(arms, 0.5)
         for percent in (102, 100):
             number = arms._begin(percent, 0, 1)
@@ -238,7 +238,7 @@ def test_a_side_is_not_tried_where_the_others_are_worth_far_less_than_the_first(
 
 
 def test_what_is_known_of_one_side_is_expected_of_another():
-    arms = made_up((100,), (500,), 1e5, (UPRIGHT, View(0, True)))
+    arms = made_up((100,), (500,), 1e5, (IDENTITY_VIEW, View(0, True)))
     arms.arms[0].met, arms.arms[0].new = 99, 9  # what is old from one side is new from the other
     aside = arms._begin(100, 0, 1)
     rate = arms.boards(10)[0] / 1e5
@@ -250,7 +250,7 @@ def test_what_is_known_of_one_side_is_expected_of_another():
 
 def test_a_height_that_was_barren_from_one_side_is_hardly_tried_from_another():
     """As it is above the best one, three times as much would be hoped of it otherwise."""
-    views = (UPRIGHT, View(0, True))
+    views = (IDENTITY_VIEW, View(0, True))
     for barren, tried in ((1e3, True), (1e8, False)):
         arms = made_up((102, 100), (0, 500), 1e5, views)
         arms.arms[0].work = barren

@@ -97,7 +97,7 @@ def test_worth_is_favoured_half_edges_less_the_cost_of_breaks():
             puzzle.oriented[cells[cell], side] != puzzle.oriented[cells[cell + step], (side + 2) % 4]
             for cell in cells
             for side, step in ((1, 1), (2, 10))
-            if cell + step in cells and not puzzle.grey_sides(cell)[side]
+            if cell + step in cells and not puzzle.rim_sides(cell)[side]
         )
         assert worth == np.isin(puzzle.pieces[[laid >> 2 for laid in path]], favoured).sum() - 16 * breaks
         most = max(most, breaks)

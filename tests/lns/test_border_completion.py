@@ -76,7 +76,7 @@ def test_narrow_boards_have_rules_for_cells_of_their_rim_only(shape, band):
     for cut in range(puzzle.cells + 1):
         for begin in range(cut + 1):
             rules = rules_by_cell(puzzle, comb(*shape, band), begin, cut)
-            assert all(any(puzzle.grey_sides(cell)) for cell in rules)
+            assert all(any(puzzle.rim_sides(cell)) for cell in rules)
             assert list(rules.values()).count(LAST) == (1 if rules else 0)
 
 

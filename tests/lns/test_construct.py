@@ -13,7 +13,7 @@ from instances import Board, InputError, Puzzle, verify
 from instances.formats import load_puzzle
 from instances.generate import like_e2
 from instances.puzzle import IntArray
-from instances.symmetry import View, board_behind, seen_puzzle
+from instances.symmetry import View, board_from_view, puzzle_in_view
 from lns.construct import candidate_tables
 from lns.construct.constructor import Constructor
 from lns.construct.endgame_plan import MOST_PIECES
@@ -104,7 +104,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
     clue_at = {clue.cell: clue for clue in puzzle.clues}
     bound = {clue.piece for clue in puzzle.clues}
     for depth, cell in enumerate(order.tolist()):
-        grey = puzzle.grey_sides(cell)
+        grey = puzzle.rim_sides(cell)
         for left in range(1 if grey[3] else 5):
             for up in range(1 if grey[0] else 5):
                 if (left == 0) != grey[3] or (up == 0) != grey[0]:
@@ -166,7 +166,7 @@ def test_prefixes_of_a_breakless_row_scan_match_plain_recursion():
             if cell not in clue_at and oriented >> 2 in {clue >> 2 for clue in clue_at.values()}:
                 continue
             trial = {**placed, cell: oriented}
-            if tuple(c == 0 for c in quads[oriented]) != puzzle.grey_sides(cell):
+            if tuple(c == 0 for c in quads[oriented]) != puzzle.rim_sides(cell):
                 continue
             if any(not _fits(puzzle, trial, clue_at, cell, side) for side in range(4)):
                 continue
@@ -181,7 +181,7 @@ def test_prefixes_of_a_breakless_row_scan_match_plain_recursion():
         taken = {oriented >> 2 for oriented in (*placed.values(), *clue_at.values())}
         return any(
             oriented >> 2 not in taken
-            and tuple(colour == 0 for colour in quads[oriented]) == puzzle.grey_sides(cell)
+            and tuple(colour == 0 for colour in quads[oriented]) == puzzle.rim_sides(cell)
             and quads[oriented][0] == quads[placed[cell - 4]][2]
             for oriented in distinct
         )
@@ -192,7 +192,7 @@ def test_prefixes_of_a_breakless_row_scan_match_plain_recursion():
 
 
 def _fits(puzzle: Puzzle, placed: dict[int, int], clue_at: dict[int, int], cell: int, side: int) -> bool:
-    if puzzle.grey_sides(cell)[side]:
+    if puzzle.rim_sides(cell)[side]:
         return True
     other = cell + (-puzzle.width, 1, puzzle.width, -1)[side]
     oriented = placed.get(other, clue_at.get(other))
@@ -262,7 +262,7 @@ def _best_refill(puzzle: Puzzle, placements: np.ndarray, cut: int) -> int:
                 if cell not in clue_at and piece in {o >> 2 for o in clue_at.values()}:
                     continue
                 quad = puzzle.oriented[oriented]
-                if tuple(c == 0 for c in quad.tolist()) != puzzle.grey_sides(cell):
+                if tuple(c == 0 for c in quad.tolist()) != puzzle.rim_sides(cell):
                     continue
                 misses = 0
                 if cell % puzzle.width:
@@ -343,10 +343,10 @@ def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(vie
     schedule = plain(puzzle, list(range(10, 72, 3)))
     aside = replace(schedule, view=view)
     one = Constructor(puzzle, ConstructParams(), aside, random_state(3))
-    other = Constructor(seen_puzzle(puzzle, view), ConstructParams(), schedule, random_state(3))
+    other = Constructor(puzzle_in_view(puzzle, view), ConstructParams(), schedule, random_state(3))
     for _ in range(3):
         board, seen = _next_board(one), _next_board(other)
-        assert board == board_behind(seen, view)
+        assert board == board_from_view(seen, view)
         judged = verify(puzzle, board)
         assert judged.valid and judged.full and judged.score == verify(other.puzzle, seen).score > 90
         one.begin(aside)

@@ -7,7 +7,7 @@ import pytest
 
 from instances import Board, verify
 from instances.formats import load_puzzle
-from instances.symmetry import turned_puzzle
+from instances.symmetry import rotate_puzzle
 from lns.assignment import fill
 from lns.engines import make_engine
 from lns.neighbourhoods.engine import accepts
@@ -132,7 +132,7 @@ def test_a_state_that_no_search_would_have_is_refused():
     for _ in range(10):
         engine.step(10**6)
     good = engine.state()
-    clue = turned_puzzle(puzzle, best_quarter_turns(puzzle)).clues[0].cell
+    clue = rotate_puzzle(puzzle, best_quarter_turns(puzzle)).clues[0].cell
     for name in ("best", "current", "elites"):
         spoilt = good[name].copy()
         spoilt.reshape(-1)[clue] ^= 1

@@ -10,7 +10,7 @@ import pytest
 from instances import InputError, verify
 from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
-from instances.symmetry import UPRIGHT, View
+from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engines import construction_only, make_engine
 from lns.main_engine import ALL_DONE, MainEngine
@@ -138,7 +138,7 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
         construct=replace(QUICK.construct, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000),
         engine=replace(QUICK.engine, step_nodes=1_000_000),
     )
-    views = (UPRIGHT, View(0, True))
+    views = (IDENTITY_VIEW, View(0, True))
     whole, part = MainEngine(puzzle, params, 1, 0, views=views), MainEngine(puzzle, params, 1, 0, views=views)
     for number in range(30):
         for search in (whole, part):

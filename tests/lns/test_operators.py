@@ -271,7 +271,7 @@ def test_elites_differ_and_the_best_stay():
     assert pool.full and [score for _, score in pool.members] == sorted(score_of(puzzle, b) for b in boards)[:-4:-1]
     best, score = pool.members[0]
     near = OPERATORS["exchange"](puzzle, best, np.random.default_rng(1), 10_000)
-    assert 0 < near.board.apart(best) < 10
+    assert 0 < near.board.distance(best) < 10
     pool.add(near.board, score - 1)
     assert pool.members[0][0] == best, "a worse board takes no place of one like it"
     pool.add(near.board, near.score)

@@ -8,7 +8,7 @@ import pytest
 from instances import InputError, verify
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
-from instances.symmetry import View, seen_puzzle, turned_puzzle
+from instances.symmetry import View, puzzle_in_view, rotate_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.order import comb
 from lns.construct.schedule import BreakSchedule
@@ -49,7 +49,7 @@ def test_rows_are_short(width, height, turns):
 def test_clues_are_met_soon(width, height, row, column, turns):
     puzzle = with_clue(*planted(1, width, height, 4), row * width + column)
     assert best_quarter_turns(puzzle) == turns
-    found = [turned_puzzle(puzzle, t) for t in range(4)]
+    found = [rotate_puzzle(puzzle, t) for t in range(4)]
     mine = found[turns]
     assert mine.width == min(width, height)
     assert all(mine.clues[0].cell <= other.clues[0].cell for other in found if other.width == mine.width)
@@ -82,13 +82,13 @@ def test_a_board_is_seen_from_all_good_sides_and_in_the_mirror():
         views = island_views(starter, island)
         assert views[0] == View(0, False) and len(set(views)) == 8
         assert [view.mirrored for view in views] == [False] * 4 + [True] * 4
-        sides = {seen_puzzle(turned_puzzle(starter, turns), view).clues[0].cell for view in views}
+        sides = {puzzle_in_view(rotate_puzzle(starter, turns), view).clues[0].cell for view in views}
         assert sides == {8 * 16 + 7, 8 * 16 + 8, 7 * 16 + 7, 7 * 16 + 8}, "the same sides for all islands"
     late = with_clue(plain, solution, 1 * 16 + 7)  # met late from the other sides
     assert island_views(late) == (View(0, False), View(0, True))
     tall = with_clue(*planted(1, 6, 10, 6), 5 * 6 + 2)
     assert all(
-        seen_puzzle(turned_puzzle(tall, best_quarter_turns(tall)), view).width == 6 for view in island_views(tall)
+        puzzle_in_view(rotate_puzzle(tall, best_quarter_turns(tall)), view).width == 6 for view in island_views(tall)
     )
 
 
@@ -136,7 +136,7 @@ def test_pinned_lower_rows_come_first():
 
 def test_a_turned_engine_resumes_bit_for_bit():
     puzzle = load_puzzle("like-e2-12x20")
-    puzzle = turned_puzzle(puzzle, 1)
+    puzzle = rotate_puzzle(puzzle, 1)
     assert best_quarter_turns(puzzle) == 1
     whole, first, second = (make_engine("auto", puzzle, QUICK, seed, 0) for seed in (1, 1, 2))
     for _ in range(10):
@@ -197,17 +197,17 @@ def test_islands_with_other_turns_see_the_same_from_the_same_side():
         schedule = BreakSchedule(
             comb(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True)
         )
-        built = Constructor(turned_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
+        built = Constructor(rotate_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
         built.run(50_000, puzzle.max_score)
         made.append((built.seen, built.plan.dealt, standing(built)))
-    assert made[0][0] == seen_puzzle(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36
+    assert made[0][0] == puzzle_in_view(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36
     assert made[1:] == made[:1] * 3
 
 
 def test_a_puzzle_and_the_same_puzzle_turned_are_searched_alike():
     """What is turned is only the point of view: the boards of both are the same, turned."""
-    wide = turned_puzzle(load_puzzle("like-e2-12x20"), 1)
-    tall = turned_puzzle(wide, best_quarter_turns(wide))
+    wide = rotate_puzzle(load_puzzle("like-e2-12x20"), 1)
+    tall = rotate_puzzle(wide, best_quarter_turns(wide))
     one, other = (make_engine("auto", puzzle, QUICK, 1, 0) for puzzle in (wide, tall))
     for engine in (one, other):
         for _ in range(3):

@@ -28,7 +28,7 @@ def prefixes(puzzle: Puzzle, depth: int) -> list[list[int]]:
     """All ways to fill the first ``depth`` cells row by row without a mismatch, equal rotations told apart."""
     found: list[list[int]] = [[]]
     for cell in range(depth):
-        grey = puzzle.grey_sides(cell)
+        grey = puzzle.rim_sides(cell)
         after = []
         for placed in found:
             for oriented, quad in enumerate(puzzle.oriented.tolist()):

@@ -13,7 +13,7 @@ from lns.engines import make_engine
 from lns.params import Params, from_dict, to_dict, to_toml
 from tests.lns.run_parts import QUICK, small_puzzle
 from tuning import ablate
-from tuning.ladder import BenchmarkRun
+from tuning.benchmark import BenchmarkRun
 
 SMALL = replace(
     QUICK,
@@ -80,7 +80,7 @@ def test_the_table_compares_with_the_whole_engine():
 
 
 def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tuning.ladder.SHIPPED", ("like-e2-4x4",))
+    monkeypatch.setattr("tuning.benchmark.SHIPPED", ("like-e2-4x4",))
     monkeypatch.setattr(ablate, "OFF", {name: ablate.OFF[name] for name in ("no quota",)})
     params, table = tmp_path / "quick.toml", tmp_path / "t.csv"
     params.write_text(to_toml(SMALL))

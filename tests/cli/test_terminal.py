@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import pytest
 
-from lns.cli.session import LiveLine, handled, interrupt, leave
+from lns.terminal.progress import LiveLine
+from lns.terminal.signals import exit_on_signal, interrupt_on_signal, signal_handler
 
 
 class Terminal(io.StringIO):
@@ -53,15 +54,15 @@ def test_a_terminal_that_is_gone_ends_nothing(seconds: float | None, monkeypatch
 def test_signals_go_to_the_command_and_back() -> None:
     got: list[int] = []
     before = signal.getsignal(signal.SIGTERM)
-    with handled(lambda number, frame: got.append(number)):
+    with signal_handler(lambda number, frame: got.append(number)):
         os.kill(os.getpid(), signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGINT)
     assert sorted(got) == [signal.SIGINT, signal.SIGTERM] and signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.parametrize("number, handler, raised", [
-    (signal.SIGINT, interrupt, KeyboardInterrupt), (signal.SIGTERM, interrupt, KeyboardInterrupt),
-    (signal.SIGTERM, leave, SystemExit),
+    (signal.SIGINT, interrupt_on_signal, KeyboardInterrupt), (signal.SIGTERM, interrupt_on_signal, KeyboardInterrupt),
+    (signal.SIGTERM, exit_on_signal, SystemExit),
 ])  # fmt: skip
 def test_a_signal_that_arrives_in_a_callback_from_c_comes_again(
     number: int, handler: Callable[[int, object], None], raised: type[BaseException], capfd: pytest.CaptureFixture[str]
@@ -69,7 +70,7 @@ def test_a_signal_that_arrives_in_a_callback_from_c_comes_again(
     """As Ctrl-C while LLVM compiles: what is raised there goes no further by itself."""
     callback = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))
     hook, after = sys.unraisablehook, False
-    with pytest.raises(raised), handled(handler):
+    with pytest.raises(raised), signal_handler(handler):
         callback()
         after = True
         time.sleep(10)
@@ -79,6 +80,6 @@ def test_a_signal_that_arrives_in_a_callback_from_c_comes_again(
 def test_what_else_cannot_be_raised_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[type[BaseException]] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_type))
-    with handled(interrupt):
+    with signal_handler(interrupt_on_signal):
         ctypes.CFUNCTYPE(None)(lambda: 1 // 0)()
     assert told == [ZeroDivisionError]

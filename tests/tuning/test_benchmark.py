@@ -17,7 +17,7 @@ from lns.cli.main import main
 from lns.distinct_boards import DistinctBoards
 from lns.engine import Statistics
 from lns.params import from_dict
-from tuning import bench, ladder
+from tuning import bench, benchmark
 
 
 def test_boards_that_differ_in_few_cells_count_once_by_the_best():
@@ -27,7 +27,7 @@ def test_boards_that_differ_in_few_cells_count_once_by_the_best():
     near[:19] += 1
     far[50:70] += 1
     for placements, score in ((board, 5), (near, 7), (far, 6), (board, 3)):
-        ladder.count(distinct_boards, scores, placements, score)
+        benchmark.count(distinct_boards, scores, placements, score)
     assert scores == [7, 6]
 
 
@@ -52,34 +52,34 @@ def test_families_are_those_of_a_plain_comparison():
 
 def test_rates_count_boards_at_or_above_a_score():
     runs = [
-        ladder.BenchmarkRun(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0),
-        ladder.BenchmarkRun(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0),
+        benchmark.BenchmarkRun(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0),
+        benchmark.BenchmarkRun(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0),
     ]
-    assert ladder.rates(runs, 2) == {8: 4.0, 9: 0.5}
+    assert benchmark.rates(runs, 2) == {8: 4.0, 9: 0.5}
 
 
 def test_a_run_reaches_what_it_says(tmp_path):
     puzzle = load_puzzle("like-e2-5x5")
-    one = ladder.run(puzzle, from_dict({"construct": {"population": 200}}), 1, 20.0, 1)
+    one = benchmark.run(puzzle, from_dict({"construct": {"population": 200}}), 1, 20.0, 1)
     assert one.score == puzzle.max_score == max(one.reached)
-    row = ladder.summary("like-e2-5x5", puzzle, [one, one], 20.0, 1, "test")
+    row = benchmark.summary("like-e2-5x5", puzzle, [one, one], 20.0, 1, "test")
     assert row["best"] == row["worst"] == row["median"] == 40
     assert row["peak_mb"] == "" or 50 < row["peak_mb"] < 5000
     table = tmp_path / "t.csv"
-    ladder.append(table, row)
-    ladder.append(table, row)
+    benchmark.append(table, row)
+    benchmark.append(table, row)
     with table.open(newline="") as file:
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
 
 
 def test_a_row_begins_a_line_whatever_the_last_one_looks_like(tmp_path):
-    table, row = tmp_path / "t.csv", dict.fromkeys(ladder.FIELDS, "1")
+    table, row = tmp_path / "t.csv", dict.fromkeys(benchmark.FIELDS, "1")
     table.touch()  # killed before the first line was written
-    ladder.check_table(table)
-    ladder.append(table, row)
+    benchmark.check_table(table)
+    benchmark.append(table, row)
     table.write_text(table.read_text().rstrip())
-    ladder.append(table, row)
-    assert table.read_text().splitlines() == [",".join(ladder.FIELDS), *[",".join(row.values())] * 2]
+    benchmark.append(table, row)
+    assert table.read_text().splitlines() == [",".join(benchmark.FIELDS), *[",".join(row.values())] * 2]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing else is known of another process's memory")
@@ -102,18 +102,18 @@ def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
                     on_report(self)
                     worker.communicate(b"\n")
 
-    monkeypatch.setattr(ladder, "Archipelago", Search)
+    monkeypatch.setattr(benchmark, "Archipelago", Search)
     puzzle, rows = load_puzzle("like-e2-5x5"), []
     for seed in (1, 2):
-        one = ladder.run(puzzle, from_dict({}), seed, 1.0, 1)
-        rows.append(ladder.summary("like-e2-5x5", puzzle, [one], 1.0, 1, ""))
+        one = benchmark.run(puzzle, from_dict({}), seed, 1.0, 1)
+        rows.append(benchmark.summary("like-e2-5x5", puzzle, [one], 1.0, 1, ""))
     assert 150 < rows[0]["peak_mb"] - rows[1]["peak_mb"] < 250
 
 
 def test_rows_by_name(capsys):
     with pytest.raises(InputError, match="no row 'zzz'; expected one of"):
-        ladder.select(["zzz"], Path("nowhere"), 1)
-    assert dict(ladder.rows(Path("nowhere"), 1))["meta16"] is None
+        benchmark.select(["zzz"], Path("nowhere"), 1)
+    assert dict(benchmark.rows(Path("nowhere"), 1))["meta16"] is None
     assert main(["ladder", "--rows", "meta16", "--data", "nowhere"]) == 2
     assert "nowhere: the row meta16 needs meta16.txt" in capsys.readouterr().err
 
@@ -122,7 +122,7 @@ def test_the_help_names_every_row(capsys):
     with pytest.raises(SystemExit):
         main(["ladder", "--help"])
     told = capsys.readouterr().out.split("rows, in this order:")[1].split()
-    rows = [name for name, _ in ladder.rows(Path(), 1)]
+    rows = [name for name, _ in benchmark.rows(Path(), 1)]
     assert [word for word in told if word in rows] == rows
 
 
@@ -143,9 +143,9 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
     def run(puzzle, params, seed, *_):
         if puzzle.name.startswith("like-e2-12x20"):
             raise KeyboardInterrupt
-        return ladder.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
+        return benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
 
-    monkeypatch.setattr(ladder, "run", run)
+    monkeypatch.setattr(benchmark, "run", run)
     assert main(["ladder", "--rows", "like-e2-20x20", "like-e2-12x20", "--seeds", "2", "--json"]) == 130
     told = json.loads(capsys.readouterr().out)
     assert [(row["instance"], row["scores"]) for row in told["rows"]] == [("like-e2-20x20", [9, 9])]
@@ -154,7 +154,7 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
 @pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
 def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
     monkeypatch.setattr(
-        ladder, "run", lambda puzzle, params, seed, *_: ladder.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0)
+        benchmark, "run", lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0)
     )
     assert main(["ladder", "--rows", "like-e2-12x20", "--seeds", "1", "--engine", engine]) == 0
     assert f"; 1.0 {unit}" in capsys.readouterr().out
@@ -162,7 +162,7 @@ def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
 
 def test_a_row_goes_on_with_later_seeds_and_says_so(monkeypatch, capsys):
     monkeypatch.setattr(
-        ladder, "run", lambda puzzle, params, seed, *_: ladder.BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0)
+        benchmark, "run", lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0)
     )
     rows = ["ladder", "--rows", "like-e2-12x20", "--seeds", "2", "--note", "mine", "--json"]
     for first, scores, note in (("1", [1, 2], "mine"), ("3", [3, 4], "seeds from 3 on; mine")):
@@ -173,8 +173,8 @@ def test_a_row_goes_on_with_later_seeds_and_says_so(monkeypatch, capsys):
 
 def test_fresh_rows_depend_on_the_seed():
     def fresh(seed):
-        made = dict(ladder.rows(Path("nowhere"), seed))
-        return [made[name]() for name in ladder.FRESH]
+        made = dict(benchmark.rows(Path("nowhere"), seed))
+        return [made[name]() for name in benchmark.FRESH]
 
     first, second = fresh(1)
     assert (first.width, first.height, first.colours) == (16, 16, 22) and first != second

@@ -9,7 +9,7 @@ from typing import Any
 from lns_support.errors import InputError
 
 
-class Draws:
+class PortableRandom:
     """A seeded source of whole numbers and shuffles.
 
     Python promises that ``Random(int).random()`` never changes its sequence, and promises nothing of the kind for

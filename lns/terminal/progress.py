@@ -1,15 +1,12 @@
-"""What a long command needs around its work: signals, the log, a line that says how it stands."""
+"""The progress of a long command on stderr, and its log."""
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import logging
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,64 +15,25 @@ from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
-AGAIN_S = 0.05  # after which a signal comes again
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
-@contextlib.contextmanager
-def handled(interrupt: Callable[[int, object], None]) -> Iterator[None]:
-    """Signals that end programs go to ``interrupt``; those ignored from outside stay so (nohup).
-
-    What ``interrupt`` raises is lost where Python was called back from C, as by the compiler of the kernels: the signal
-    then comes again, until it gets through.
-    """
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    unraisable = sys.unraisablehook
-    came: list[int] = []
-
-    def handle(number: int, frame: object) -> None:
-        came.append(number)
-        interrupt(number, frame)
-
-    def lost(what: Any) -> None:
-        if came and issubclass(what.exc_type, (KeyboardInterrupt, SystemExit)):
-            threading.Timer(AGAIN_S, _thread.interrupt_main, came[-1:]).start()
-        else:
-            unraisable(what)
-
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, handle)
-    sys.unraisablehook = lost
-    try:
-        yield
-    finally:
-        sys.unraisablehook = unraisable
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def leave(number: int, frame: object) -> None:
-    """For `handled`, before there is anything to save: what is open is closed in order."""
-    raise SystemExit(128 + number)
-
-
-def interrupt(number: int, frame: object) -> None:
-    """For `handled`, where a search tells what it has on Ctrl-C: SIGTERM and SIGHUP are no different."""
-    raise KeyboardInterrupt
-
 
 class LiveLine:
-    """A live line on a terminal, a plain line now and then elsewhere, ever more seldom; on stderr.
+    """One line of progress on stderr: redrawn in place on a terminal, else logged at growing intervals.
 
-    ``seconds``: the whole time, None where nobody knows. A terminal that is gone is no error: the work goes on.
+    A terminal that was closed is no error: the work goes on.
+
+    Parameters
+    ----------
+    seconds : float or None
+        Time limit of the command; None if it has none.
+    quiet : bool
+        Show nothing.
     """
 
     def __init__(self, seconds: float | None, *, quiet: bool) -> None:
         self._seconds, self._quiet = seconds, quiet
         self._bar: Any = None
         self._redirect: Any = None
-        self._next = 15.0
+        self._next = 15.0  # seconds; when the next line may be logged
 
     def __enter__(self) -> LiveLine:
         if not self._quiet and sys.stderr.isatty():
@@ -97,7 +55,17 @@ class LiveLine:
             self._redirect.__exit__(None, None, None)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
-        """``elapsed``: seconds; ``now``: a plain line, too, need not wait for its turn."""
+        """Show ``line``; without a terminal only if the interval is over or ``now`` is set.
+
+        Parameters
+        ----------
+        line : str
+            What to show; the time left is appended.
+        elapsed : float
+            Seconds since the command began.
+        now : bool
+            Log the line even if the interval is not over.
+        """
         if self._seconds is not None:
             line += f", {clock(max(0.0, self._seconds - elapsed))} left"
         if self._bar is not None:
@@ -111,7 +79,7 @@ class LiveLine:
 
 
 class RunLog(logging.Handler):
-    """run.log: appended line by line; a disk that is full loses lines of the log, never the run."""
+    """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
@@ -130,8 +98,8 @@ class RunLog(logging.Handler):
         super().close()
 
 
-class Screen(logging.StreamHandler[Any]):
-    """The log on stderr; a terminal that is gone is no error."""
+class ScreenLog(logging.StreamHandler[Any]):
+    """The log on stderr, warnings only if ``quiet``. A terminal that was closed is no error."""
 
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(sys.stderr)
@@ -144,9 +112,9 @@ class Screen(logging.StreamHandler[Any]):
 
 
 @contextlib.contextmanager
-def logged(directory: Path | None, *, quiet: bool) -> Iterator[None]:
-    """The lns log goes to stderr unless quiet, and to run.log in ``directory``."""
-    handlers: list[logging.Handler] = [Screen(quiet=quiet)]
+def logging_to(directory: Path | None, *, quiet: bool) -> Iterator[None]:
+    """Send the log of `lns` to stderr (warnings only if ``quiet``) and, given a ``directory``, to its run.log."""
+    handlers: list[logging.Handler] = [ScreenLog(quiet=quiet)]
     if directory is not None:
         handlers.append(RunLog(directory))
     level = log.level
@@ -163,7 +131,7 @@ def logged(directory: Path | None, *, quiet: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
-    """The live line of a command that keeps no run; its plain lines go to stderr."""
-    with logged(None, quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
+def live_line(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
+    """A `LiveLine` with the log on stderr, for commands that keep no run directory."""
+    with logging_to(None, quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
         yield line

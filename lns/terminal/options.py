@@ -29,31 +29,31 @@ def duration(text: str) -> float:
     return seconds
 
 
-def whole(text: str) -> int:
+def whole_number(text: str) -> int:
     """A whole number from 0, of 18 digits at most."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number of at most 18 digits; expected 0 or more")
     return int(text)
 
 
-def named(text: str) -> Path:
+def nonempty_path(text: str) -> Path:
     """A path; without a name it would be the current directory."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
 
 
-def positive(text: str) -> int:
+def positive_number(text: str) -> int:
     """A whole number from 1."""
-    number = whole(text)
+    number = whole_number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("0 is too few; expected 1 or more")
     return number
 
 
-def workers(text: str) -> int:
+def worker_count(text: str) -> int:
     """A number of processes that this machine can bear."""
-    number, most = positive(text), most_workers()
+    number, most = positive_number(text), max_workers()
     if number > most:
         raise argparse.ArgumentTypeError(
             f"{number} workers are too many for {os.cpu_count()} processors; expected at most {most}"
@@ -61,11 +61,11 @@ def workers(text: str) -> int:
     return number
 
 
-def most_workers() -> int:
+def max_workers() -> int:
     return max(32, 4 * (os.cpu_count() or 1))
 
 
-def refuse_existing(path: str | os.PathLike[str] | None, force: bool) -> None:
+def check_new_file(path: str | os.PathLike[str] | None, force: bool) -> None:
     """Raises InputError where a file would be written over, or a pipe or device replaced; None: nothing to write."""
     if path is None:
         return
@@ -94,11 +94,11 @@ def check_folder(path: str | os.PathLike[str] | None) -> None:
 
 def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
     """Raises InputError, before anything is made, where one of the files cannot be written or two are the same."""
-    named = [path for path in paths if path is not None]
-    for number, path in enumerate(named):
-        refuse_existing(path, force)
+    given = [path for path in paths if path is not None]
+    for number, path in enumerate(given):
+        check_new_file(path, force)
         check_folder(path)
-        if os.path.realpath(path) in map(os.path.realpath, named[:number]):
+        if os.path.realpath(path) in map(os.path.realpath, given[:number]):
             raise InputError("two things would go to the same file; expected two names", path)
 
 
@@ -109,7 +109,7 @@ def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force:
 
     if path is None:
         return
-    refuse_existing(path, force)
+    check_new_file(path, force)
     check_folder(path)
     try:
         form = by_extension(os.fspath(path), puzzle, has_board=True)
@@ -123,7 +123,7 @@ def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force:
         )
 
 
-def found_lines(puzzle: Puzzle, board: Board) -> list[str]:
+def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
     """The board as a viewer URL; where none has the letters, its placements as in best.json."""
     from instances.formats import url_if_any
 
@@ -153,7 +153,7 @@ def cell_list(text: str) -> list[Span]:
     return spans
 
 
-def cells_of(spans: list[Span], puzzle: Puzzle) -> list[int]:
+def span_cells(spans: list[Span], puzzle: Puzzle) -> list[int]:
     """The cells in the order they were named; raises InputError for one off the board."""
     cells: list[int] = []
     for span in spans:

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.main import ANSWER_IS_NO, DONE, print_json
-from lns.cli.options import duration, positive, whole, workers
 from lns.names import ENGINES, SAMPLERS
+from lns.terminal.options import duration, positive_number, whole_number, worker_count
+from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,15 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time", type=duration, metavar="S", help="for this session, validation included (default 1h without --trials)"
     )
-    parser.add_argument("--trials", type=positive, metavar="N", help="search until the study has N trials")
-    parser.add_argument("--workers", type=workers, metavar="N", help="processes (default 1)")
+    parser.add_argument("--trials", type=positive_number, metavar="N", help="search until the study has N trials")
+    parser.add_argument("--workers", type=worker_count, metavar="N", help="processes (default 1)")
     parser.add_argument(
         "--run-seconds", type=duration, metavar="S", help="of a long run, turned into nodes (default 10)"
     )
-    parser.add_argument("--nodes", type=positive, metavar="N", help="nodes of a long run, instead of --run-seconds")
-    parser.add_argument("--pairs", type=positive, metavar="N", help="(instance, seed) pairs of a trial (default 10)")
-    parser.add_argument("--held-out", type=positive, metavar="N", help="pairs of the validation (default 24)")
-    parser.add_argument("--seed", type=whole, metavar="N", help="of the study (default 1)")
+    parser.add_argument(
+        "--nodes", type=positive_number, metavar="N", help="nodes of a long run, instead of --run-seconds"
+    )
+    parser.add_argument(
+        "--pairs", type=positive_number, metavar="N", help="(instance, seed) pairs of a trial (default 10)"
+    )
+    parser.add_argument("--held-out", type=positive_number, metavar="N", help="pairs of the validation (default 24)")
+    parser.add_argument("--seed", type=whole_number, metavar="N", help="of the study (default 1)")
     parser.add_argument("--engine", choices=ENGINES, help="whose parameters (default auto)")
     parser.add_argument("--sampler", choices=SAMPLERS, help="what proposes the trials (default tpe)")
     parser.add_argument("--params", type=Path, metavar="FILE", help="to be beaten, instead of the defaults")
@@ -66,13 +70,13 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--report makes no runs; expected it without --time, --trials and --workers")
     if args.time is None and args.trials is None:
         args.time = 3600.0
-    from lns.cli.session import logged
+    from lns.terminal.progress import logging_to
     from tuning.plan import SETTINGS
     from tuning.study import open_study
 
     if args.report and not (args.study / SETTINGS).exists():
         raise InputError("no study is here; expected one that `lns tune` began", args.study)
-    with logged(None, quiet=args.quiet):
+    with logging_to(None, quiet=args.quiet):
         study = open_study(args.study, _wish(args), reading=args.report)
         if args.report:
             return _finish(study, args, None)
@@ -87,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _search(study: Study, args: argparse.Namespace) -> tuple[TuningSession, int]:
     """Hold a session and show how it stands; the session, and the signal that ended it or 0."""
-    from lns.cli.session import LiveLine, handled
+    from lns.terminal.progress import LiveLine
+    from lns.terminal.signals import signal_handler
     from tuning.session import TuningSession
 
     ended_by, phase = 0, ""
@@ -109,7 +114,7 @@ def _search(study: Study, args: argparse.Namespace) -> tuple[TuningSession, int]
 
     session = TuningSession(study, args.workers or 1, args.time, args.trials, show)
     session.check_time()
-    with handled(interrupt), line:
+    with signal_handler(interrupt), line:
         session.run()
     return session, ended_by
 

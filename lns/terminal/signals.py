@@ -1,0 +1,63 @@
+"""Handling of the signals that end programs: SIGINT (Ctrl-C), SIGTERM and SIGHUP."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+RESEND_S = 0.05  # seconds until a signal whose exception was lost is sent again
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@contextlib.contextmanager
+def signal_handler(handler: Callable[[int, object], None]) -> Iterator[None]:
+    """Install ``handler`` for SIGINT, SIGTERM and SIGHUP; restore the previous handlers on exit.
+
+    A signal that the parent process ignores (as nohup does with SIGHUP) stays ignored. Python drops an exception that
+    ``handler`` raises inside a callback from C, for example while numba compiles; the signal is then sent again until
+    the exception gets through.
+
+    Parameters
+    ----------
+    handler : callable
+        Called with the number of the signal and the current frame, as by `signal.signal`.
+    """
+    previous = {number: signal.getsignal(number) for number in _SIGNALS}
+    previous_hook = sys.unraisablehook
+    received: list[int] = []
+
+    def handle(number: int, frame: object) -> None:
+        received.append(number)
+        handler(number, frame)
+
+    def resend(dropped: Any) -> None:
+        if received and issubclass(dropped.exc_type, (KeyboardInterrupt, SystemExit)):
+            threading.Timer(RESEND_S, _thread.interrupt_main, received[-1:]).start()
+        else:
+            previous_hook(dropped)
+
+    for number, before in previous.items():
+        if before is not signal.SIG_IGN:
+            signal.signal(number, handle)
+    sys.unraisablehook = resend
+    try:
+        yield
+    finally:
+        sys.unraisablehook = previous_hook
+        for number, before in previous.items():
+            signal.signal(number, before)
+
+
+def exit_on_signal(number: int, frame: object) -> None:
+    """Handler that ends the program with status 128 + ``number``, for the time before there is a result to save."""
+    raise SystemExit(128 + number)
+
+
+def interrupt_on_signal(number: int, frame: object) -> None:
+    """Handler that treats SIGTERM and SIGHUP as Ctrl-C, for searches that report their state on it."""
+    raise KeyboardInterrupt

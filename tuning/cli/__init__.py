@@ -1,0 +1,8 @@
+"""The commands of this package, found by `lns.cli.main`. Nothing else imports it."""
+
+# command -> (its module, its line in `lns --help`)
+COMMANDS = {
+    "tune": ("tuning.cli.tune", "find better parameters for an instance or a family, and test them"),
+    "benchmark": ("tuning.cli.benchmark", "run the optimizer on fixed instances and print a table of scores"),
+}
+ALIASES = {"ladder": "benchmark"}
