@@ -20,6 +20,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tuning.api import BenchmarkResult, TuningResult, benchmark, tune
+
     from exact.colorpairs.options import Heuristic, Options
     from exact.outcome import Outcome, SolveStatus
     from exact.region.result import RegionResult, RegionStatus
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from lns.neighbourhoods.operators import register_operator
     from lns.params import Params
     from lns_support.errors import InputError
-    from tuning.api import BenchmarkResult, TuningResult, benchmark, tune
 
 # public name -> module that defines it; the tuner stands above this package, so it is only named here
 _HOMES = {

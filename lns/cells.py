@@ -91,8 +91,8 @@ def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) ->
     """
     if not (0 <= row < row + height <= puzzle.height and 0 <= column < column + width <= puzzle.width):
         raise InputError(
-            f"a rectangle of {height} x {width} (height x width) at row {row}, column {column}; expected one inside the "
-            f"board of {puzzle.height} rows and {puzzle.width} columns"
+            f"a rectangle of {height} x {width} (height x width) at row {row}, column {column}; expected one inside "
+            f"the board of {puzzle.height} rows and {puzzle.width} columns"
         )
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 
@@ -146,7 +146,9 @@ def parse(text: str, puzzle: Puzzle) -> list[int]:
     for part in text.split(","):
         match = _SPAN.fullmatch(part.strip())
         if not match or int(match[3] or match[2]) < int(match[2]):
-            raise InputError(f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20, rows like r3 or r3-5")
+            raise InputError(
+                f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20, rows like r3 or r3-5"
+            )
         first, last = int(match[2]), int(match[3] or match[2])
         size = puzzle.width if match[1] else 1
         if (last + 1) * size > puzzle.cells:

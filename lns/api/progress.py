@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Any, Protocol
 
-from lns.terminal.live_line import LiveLine
+from lns.terminal.progress import LiveLine
 from lns_support.errors import InputError
 
 CHOICES = ("auto", "terminal", "notebook", "none")

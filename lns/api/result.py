@@ -51,6 +51,8 @@ class Result:
         Each island by its number.
     record : dict
         Fields of ``best.json``; empty without a board.
+    target : int or None
+        Score that was asked for.
     run_dir : str or None
         Run directory, if there is one.
     write_errors : list of str
@@ -67,6 +69,7 @@ class Result:
     islands: dict[int, IslandSummary]
     record: dict[str, Any]
     run_dir: str | None = None
+    target: int | None = None
     write_errors: list[str] = field(default_factory=list)
 
     @property

@@ -15,7 +15,8 @@ from typing import Any
 from instances.board import Board
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
-from lns import cells, params as parameters
+from lns import cells
+from lns import params as parameters
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
 from lns.api.progress import ProgressView, progress_view
 from lns.api.result import IslandSummary, Result
@@ -34,7 +35,8 @@ from lns.runs.memory import MemoryRecorder
 from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
 from lns.runs.settings import LEAST_CHECKPOINT_S
-from lns.terminal.run_log import RunLog
+from lns.terminal.options import max_workers
+from lns.terminal.progress import RunLog
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.jit import is_compiled
@@ -67,6 +69,7 @@ def solve(
     progress: Progress = "auto",
     raise_interrupt: bool = False,
     executor: Executor | None = None,
+    instance: str | None = None,
 ) -> Result:
     """Search for the best full board of a puzzle.
 
@@ -106,9 +109,12 @@ def solve(
     progress : {"auto", "terminal", "notebook", "none"}, ProgressView or None
         How to show where the search is. ``"auto"``: a bar of tqdm in a notebook, a line on a terminal, else nothing.
     raise_interrupt : bool
-        Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt instead of returning the result.
+        Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt; by default the result is
+        returned.
     executor : concurrent.futures.Executor, optional
         Runs the islands instead of processes on this machine.
+    instance : str, optional
+        How ``best.json`` and ``run.json`` name the puzzle; by default the source, or the puzzle's name.
 
     Returns
     -------
@@ -134,8 +140,10 @@ def solve(
     True
     """
     _refuse_import_of_main("lns.solve")
-    instance = puzzle.name if isinstance(puzzle, Puzzle) else os.fspath(puzzle)
+    if instance is None and not isinstance(puzzle, Puzzle):
+        instance = os.fspath(puzzle)
     puzzle = load_puzzle(puzzle)
+    instance = puzzle.name if instance is None or "\n" in instance else instance
     chosen = _parameters(params)
     _check(puzzle, workers=workers, seed=seed, engine=engine, target=target, steps=steps, checkpoint_s=checkpoint_s)
     begun, begun_score, clues = _start(puzzle, start, pins)
@@ -222,7 +230,7 @@ def resume(
         log.info("going on at %s of search", clock(history.elapsed_s))
         best = recovered.best
         archipelago = Archipelago(
-            directory.searched, directory.params, settings.seed, workers or min(last, most_workers()),
+            directory.searched, directory.params, settings.seed, workers or min(last, max_workers()),
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
             islands=recovered.islands, executor=executor,
         )  # fmt: skip
@@ -234,11 +242,6 @@ def resume(
             target=settings.target if settings.target >= 0 else None, seconds=seconds, steps=steps, stop=stop,
             pins=len(settings.pins), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,
         )  # fmt: skip
-
-
-def most_workers() -> int:
-    """Workers that this machine can bear: four a processor, 32 at least."""
-    return max(32, 4 * (os.cpu_count() or 1))
 
 
 def _run(
@@ -273,11 +276,16 @@ def _run(
     why = session.run()
     if session.interrupted and raise_interrupt:
         raise KeyboardInterrupt
-    return _result(puzzle, archipelago, recorder, directory, why)
+    return _result(puzzle, archipelago, recorder, directory, why, target)
 
 
 def _result(
-    puzzle: Puzzle, archipelago: Archipelago, recorder: RunRecorder, directory: RunDirectory | None, why: str
+    puzzle: Puzzle,
+    archipelago: Archipelago,
+    recorder: RunRecorder,
+    directory: RunDirectory | None,
+    why: str,
+    target: int | None,
 ) -> Result:
     best = recorder.best
     board = Board.from_pairs(best["placements"], puzzle.width, puzzle.height).of(puzzle) if best else None
@@ -294,14 +302,13 @@ def _result(
             for number, island in sorted(archipelago.islands.items())
         },
         record=dict(best),
+        target=target,
         run_dir=None if directory is None else str(directory.path),
         write_errors=list(recorder.write_errors),
     )
 
 
-def _start(
-    puzzle: Puzzle, start: BoardSource | None, pins: Pins | None
-) -> tuple[Board | None, int, tuple[Clue, ...]]:
+def _start(puzzle: Puzzle, start: BoardSource | None, pins: Pins | None) -> tuple[Board | None, int, tuple[Clue, ...]]:
     """(full start board or None, its score or -1, clues that keep the pinned cells)."""
     if start is None:
         if pins is not None:
@@ -339,8 +346,8 @@ def _check(
         near = get_close_matches(str(engine), ENGINES, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
         raise InputError(f"unknown engine '{engine}': {hint}")
-    if not 1 <= workers <= most_workers():
-        raise InputError(f"{workers} workers for {os.cpu_count()} processors; expected 1 to {most_workers()}")
+    if not 1 <= workers <= max_workers():
+        raise InputError(f"{workers} workers for {os.cpu_count()} processors; expected 1 to {max_workers()}")
     if not 0 <= seed < 2**64:
         raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
     if target is not None and not 0 <= target <= puzzle.max_score:
@@ -354,7 +361,7 @@ def _check(
 
 
 def _refuse_import_of_main(function: str) -> None:
-    """Raises InputError in a worker that imports a script whose call is not guarded: it would start workers for ever."""
+    """Raises InputError in a worker that imports a script whose call is not guarded: workers would start workers."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise InputError(
             f"{function} was called while a worker imports the main module; expected the call in the script under "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instances.board import Board
-from instances.duplicates import clues_at_home
+from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.assignment import fill
@@ -37,7 +37,7 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
     verification = verify(puzzle, board)
     if verification.broken:
         raise InputError(f"the start board is not legal for {puzzle.name}: {verification.broken[0]}", source)
-    board = clues_at_home(puzzle, board)
+    board = normalise_clue_pieces(puzzle, board)
     cell_of = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
     for clue in puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in cell_of:
@@ -105,5 +105,5 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> t
                 f"the pins name {puzzle.place(first)} and {puzzle.place(second)}, which do not match; "
                 "expected at most one of them"
             )
-    at_home = clues_at_home(puzzle, full)
+    at_home = normalise_clue_pieces(puzzle, full)
     return tuple(Clue(cell, *divmod(int(at_home.placements[cell]), 4)) for cell in sorted(named - clues))

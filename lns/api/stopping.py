@@ -1,6 +1,7 @@
 """Rules that end a search: time, steps, score, no improvement, and any combination of them.
 
-A rule is asked at least five times a second. ``a | b`` ends the search when either rule says so, ``a & b`` when both do.
+A rule is evaluated about five times a second. ``a | b`` ends the search when either rule says so, ``a & b`` when both
+do.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lns.cli.pins import pinned
 
 from instances.board import Board
 from instances.formats import load_board, write
 from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
-from lns.cli.pins import pinned
 from lns.names import ENGINES
 from lns.params import to_toml
 from lns.runs.board_log import Entry, Reader
