@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.region.resolve import RegionResult, RegionStatus, resolve
+from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, resolve
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle, canonical, rotate
 from instances.verify import verify
@@ -179,7 +179,7 @@ def best_score(window: Window) -> int | None:
 
 def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
     """Solve and compare; AssertionError where the answer is not the oracle's."""
-    answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, **options)
+    answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, options=RegionOptions(**options))
     judged = verify(window.puzzle, answer.board)
     assert answer.proven, answer
     assert answer.status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL), answer
@@ -210,10 +210,10 @@ def main(seconds: float = 60.0, seed: int = 0) -> int:
         try:
             check(window, expected)
             check(window, expected, balance=False)
-            check(window, expected, look=False)
+            check(window, expected, lookahead=False)
             check(window, expected, curves=False)
             check(window, expected, prices=True)
-            check(window, expected, prices=True, balance=False, look=False)
+            check(window, expected, prices=True, balance=False, lookahead=False)
             check(window, expected, order="dynamic")
             check(window, expected, order="dynamic", backjumping=False)
             check(window, expected, order="dynamic", balance=False, curves=False)

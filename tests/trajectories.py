@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.colorpairs.options import Heuristic, Options
-from exact.region.resolve import resolve
+from exact.region.resolve import RegionOptions, resolve
 from exact.region.windows import rows, window
 from exact.solvers import solve
 from instances.formats import load_puzzle
@@ -112,7 +112,7 @@ def region_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
         for name, cells in regions.items():
 
             def run(cells: list[int] = cells, order: str = order) -> Figures:
-                result = resolve(puzzle, board, cells, nodes=REGION_NODES, order=order)
+                result = resolve(puzzle, board, cells, nodes=REGION_NODES, options=RegionOptions(order))
                 return {
                     "status": str(result.status),
                     "score": int(result.score),

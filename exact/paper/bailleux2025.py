@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import Planned, by_solver, columns, mean, rounded
+from exact.paper.runs import PlannedRun, columns, mean, rounded, solver_run
 from instances.generate import balanced_torus
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
@@ -40,13 +40,13 @@ class Plan:
 FULL = Plan(sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
 
 
-def runs(plan: Plan) -> Iterator[Planned]:
+def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Sizes n with n colours, as the paper's numbers of variables imply."""
     for n in plan.sizes:
         for index in range(plan.per_size):
             puzzle = balanced_torus(n, n, plan.seed + index).puzzle
             for solver in plan.solvers:
-                yield by_solver(puzzle.name, puzzle, solver, plan.seconds, plan.sat_solver)
+                yield solver_run(puzzle.name, puzzle, solver, plan.seconds, plan.sat_solver)
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:

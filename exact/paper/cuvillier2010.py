@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import Planned, by_solver, columns, rounded
+from exact.paper.runs import PlannedRun, columns, rounded, solver_run
 from instances.generate import uniform
 
 # method -> (solver of the single interface, solver of python-sat, the seed's table)
@@ -67,7 +67,7 @@ class Plan:
 FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0)
 
 
-def runs(plan: Plan) -> Iterator[Planned]:
+def runs(plan: Plan) -> Iterator[PlannedRun]:
     """A class that a method never solved at the next smaller size is still run: the table's zeros are measured."""
     for side in plan.sizes:
         for colours in plan.colours:
@@ -79,7 +79,7 @@ def runs(plan: Plan) -> Iterator[Planned]:
                 for solver, sat_solver, _ in METHODS.values():
                     if solver not in plan.solvers:
                         continue
-                    yield by_solver(name, puzzle, solver, plan.seconds, sat_solver)
+                    yield solver_run(name, puzzle, solver, plan.seconds, sat_solver)
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:

@@ -20,7 +20,7 @@ from exact.compare import ComparisonRow, short_hash
 from exact.cover.search import Cover
 from exact.driver import run_search
 from exact.outcome import SolveStatus
-from exact.paper.runs import GAVE_UP, Planned, columns, mean, rounded
+from exact.paper.runs import GAVE_UP, PlannedRun, columns, mean, rounded
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 
@@ -135,14 +135,14 @@ def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
     return [each for each in wanted if each[-1] in plan.solvers]
 
 
-def runs(plan: Plan) -> Iterator[Planned]:
+def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Each puzzle of each class."""
     for width, height, colours, method in classes(plan):
         for index in range(plan.per_size):
             puzzle = drawn(width, height, colours, plan.seed + index)
             name = f"{width}x{height}-c{colours}-s{plan.seed + index}"
             question = f"all solutions; {plan.nodes} nodes; {short_hash(puzzle)}"
-            yield Planned(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
+            yield PlannedRun(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
 
 
 def _class(rows: Sequence[ComparisonRow], width: int, height: int, colours: int, method: str) -> list[ComparisonRow]:

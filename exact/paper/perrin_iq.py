@@ -16,7 +16,7 @@ from statistics import median
 
 from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
-from exact.paper.runs import GAVE_UP, Planned, columns, rounded
+from exact.paper.runs import GAVE_UP, PlannedRun, columns, rounded
 from exact.polyominoes.cut import cut
 from exact.polyominoes.model import build
 from exact.polyominoes.search import RACE, fill, fill_by_library
@@ -102,7 +102,7 @@ def measure(instance: str, tray: Tray, method: str, seconds: float) -> Compariso
     return ComparisonRow(instance, method, str(found.status), found.solutions, found.nodes, found.seconds, size=size)
 
 
-def runs(plan: Plan) -> Iterator[Planned]:
+def runs(plan: Plan) -> Iterator[PlannedRun]:
     """Each tray of each class by each method."""
     for name, _ in plan.classes:
         for number, tray in enumerate(trays(plan, name), plan.seed):
@@ -110,7 +110,7 @@ def runs(plan: Plan) -> Iterator[Planned]:
             question = f"first filling; {plan.seconds:.12g} s; sha256 {digest}"
             for method in plan.solvers:
                 instance = f"{name} s{number}"
-                yield Planned(instance, method, question, partial(measure, instance, tray, method, plan.seconds))
+                yield PlannedRun(instance, method, question, partial(measure, instance, tray, method, plan.seconds))
 
 
 def _class(rows: Sequence[ComparisonRow], name: str, method: str) -> list[ComparisonRow]:

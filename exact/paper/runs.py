@@ -17,7 +17,7 @@ GAVE_UP = "budget spent"
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedRun:
     """One run to make: the row's names and question, and what makes the row."""
 
     instance: str
@@ -26,7 +26,7 @@ class Planned:
     make: Callable[[], ComparisonRow]
 
 
-def made(runs: Iterable[Planned], output: Path | None) -> Iterator[ComparisonRow]:
+def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[ComparisonRow]:
     """The rows of ``runs``; those in the file ``output``, with the same question, not made again, new ones added."""
     done = read_rows(output)
     for run in runs:
@@ -38,13 +38,13 @@ def made(runs: Iterable[Planned], output: Path | None) -> Iterator[ComparisonRow
         yield row
 
 
-def by_solver(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> Planned:
+def solver_run(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> PlannedRun:
     """The run for the first solution by a solver of the single interface; ``seconds`` are of processor time.
 
     Kernels are compiled, and libraries imported, off the clock.
     """
     question = f"{Question(seconds=seconds, sat_solver=sat_solver).describe(puzzle)}; processor time"
-    return Planned(instance, solver, question, partial(_first, instance, puzzle, solver, seconds, sat_solver))
+    return PlannedRun(instance, solver, question, partial(_first, instance, puzzle, solver, seconds, sat_solver))
 
 
 def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None) -> ComparisonRow:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from exact.region.options import RegionOptions
 from exact.region.published import read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
@@ -26,11 +27,11 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
 
-_WAYS: dict[str, dict[str, bool | str]] = {
-    "static": {"order": "static"},
-    "static, curves alone": {"order": "static", "prices": False},
-    "dynamic": {"order": "dynamic"},
-    "urgent, no backjumping": {"order": "dynamic", "backjumping": False},
+_VARIANTS = {
+    "static": RegionOptions(),
+    "static, no prices": RegionOptions(prices=False),
+    "dynamic": RegionOptions(order="dynamic"),
+    "dynamic, no backjumping": RegionOptions(order="dynamic", backjumping=False),
 }
 _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,touched,around"
 
@@ -52,8 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         puzzle = load_puzzle(args.puzzle)
         boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
         warm_up("auto")
-        print(f"| shape | windows | {' | '.join(_WAYS)} |")
-        print("|---" * (2 + len(_WAYS)) + "|")
+        print(f"| shape | windows | {' | '.join(_VARIANTS)} |")
+        print("|---" * (2 + len(_VARIANTS)) + "|")
         for shape in args.shapes.split(","):
             print(
                 f"| {shape} | {len(boards)} | {' | '.join(_compare(puzzle, boards, shape, args.seconds))} |", flush=True
@@ -70,11 +71,11 @@ def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> I
     """What each order makes of the shape on all boards."""
     regions = [cells_of(puzzle, board, shape, number) for number, board in enumerate(boards)]
     best: dict[int, int] = {}
-    for options in _WAYS.values():
+    for options in _VARIANTS.values():
         proven, nodes, seconds = 0, [], []
         for number, (board, cells) in enumerate(zip(boards, regions, strict=True)):
             cpu = time.process_time()
-            result = resolve(puzzle, board, cells, seconds=limit, **options)  # type: ignore[arg-type]
+            result = resolve(puzzle, board, cells, seconds=limit, options=options)
             if result.status is RegionStatus.INTERRUPTED:
                 raise KeyboardInterrupt
             seconds.append(time.process_time() - cpu)

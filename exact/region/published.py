@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from exact.region.options import ORDERS, RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
-from exact.region.validation import ORDERS
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import Board
@@ -38,7 +38,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-_PARTS = ("balance", "look", "curves", "prices", "backjumping")
+_PARTS = ("balance", "lookahead", "curves", "prices", "backjumping")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -95,12 +95,14 @@ def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: s
                     board,
                     region,
                     seconds=args.seconds,
-                    balance="balance" not in without,
-                    look="look" not in without,
-                    curves="curves" not in without,
-                    prices=False if "prices" in without else None,
-                    order=args.order,
-                    backjumping="backjumping" not in without,
+                    options=RegionOptions(
+                        order=args.order,
+                        balance="balance" not in without,
+                        lookahead="lookahead" not in without,
+                        curves="curves" not in without,
+                        prices=False if "prices" in without else None,
+                        backjumping="backjumping" not in without,
+                    ),
                 )
                 if result.status == RegionStatus.INTERRUPTED:
                     raise KeyboardInterrupt

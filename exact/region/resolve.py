@@ -12,18 +12,19 @@ from exact.region.budget import Budget
 from exact.region.dynamic import DynamicSearch, is_compact
 from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
 from exact.region.lagrangian import LagrangianSearch
+from exact.region.options import RegionOptions
 from exact.region.plan import checked_cells, make_work, plan_region
-from exact.region.result import Keep, RegionResult, RegionStatus, Report
+from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
 from exact.region.spend_curves import SpendCurves, both_ways, schedules
 from exact.region.state import RegionPlan, RegionWork
 from exact.region.sweep import begin_sweep, sweep
-from exact.region.validation import check_pieces, checked, checked_order, filled, with_clues
+from exact.region.validation import check_pieces, checked, filled, with_clues
 from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
 
-__all__ = ["Keep", "RegionResult", "RegionStatus", "Report", "resolve"]
+__all__ = ["OnImprove", "OnProgress", "RegionOptions", "RegionResult", "RegionStatus", "resolve"]
 
 _FIRST_TRY = 100_000  # nodes for a refill better than the incumbent, before the proof by deepening begins
 _TRY_ALL = 20_000  # a level that cost less than this tries all schedules, to learn which is the best
@@ -33,6 +34,7 @@ _STEPS_OF_A_NODE = 25  # of filling tables, in the time of a node without them
 _PATIENCE = 0.5  # nodes before prices are set, as a share of what setting them takes
 _FIRST_LOOK = 50_000  # nodes before that is found out
 _NEVER = 1 << 62
+_DEFAULTS = RegionOptions()
 
 
 def resolve(
@@ -44,14 +46,9 @@ def resolve(
     target: int | None = None,
     nodes: int | None = None,
     seconds: float | None = None,
-    balance: bool = True,
-    look: bool = True,
-    curves: bool = True,
-    prices: bool | None = None,
-    order: str = "static",
-    backjumping: bool = True,
-    report: Report | None = None,
-    keep: Keep | None = None,
+    options: RegionOptions = _DEFAULTS,
+    on_progress: OnProgress | None = None,
+    on_improve: OnImprove | None = None,
 ) -> RegionResult:
     """The best refill of ``cells`` and ``donors``, the rest of ``board`` staying as it is.
 
@@ -69,7 +66,6 @@ def resolve(
     Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
     outside the region.
     """
-    checked_order(order)
     region = checked_cells(puzzle, cells)
     extra = [int(cell) for cell in donors]
     overlap = set(region) & set(extra)
@@ -78,22 +74,23 @@ def resolve(
     region = checked_cells(puzzle, [*region, *extra])
     if set(region) <= {clue.cell for clue in puzzle.clues}:
         return _only_clues(puzzle, board, region)
-    search = _Resolve(puzzle, board, region, int(balance), int(look), curves)
-    if order == "dynamic" or (order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
-        search.use_dynamic_order(backjumping and order == "dynamic")
+    search = _Resolve(puzzle, board, region, options)
+    dynamic, prices = options.order == "dynamic", options.prices
+    if dynamic or (options.order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
+        search.use_dynamic_order(options.backjumping and dynamic)
         prices = False
-    return search.run(target, prices, Budget(nodes, seconds), report, keep)
+    return search.run(target, prices, Budget(nodes, seconds), on_progress, on_improve)
 
 
 class _Resolve:
     """One question. Mismatches are counted on the joints of the region; score = ``base`` + joints - mismatches."""
 
-    def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], balance: int, look: int, curves: bool) -> None:
+    def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], options: RegionOptions) -> None:
         self.puzzle = puzzle
         self.given = board
         self.cells = cells
         self.judged = verify(puzzle, board)
-        self.bounds = balance, look
+        self.bounds = int(options.balance), int(options.lookahead)
         start = with_clues(puzzle, board, cells)
         clue_cells = {clue.cell for clue in puzzle.clues}
         free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
@@ -111,7 +108,7 @@ class _Resolve:
         self.work = make_work(self.plan, self.spare)
         self.priced: LagrangianSearch | None = None
         self.dynamic: DynamicSearch | None = None
-        self.schedules: list[SpendCurves] = schedules(puzzle, self.plan.cells, curves=curves)
+        self.schedules: list[SpendCurves] = schedules(puzzle, self.plan.cells, curves=options.curves)
         self.best = start
         begun = self.judged if start == board else verify(puzzle, start)
         lies = start.placements[free] >= 0
@@ -135,12 +132,17 @@ class _Resolve:
     # -- the question ----------------------------------------------------------------------------------------------
 
     def run(
-        self, target: int | None, prices: bool | None, meter: Budget, report: Report | None, keep: Keep | None
+        self,
+        target: int | None,
+        prices: bool | None,
+        meter: Budget,
+        on_progress: OnProgress | None,
+        on_improve: OnImprove | None,
     ) -> RegionResult:
         # mismatches that the target allows; -1 = it is out of reach, None = the best is asked for
         self.enough = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
         interrupted = False
-        self.meter, self.report, self.keep = meter, report, keep
+        self.meter, self.on_progress, self.on_improve = meter, on_progress, on_improve
         self.costs: dict[str, tuple[int, float]] = {}  # schedule -> (r, nodes that refuting r took)
         least = self._least()
         meter.start()
@@ -281,10 +283,10 @@ class _Resolve:
         self._tell()
 
     def _tell(self) -> None:
-        if self.report is not None:
+        if self.on_progress is not None:
             total = self.base + self.joints
             bound = total - min(self.refuted + 1, self.incumbent)
-            self.report(total - self.incumbent, bound, self.meter.nodes, self.meter.elapsed)
+            self.on_progress(total - self.incumbent, bound, self.meter.nodes, self.meter.elapsed)
 
     def _take(self, plan: RegionPlan, work: RegionWork) -> None:
         """Make the refill that was found the incumbent."""
@@ -297,8 +299,8 @@ class _Resolve:
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {judged}")
         if mismatches < self.incumbent:
             self.best, self.incumbent = board, mismatches
-            if self.keep is not None:
-                self.keep(board)
+            if self.on_improve is not None:
+                self.on_improve(board)
             self._tell()
 
     def _result(self, interrupted: bool) -> RegionResult:

@@ -52,5 +52,5 @@ class RegionResult:
         return self.score > self.score_before
 
 
-Report = Callable[[int, int, int, float], None]  # score, bound, nodes, seconds
-Keep = Callable[[Board], None]
+OnProgress = Callable[[int, int, int, float], None]  # score, bound, nodes, seconds
+OnImprove = Callable[[Board], None]

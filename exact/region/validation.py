@@ -10,9 +10,7 @@ from instances.board import Board
 from instances.duplicates import normalise_clue_pieces
 from instances.puzzle import GREY, Puzzle
 from instances.verify import Verification, verify
-from lns_support.errors import BoardError, InputError
-
-ORDERS = ("auto", "static", "dynamic")  # in which a search decides the cells
+from lns_support.errors import BoardError
 
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
@@ -62,9 +60,3 @@ def check_pieces(plan: RegionPlan, used: npt.NDArray[np.uint8]) -> None:
     kinds = plan.kind_of_piece[(used == 0) & (plan.of_clue == 0) & (plan.kind_of_piece >= 0)]
     if (np.bincount(kinds, minlength=len(plan.need)) < plan.need).any():
         raise AssertionError("the free pieces are too few for the region")
-
-
-def checked_order(order: str) -> None:
-    """InputError unless it is one of ORDERS."""
-    if order not in ORDERS:
-        raise InputError(f"the order '{order}' is not known; expected one of {', '.join(ORDERS)}")

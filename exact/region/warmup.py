@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
-from exact.region.validation import checked_order
 from instances.board import Board
 from instances.generate import uniform
 from lns_support.jit import is_compiled
@@ -31,11 +31,10 @@ def warm_up(order: str) -> None:
     placements[[5, 6]] = placements[[6, 5]]
     board = Board(placements, 4, 4)
     for one in _orders(order):
-        result = resolve(planted.puzzle, board, range(16), nodes=100, order=one, prices=True)
+        result = resolve(planted.puzzle, board, range(16), nodes=100, options=RegionOptions(order=one, prices=True))
         if result.status is RegionStatus.INTERRUPTED:
             raise KeyboardInterrupt
 
 
 def _orders(order: str) -> tuple[str, ...]:
-    checked_order(order)
-    return ("static", "dynamic") if order == "auto" else (order,)
+    return ("static", "dynamic") if RegionOptions(order).order == "auto" else (order,)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
-from exact.region.result import Keep, RegionResult, RegionStatus
+from exact.region.result import OnImprove, RegionResult, RegionStatus
 from instances.board import Board
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
 
+_DEFAULTS = RegionOptions()
 _AROUND_LIMIT = 64  # cells; with more, only the cells that touch a mismatch are freed
 
 
@@ -35,11 +37,11 @@ def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> li
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
     """The cells that touch a mismatch, with their neighbours where that makes at most 64 cells."""
     touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
-    wide = halo(puzzle, touched)
+    wide = with_neighbours(puzzle, touched)
     return sorted(wide) if len(wide) <= _AROUND_LIMIT else touched
 
 
-def halo(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
+def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
     """``cells`` and their neighbours."""
     return {around for cell in cells for around in (cell, *(other for _, other in puzzle.neighbours(cell)))}
 
@@ -65,13 +67,13 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
         if cell not in region and cell not in clues and board.placements[cell] >= 0
     }
     chosen: list[int] = []
-    blocked = halo(puzzle, region)
+    blocked = with_neighbours(puzzle, region)
     for cell in sorted(worth, key=lambda cell: (-worth[cell], cell)):
         if len(chosen) == count:
             break
         if cell not in blocked:
             chosen.append(cell)
-            blocked |= halo(puzzle, [cell])
+            blocked |= with_neighbours(puzzle, [cell])
     if len(chosen) < count:
         raise InputError(f"{count} donors; only {len(chosen)} cells lie apart from the region and from each other")
     return chosen
@@ -94,21 +96,20 @@ def check_shape(puzzle: Puzzle, height: int, width: int) -> None:
         )
 
 
-def everywhere(
+def sweep_windows(
     puzzle: Puzzle,
     board: Board,
     height: int,
     width: int,
     *,
     nodes: int | None = None,
-    order: str = "static",
-    backjumping: bool = True,
+    options: RegionOptions = _DEFAULTS,
     seconds: Callable[[], float | None] = lambda: None,
-    keep: Keep | None = None,
+    on_improve: OnImprove | None = None,
 ) -> Iterator[WindowResult]:
     """Re-solve all windows of a shape, row by row, each on the board as the ones before have improved it.
 
-    ``nodes``: budget of each window; ``order``, ``backjumping``, ``keep``: as for `resolve`; ``seconds()``: what is
+    ``nodes``: budget of each window; ``options``, ``on_improve``: as for `resolve`; ``seconds()``: what is
     left for the rest, asked before each window, the sweep ends at 0. Windows with no free cell are passed over as
     proven. Raises InputError when no window fits.
     """
@@ -119,9 +120,7 @@ def everywhere(
             if left is not None and left <= 0:
                 return
             cells = window(puzzle, height, width, row, column)
-            answer = resolve(
-                puzzle, board, cells, nodes=nodes, seconds=left, order=order, backjumping=backjumping, keep=keep
-            )
+            answer = resolve(puzzle, board, cells, nodes=nodes, seconds=left, options=options, on_improve=on_improve)
             board = answer.board
             yield WindowResult(row, column, answer)
             if answer.status == RegionStatus.INTERRUPTED:

@@ -78,7 +78,7 @@ def _run(which: str, args: argparse.Namespace) -> int:
     rows: list[ComparisonRow] = []
     status = DONE
     try:
-        for row in runs.made(seed.runs(plan), args.output):
+        for row in runs.run_experiment(seed.runs(plan), args.output):
             rows.append(row)
             spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else f", {row.nodes:,} nodes"
             print_error(f"lns: {row.instance} {row.solver}: {row.status}{spent}")

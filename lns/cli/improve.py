@@ -161,7 +161,7 @@ def _nothing_to_do(puzzle: Puzzle, board: Board) -> RegionResult:
 
 
 def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
-    from exact.region.resolve import resolve
+    from exact.region.resolve import RegionOptions, resolve
     from exact.region.windows import choose_donors
     from lns.terminal.progress import live_line
 
@@ -177,12 +177,11 @@ def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: lis
             target=args.target,
             nodes=args.nodes,
             seconds=limit,
-            order=args.order,
-            backjumping=not args.no_backjumping,
-            report=lambda score, bound, nodes, seconds: line.show(
+            options=RegionOptions(order=args.order, backjumping=not args.no_backjumping),
+            on_progress=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes", seconds
             ),
-            keep=recorder(args, puzzle),
+            on_improve=recorder(args, puzzle),
         )
 
 

@@ -6,8 +6,8 @@ import argparse
 import time
 from dataclasses import dataclass, field
 
-from exact.region.resolve import RegionResult, RegionStatus
-from exact.region.windows import WindowResult, check_shape, everywhere
+from exact.region.resolve import RegionOptions, RegionResult, RegionStatus
+from exact.region.windows import WindowResult, check_shape, sweep_windows
 from instances.board import Board
 from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
@@ -67,15 +67,14 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
         save(board)
 
     with live_line(args.time, quiet=args.quiet or args.json) as line:
-        windows = everywhere(
+        windows = sweep_windows(
             puzzle,
             sweep.board,
             *args.window,
             nodes=_NODES if args.nodes is None else args.nodes,
-            order=args.order,
-            backjumping=not args.no_backjumping,
+            options=RegionOptions(order=args.order, backjumping=not args.no_backjumping),
             seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
-            keep=keep,
+            on_improve=keep,
         )
         try:
             for one in windows:

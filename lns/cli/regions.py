@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
-    from exact.region.resolve import Keep
+    from exact.region.resolve import OnImprove
     from instances.board import Board
     from instances.puzzle import Puzzle
 
@@ -23,7 +23,7 @@ def warm_up(args: argparse.Namespace) -> None:
     warm_up(args.order)
 
 
-def recorder(args: argparse.Namespace, puzzle: Puzzle) -> Keep:
+def recorder(args: argparse.Namespace, puzzle: Puzzle) -> OnImprove:
     """Writes each better board at once, whatever ends the program; a disk that is full is told of at the end."""
 
     def keep(board: Board) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from exact.region.resolve import resolve
-from exact.region.windows import halo, window
+from exact.region.resolve import RegionOptions, resolve
+from exact.region.windows import window, with_neighbours
 from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
 from lns.neighbourhoods.move import Move, Operator, damage
@@ -19,6 +19,7 @@ from lns.neighbourhoods.move import Move, Operator, damage
 MOST_CELLS = 48  # larger regions are seldom searched far enough to be worth their nodes
 BAND = 5  # cells; about as long as the columns of the comb order
 DONORS = (4, 12)  # fewest, most
+_NO_PRICES = RegionOptions(prices=False)
 SIDEWAYS = 0.5  # share of the re-solves without a gain after which a refill as good is looked for
 
 
@@ -29,7 +30,7 @@ def freeing(choose: Callable[[Puzzle, Board, np.random.Generator], list[int]]) -
         if not len(damage(puzzle, board)):
             return Move(board, puzzle.max_score, 0)
         cells = choose(puzzle, board, chance)
-        result = resolve(puzzle, board, cells, nodes=nodes, prices=False)
+        result = resolve(puzzle, board, cells, nodes=nodes, options=_NO_PRICES)
         if result.improved or chance.random() >= SIDEWAYS:
             return Move(result.board, result.score, result.nodes)
         other = _another(puzzle, board, cells, result.score, nodes)
@@ -43,7 +44,7 @@ def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: 
     placed = board.placements.copy()
     placed[cells] = EMPTY
     emptied = Board(placed, puzzle.width, puzzle.height)
-    result = resolve(puzzle, emptied, cells, target=score, nodes=nodes, prices=False)
+    result = resolve(puzzle, emptied, cells, target=score, nodes=nodes, options=_NO_PRICES)
     if result.score < score or result.board.placed < board.placed:
         return Move(board, score, result.nodes)
     return Move(result.board, result.score, result.nodes)
@@ -72,7 +73,7 @@ def cluster(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[i
     away = np.abs(row - centre // puzzle.width) + np.abs(column - centre % puzzle.width)
     cells: set[int] = set()
     for pair in pairs[np.argsort(away, kind="stable")[: int(chance.integers(2, 7))]]:
-        wider = cells | halo(puzzle, pair.tolist())
+        wider = cells | with_neighbours(puzzle, pair.tolist())
         if len(wider) > MOST_CELLS:
             break
         cells = wider
@@ -101,7 +102,7 @@ def path(puzzle: Puzzle, board: Board, chance: np.random.Generator) -> list[int]
             (r, to_column) for r in range(row, to_row + down, down)
         ]
     way = [r * puzzle.width + c for r, c in steps][:MOST_CELLS]
-    wide = halo(puzzle, way)
+    wide = with_neighbours(puzzle, way)
     return sorted(wide) if len(wide) <= MOST_CELLS else way
 
 

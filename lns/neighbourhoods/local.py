@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.windows import halo
+from exact.region.windows import with_neighbours
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fit, reassign
@@ -43,7 +43,7 @@ def assign(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int
     for cell in [*damaged, *chance.permutation(puzzle.cells).tolist()]:
         if cell not in blocked and len(cells) < most:
             cells.append(cell)
-            blocked |= halo(puzzle, [cell])
+            blocked |= with_neighbours(puzzle, [cell])
     if not cells:
         return Move(board, score_of(puzzle, board), 0)
     free = np.array(cells, dtype=np.int32)
@@ -84,7 +84,7 @@ def _exchange(
     matches[1:] += down
     now = matches.reshape(-1)
     keeps = (here[0] + there[:, 0] >= now[cell] + now) & ~pinned
-    keeps[list(halo(puzzle, [cell]))] = False
+    keeps[list(with_neighbours(puzzle, [cell]))] = False
     partners = np.flatnonzero(keeps)
     if len(partners):
         other = int(chance.choice(partners))

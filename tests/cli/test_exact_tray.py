@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from exact.paper import perrin_iq
-from exact.paper.runs import made
+from exact.paper.runs import run_experiment
 from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse
 from exact.polyominoes.tray import problems
 from lns.cli.main import main
@@ -160,7 +160,9 @@ def test_levels_and_classes_of_seed_001() -> None:
     wide = list(perrin_iq.trays(plan, "60x5"))
     assert all(len(tray.rows) == 5 and len(tray.rows[0]) == 60 for tray in wide)
     rows = list(
-        made(perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None)
+        run_experiment(
+            perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None
+        )
     )
     text = perrin_iq.tables(rows, perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
     assert text.count("840,000") == 2 and text.count("60x5") == 2

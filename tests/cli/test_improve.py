@@ -439,7 +439,7 @@ def test_a_warm_kernel_is_never_compiled_again(order: str) -> None:
     script = (
         "import sys, numba\n"
         "from exact.region import warmup\n"
-        "from exact.region.resolve import resolve\n"
+        "from exact.region.resolve import RegionOptions, resolve\n"
         "from tests.instances.small_puzzles import planted\n"
         "from instances.board import Board\n"
         "def compiled():\n"
@@ -451,7 +451,8 @@ def test_a_warm_kernel_is_never_compiled_again(order: str) -> None:
         "puzzle, board = planted(1, 9, 8, 5, clues=1)\n"
         "placements = board.placements.copy()\n"
         "placements[[10, 12]] = placements[[12, 10]]\n"
-        f"resolve(puzzle, Board(placements, 9, 8), range(9, 27), order={order!r}, prices=True, nodes=100_000)\n"
+        f"options = RegionOptions(order={order!r}, prices=True)\n"
+        "resolve(puzzle, Board(placements, 9, 8), range(9, 27), nodes=100_000, options=options)\n"
         "assert compiled() == before and any(signatures for *_, signatures in before), (before, compiled())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)

@@ -245,9 +245,9 @@ def test_papers_in_small(tmp_path: Path) -> None:
         (cuvillier2010, cuvillier2010.Plan(sizes=(3,), colours=(3,), per_size=1, seconds=1.5)),
     ):
         csv = tmp_path / f"{seed.__name__}.csv"
-        rows = list(runs.made(seed.runs(plan), csv))  # type: ignore[attr-defined]
+        rows = list(runs.run_experiment(seed.runs(plan), csv))  # type: ignore[attr-defined]
         assert rows
-        assert list(runs.made(seed.runs(plan), csv)) == rows  # type: ignore[attr-defined]
+        assert list(runs.run_experiment(seed.runs(plan), csv)) == rows  # type: ignore[attr-defined]
         assert len(csv.read_text().splitlines()) == len(rows) + 1
         assert "seed 00" in seed.tables(rows, plan)  # type: ignore[attr-defined]
         pytest.importorskip("matplotlib")
@@ -270,7 +270,7 @@ def test_an_interrupted_tree_makes_no_row_and_begins_no_other(tmp_path: Path, mo
     monkeypatch.setattr(Blocks, "advance", interrupted_in_the_third)
     csv, plan = tmp_path / "rows.csv", jolivet2008.Plan(per_size=1, nodes=100, sizes=(4,), solvers=("zig-zag",))
     with pytest.raises(KeyboardInterrupt):
-        list(runs.made(jolivet2008.runs(plan), csv))
+        list(runs.run_experiment(jolivet2008.runs(plan), csv))
     assert len(read_rows(csv)) == len(ended) == 2
     assert jolivet2008.tables(list(read_rows(csv).values()), plan).endswith("left out, as some runs are missing")
 
@@ -299,10 +299,10 @@ def test_without_a_tree_that_ended_there_are_no_levels() -> None:
 )
 def test_another_budget_makes_rows_of_its_own(seed: Any, plan: Any, longer: dict[str, float], tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
-    first = list(runs.made(seed.runs(plan), csv))
-    other = list(runs.made(seed.runs(replace(plan, **longer)), csv))
+    first = list(runs.run_experiment(seed.runs(plan), csv))
+    other = list(runs.run_experiment(seed.runs(replace(plan, **longer)), csv))
     assert len(csv.read_text().splitlines()) == len(first) + len(other) + 1
-    assert list(runs.made(seed.runs(plan), csv)) == first
+    assert list(runs.run_experiment(seed.runs(plan), csv)) == first
     assert len({row.question for row in first + other}) == len(first + other)
 
 

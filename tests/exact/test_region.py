@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ import pytest
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.plan import make_work, plan_region
-from exact.region.resolve import RegionResult, RegionStatus, _Resolve, resolve
+from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, _Resolve, resolve
 from exact.region.spend_curves import both_ways, schedules
 from exact.region.state import RegionPlan, RegionWork
 from exact.region.warmup import warm_up
@@ -37,10 +36,10 @@ def test_windows_against_a_plain_search_with_and_without_each_bound(block: int) 
         expected = best_score(window)
         check(window, expected)
         check(window, expected, balance=False)
-        check(window, expected, look=False)
+        check(window, expected, lookahead=False)
         check(window, expected, curves=False)
         check(window, expected, prices=True)
-        check(window, expected, prices=True, balance=False, look=False)
+        check(window, expected, prices=True, balance=False, lookahead=False)
 
 
 def test_the_windows_cover_what_they_should() -> None:
@@ -163,7 +162,7 @@ def test_a_target_that_is_reached_already_is_no_budget_spent() -> None:
     score, middle = verify(puzzle, damaged).score, list(range(24, 40))
     for order in ("static", "dynamic"):
         for target in (score, score - 5, 1):
-            reached = resolve(puzzle, damaged, middle, target=target, order=order)
+            reached = resolve(puzzle, damaged, middle, target=target, options=RegionOptions(order))
             assert (reached.status, reached.nodes, reached.score) == (RegionStatus.TARGET_REACHED, 0, score)
             assert reached.board == damaged and not reached.proven and not reached.improved
     refilled = resolve(puzzle, damaged, range(32), target=score + 1)
@@ -180,7 +179,12 @@ def test_without_a_refill_the_board_is_the_one_given() -> None:
     other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.rim_sides(cell)))
     placements = board.placements.copy()
     placements[other], placements[clue.cell] = placements[clue.cell], EMPTY
-    for options in ({"nodes": 0}, {"nodes": 0, "target": 1}, {"seconds": 0.0}, {"nodes": 0, "order": "dynamic"}):
+    for options in (
+        {"nodes": 0},
+        {"nodes": 0, "target": 1},
+        {"seconds": 0.0},
+        {"nodes": 0, "options": RegionOptions(order="dynamic")},
+    ):
         given = Board(placements, 6, 6)
         result = resolve(puzzle, given, [clue.cell, other, 14], **options)  # type: ignore[arg-type]
         assert result.status == RegionStatus.BUDGET_SPENT and result.board == given
@@ -200,7 +204,9 @@ def test_an_empty_clue_cell_elsewhere_breaks_nothing() -> None:
     kept: list[Board] = []
     for cells in ([7, 8, 9, 10], list(range(12))):
         for order in ("static", "dynamic"):
-            result = resolve(puzzle, upper, cells, nodes=2 * len(cells), order=order, keep=kept.append)
+            result = resolve(
+                puzzle, upper, cells, nodes=2 * len(cells), options=RegionOptions(order), on_improve=kept.append
+            )
             assert (result.status, result.board, result.score) == (RegionStatus.OPTIMAL, upper, 27) and not kept
 
 
@@ -215,7 +221,9 @@ def test_a_region_with_a_hole_never_ends_worse() -> None:
     kept: list[Board] = []
     before = verify(puzzle, Board(holes, 8, 8)).score
     for order in ("static", "dynamic"):
-        result = resolve(puzzle, Board(holes, 8, 8), range(8, 56), nodes=500, order=order, keep=kept.append)
+        result = resolve(
+            puzzle, Board(holes, 8, 8), range(8, 56), nodes=500, options=RegionOptions(order), on_improve=kept.append
+        )
         assert result.board.placed == 64 and before <= result.score == verify(puzzle, result.board).score
         assert verify(puzzle, result.board).complete
     assert all(verify(puzzle, one).score > before for one in kept)
@@ -234,7 +242,7 @@ def test_an_illegal_board_is_never_proven_the_best() -> None:
 
 def test_levels_of_any_depth_are_compared() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    search = _Resolve(puzzle, board, list(range(64)), 1, 1, True)
+    search = _Resolve(puzzle, board, list(range(64)), RegionOptions())
     first, second, *_ = (schedule.name for schedule in search.schedules)
     search.costs = {first: (0, 7.0), second: (2, 9.0)}
     assert [schedule.name for schedule in search._ranked(1000)[:2]] == [second, first]  # 5**1000 overflows
@@ -246,7 +254,14 @@ def test_the_proof_begins_at_the_bound_of_the_root() -> None:
         window = random_window(seed)
         expected = best_score(window)
         with_balance, without = (
-            resolve(window.puzzle, window.board, window.cells, donors=window.donors, nodes=0, balance=balance).bound
+            resolve(
+                window.puzzle,
+                window.board,
+                window.cells,
+                donors=window.donors,
+                nodes=0,
+                options=RegionOptions(balance=balance),
+            ).bound
             for balance in (True, False)
         )
         assert expected is not None and expected <= with_balance <= without
@@ -260,7 +275,7 @@ def test_a_target_that_the_rest_of_the_board_refutes_is_answered_at_once() -> No
     placements[[9, 10, 49, 50]] = placements[[10, 9, 50, 49]]
     given = Board(placements, 8, 8)
     for order in ("static", "dynamic"):
-        result = resolve(puzzle, given, [49, 50], target=puzzle.max_score, order=order, nodes=1000)
+        result = resolve(puzzle, given, [49, 50], target=puzzle.max_score, options=RegionOptions(order), nodes=1000)
         assert (result.status, result.nodes, result.board) == (RegionStatus.TARGET_REFUTED, 0, given)
 
 
@@ -269,11 +284,11 @@ def test_steps_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
     placements = board.placements.copy()
     placements[inner] = np.random.default_rng(0).permutation(placements[inner])
-    ways: list[dict[str, Any]] = [{}, {"prices": True}, {"order": "dynamic"}]
+    ways = [RegionOptions(), RegionOptions(prices=True), RegionOptions(order="dynamic")]
 
     def answers() -> list[RegionResult]:
         jumbled = Board(placements, 8, 8)
-        found = [resolve(puzzle, jumbled, rows(puzzle, 2, 5), nodes=40_000, **options) for options in ways]
+        found = [resolve(puzzle, jumbled, rows(puzzle, 2, 5), nodes=40_000, options=options) for options in ways]
         return [dataclasses.replace(one, seconds=0.0) for one in found]
 
     usual = answers()
@@ -322,9 +337,9 @@ def test_a_target_that_the_prices_refute_is_not_searched_for() -> None:
     inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
     placements[inner] = rng.permutation(placements[inner])
     jumbled = Board(placements, 8, 8)
-    priced = resolve(puzzle, jumbled, rows(puzzle, 2, 4), prices=True, nodes=1).bound
+    priced = resolve(puzzle, jumbled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), nodes=1).bound
     assert verify(puzzle, jumbled).score < priced < puzzle.max_score
-    refuted = resolve(puzzle, jumbled, rows(puzzle, 2, 4), prices=True, target=priced + 1)
+    refuted = resolve(puzzle, jumbled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), target=priced + 1)
     assert (refuted.status, refuted.nodes, refuted.bound) == (RegionStatus.TARGET_REFUTED, 0, priced)
     assert refuted.board == jumbled
 
@@ -401,7 +416,7 @@ def test_equal_pieces_have_one_price() -> None:
         inner = np.flatnonzero(pieces.all(axis=1))
         pieces[inner[1::2]] = pieces[inner[::2]]
         puzzle = dataclasses.replace(puzzle, pieces=pieces)
-        search = _Resolve(puzzle, board, list(range(6, 24)), 1, 1, True)
+        search = _Resolve(puzzle, board, list(range(6, 24)), RegionOptions())
         priced = LagrangianSearch(
             search.plan, search.used, search.outside, both_ways(puzzle, search.plan.cells), search.spare
         )
@@ -422,4 +437,6 @@ def test_prices_are_set_when_a_window_is_long_and_prove_the_same() -> None:
         _, board = load_board(url, puzzle)
         result = resolve(puzzle, board, rows(puzzle, first, first + 3), nodes=30_000_000)
         assert result.proven and result.score == best and result.nodes < 10_000_000
-        assert not resolve(puzzle, board, rows(puzzle, first, first + 3), nodes=10_000_000, prices=False).proven
+        assert not resolve(
+            puzzle, board, rows(puzzle, first, first + 3), nodes=10_000_000, options=RegionOptions(prices=False)
+        ).proven

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -19,10 +18,10 @@ from exact.region.dynamic_explain import deepest
 from exact.region.dynamic_moves import DynamicState
 from exact.region.dynamic_search import LINES
 from exact.region.kernel import FOUND, NONE, OPEN
-from exact.region.resolve import RegionStatus, _Resolve, resolve
+from exact.region.resolve import RegionOptions, RegionStatus, _Resolve, resolve
 from exact.region.state import OUTSIDE
 from exact.region.sweep import begin_sweep
-from exact.region.windows import everywhere, rows, window
+from exact.region.windows import rows, sweep_windows, window
 from instances.board import Board
 from instances.formats import load_board, viewer_url, write
 from instances.puzzle import Puzzle
@@ -33,6 +32,7 @@ from tests.instances.small_puzzles import planted
 from tests.shared_data import published_boards, shared
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+DYNAMIC = RegionOptions("dynamic")
 
 
 @pytest.mark.parametrize("block", range(6))
@@ -66,9 +66,9 @@ def test_regions_too_large_for_the_plain_search_end_as_with_the_static_order() -
         cells = rng.permutation(42)[: int(rng.integers(10, 15))].tolist() if seed % 2 else window(puzzle, 3, 4, 2, 1)
         expected = resolve(puzzle, board, cells)
         assert expected.proven
-        ways: list[dict[str, Any]] = [{}, {"backjumping": False}, {"curves": False}]
+        ways = [RegionOptions("dynamic", **part) for part in ({}, {"backjumping": False}, {"curves": False})]
         for options in ways:
-            answer = resolve(puzzle, board, cells, order="dynamic", **options)
+            answer = resolve(puzzle, board, cells, options=options)
             assert answer.proven and answer.score == expected.score == verify(puzzle, answer.board).score
 
 
@@ -81,7 +81,7 @@ def test_jumps_leave_out_nodes_and_no_refill() -> None:
         for r in range(12):
             made = {}
             for way in ("static", "steps", "jumps"):
-                search = _Resolve(puzzle, board, cells, 1, 1, True)
+                search = _Resolve(puzzle, board, cells, RegionOptions())
                 if way != "static":
                     search.use_dynamic_order(way == "jumps")
                 begin_sweep(search.work)
@@ -99,13 +99,13 @@ def test_jumps_leave_out_nodes_and_no_refill() -> None:
 def test_budgets_are_deterministic_and_bounds_hold() -> None:
     puzzle, board = jumbled(3, 6)
     cells = rows(puzzle, 1, 6)
-    first, second = (resolve(puzzle, board, cells, nodes=30_000, order="dynamic") for _ in range(2))
+    first, second = (resolve(puzzle, board, cells, nodes=30_000, options=DYNAMIC) for _ in range(2))
     assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
     assert first.score_before < first.score <= first.bound <= puzzle.max_score
-    nothing = resolve(puzzle, board, cells, nodes=1, order="dynamic")
+    nothing = resolve(puzzle, board, cells, nodes=1, options=DYNAMIC)
     assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.nodes <= 1 and nothing.board == board
-    assert resolve(puzzle, board, cells, seconds=0.001, order="dynamic").seconds < 1
-    assert resolve(puzzle, board, cells, order="dynamic", target=first.score).score >= first.score
+    assert resolve(puzzle, board, cells, seconds=0.001, options=DYNAMIC).seconds < 1
+    assert resolve(puzzle, board, cells, options=DYNAMIC, target=first.score).score >= first.score
 
 
 def test_ctrl_c_gives_what_is_known() -> None:
@@ -117,15 +117,15 @@ def test_ctrl_c_gives_what_is_known() -> None:
         if score > verify(puzzle, board).score:
             raise KeyboardInterrupt
 
-    result = resolve(puzzle, board, rows(puzzle, 1, 6), order="dynamic", report=stop)
+    result = resolve(puzzle, board, rows(puzzle, 1, 6), options=DYNAMIC, on_progress=stop)
     assert result.status == RegionStatus.INTERRUPTED and result.score == seen[-1] > result.score_before
     assert verify(puzzle, result.board).score == result.score <= result.bound
 
 
 def test_an_order_that_is_none_is_refused_and_auto_looks_at_the_shape() -> None:
     puzzle, board = planted(2, 9, 9, 5)
-    with pytest.raises(InputError, match="'dynamic' is not known; expected one of auto, static, urgent"):
-        resolve(puzzle, board, [3], order="dynamic")
+    with pytest.raises(InputError, match="'urgent' is not known; expected one of auto, static, dynamic"):
+        resolve(puzzle, board, [3], options=RegionOptions("urgent"))
     compact = {(h, w): is_compact(puzzle, np.array(window(puzzle, h, w, 1, 1))) for h in range(1, 7) for w in (4, 6)}
     assert [shape for shape, yes in compact.items() if yes] == [(3, 4), (4, 4), (5, 4), (5, 6), (6, 6)]
     assert not is_compact(puzzle, np.arange(0, 81, 4)), "cells that lie apart"
@@ -135,7 +135,7 @@ def test_everywhere_takes_an_order() -> None:
     puzzle, board = planted(4, 6, 5, 4)
     placements = board.placements.copy()
     placements[[7, 8]] = placements[[8, 7]]
-    results = list(everywhere(puzzle, Board(placements, 6, 5), 2, 3, order="dynamic"))
+    results = list(sweep_windows(puzzle, Board(placements, 6, 5), 2, 3, options=DYNAMIC))
     assert results[-1].result.score == puzzle.max_score and all(one.result.proven for one in results)
 
 
@@ -224,7 +224,7 @@ def check_explanations(seed: int) -> int:
     """Search a small region, and hold every explanation against the oracle; kernels must run without jit."""
     puzzle, board = jumbled(seed, 2 + seed % 5, clues=seed % 3)
     cells = np.random.default_rng(seed).permutation(42)[:6].tolist() if seed % 4 else window(puzzle, 2, 3, 2, 1)
-    search = _Resolve(puzzle, board, cells, 0, 1, seed % 2 > 0)
+    search = _Resolve(puzzle, board, cells, RegionOptions(balance=False, curves=seed % 2 > 0))
     search.use_dynamic_order(True)
     checked = 0
 
@@ -259,7 +259,7 @@ def test_the_kernels_without_jit_and_with_bounds_checking(variable: str) -> None
         "from tests.fuzz_region import *\n"
         "for seed in range(0, 60, 3):\n"
         "    window = random_window(seed)\n"
-        "    if len(window.cells) <= 6: check(window, best_score(window), order='urgent')\n"
+        "    if len(window.cells) <= 6: check(window, best_score(window), order='dynamic')\n"
     )
     environment = os.environ | {variable: "1"}
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -275,7 +275,8 @@ def test_squares_of_published_boards_need_an_eighth_of_the_nodes() -> None:
         url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={published_boards()[number][2]}"
         board = load_board(url, puzzle)[1]
         results = {
-            way: resolve(puzzle, board, cells_of(puzzle, board, "4x4", 0), order=way, prices=False) for way in made
+            way: resolve(puzzle, board, cells_of(puzzle, board, "4x4", 0), options=RegionOptions(way, prices=False))
+            for way in made
         }
         assert results["static"].proven and results["auto"].proven
         assert results["static"].score == results["auto"].score

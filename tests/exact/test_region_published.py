@@ -57,10 +57,17 @@ def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.Cap
     assert main([*arguments, "--rows", "9"]) == 2
     capsys.readouterr()
     assert main([*arguments, "--rows", "2", "--without", "speed"]) == 2
-    assert "expected some of balance, look, curves, prices, backjumping" in capsys.readouterr().err
-    assert main([*arguments[:-1], str(tmp_path / "urgent.csv"), "--rows", "2", "--order", "dynamic"]) == 0
+    assert "expected some of balance, lookahead, curves, prices, backjumping" in capsys.readouterr().err
+    assert main([*arguments[:-1], str(tmp_path / "dynamic.csv"), "--rows", "2", "--order", "dynamic"]) == 0
     assert "| 2 | all | 2 | 2 | 1 | 0 |" in capsys.readouterr().out
-    others = [*arguments[:-1], str(tmp_path / "others.csv"), "--rows", "2", "--without", "prices,look,balance,curves"]
+    others = [
+        *arguments[:-1],
+        str(tmp_path / "others.csv"),
+        "--rows",
+        "2",
+        "--without",
+        "prices,lookahead,balance,curves",
+    ]
     assert main(others) == 0
     assert "| 2 | all | 2 | 2 | 1 | 0 |" in capsys.readouterr().out
 

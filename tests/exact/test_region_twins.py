@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exact.region.resolve import RegionStatus, resolve
+from exact.region.resolve import RegionOptions, RegionStatus, resolve
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
@@ -35,20 +35,22 @@ def test_a_twin_on_the_cell_of_a_clue_changes_no_answer(cells: list[int], option
     own, twin = laid(0, 1, 2, 4, 3, 5, 6), laid(0, 2, 1, 4, 3, 5, 6)
     for board in (own, twin):
         assert verify(row(), board).valid
-        result = resolve(row(), board, cells, **options)
+        result = resolve(row(), board, cells, options=RegionOptions(**options))
         assert result.status == RegionStatus.IMPROVED_OPTIMAL and result.score == 6, board
         assert verify(row(), result.board).complete
     for board in (own, twin):
-        result = resolve(row(), board, [2, 3], **options)
+        result = resolve(row(), board, [2, 3], options=RegionOptions(**options))
         assert result.status == RegionStatus.OPTIMAL and result.score == 3 and result.board == board
 
 
 @pytest.mark.parametrize("options", WAYS)
 def test_partial_boards_with_a_twin_on_the_cell_of_a_clue(options: dict[str, Any]) -> None:
     for board in (laid(0, 2, -1, 4, 3, 5, 6), laid(0, 2, 1, -1, -1, 5, 6), laid(0, -1, 1, 4, 3, 5, 6)):
-        result = resolve(row(), board, [1, 2, 3, 4], **options)
+        result = resolve(row(), board, [1, 2, 3, 4], options=RegionOptions(**options))
         assert result.proven and result.score == 6 and verify(row(), result.board).complete
-    result = resolve(row(), laid(0, -1, 1, 4, 3, 5, 6), [1, 3, 4], **options)  # what lies on cell 2 is a twin's as well
+    result = resolve(
+        row(), laid(0, -1, 1, 4, 3, 5, 6), [1, 3, 4], options=RegionOptions(**options)
+    )  # what lies on cell 2 is a twin's as well
     assert result.proven and result.score == 6 and verify(row(), result.board).complete
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exact.region.windows import around_mismatches, choose_donors, everywhere
+from exact.region.windows import around_mismatches, choose_donors, sweep_windows
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -18,11 +18,11 @@ def test_everywhere_visits_all_windows_and_keeps_what_it_gains() -> None:
     placements = board.placements.copy()
     placements[[7, 8]] = placements[[8, 7]]
     start = Board(placements, 6, 5)
-    results = list(everywhere(puzzle, start, 2, 3, nodes=100_000))
+    results = list(sweep_windows(puzzle, start, 2, 3, nodes=100_000))
     assert [(one.row, one.column) for one in results] == [(row, column) for row in range(4) for column in range(4)]
     assert results[-1].result.score == puzzle.max_score > verify(puzzle, start).score
     assert sum(one.result.improved for one in results) == 1
-    assert list(everywhere(puzzle, start, 2, 3, seconds=lambda: 0.0)) == []
+    assert list(sweep_windows(puzzle, start, 2, 3, seconds=lambda: 0.0)) == []
 
 
 def test_cells_around_mismatches_and_donors_apart() -> None:

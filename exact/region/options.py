@@ -1,0 +1,49 @@
+"""How a region is searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lns_support.errors import InputError
+
+ORDERS = ("auto", "static", "dynamic")
+
+
+@dataclass(frozen=True)
+class RegionOptions:
+    """Parts of the region search that can be chosen or switched off. The optimum does not depend on them.
+
+    Parameters
+    ----------
+    order : {"static", "dynamic", "auto"}
+        In which order the cells are decided. "static": in a fixed order along the region. "dynamic": at each node the
+        cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": dynamic without
+        backjumping in compact regions, where it is faster, and static in others.
+    balance : bool
+        Use the bound by colour balance (`exact.region.balance`).
+    lookahead : bool
+        Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
+    curves : bool
+        Limit how many mismatches may be spent by each depth (`exact.region.spend_curves`).
+    prices : bool or None
+        Use the cost-to-go bound with Lagrangian prices (`exact.region.lagrangian`): from the start (True), never
+        (False), or as soon as the search turns out to be long (None).
+    backjumping : bool
+        With the dynamic order: jump back to a decision that explains the dead end, not just to the last one.
+
+    Raises
+    ------
+    InputError
+        If `order` is none of the three names.
+    """
+
+    order: str = "static"
+    balance: bool = True
+    lookahead: bool = True
+    curves: bool = True
+    prices: bool | None = None
+    backjumping: bool = True
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise InputError(f"the order '{self.order}' is not known; expected one of {', '.join(ORDERS)}")
