@@ -109,7 +109,7 @@ class Measurement:
         while self.search.constructor is None:  # measures the pieces, and compiles, before the clock starts
             self.search.step(puzzle.max_score)
         self.search.pop_boards()
-        self._nodes_before = self.search.statistics.work
+        self._nodes_before = self.search.statistics.placements
 
     def run(self, seconds: float, progress: Callable[[str], None]) -> None:
         """Search and count for so many seconds of this core; the sights are raised whenever a score is common."""
@@ -137,7 +137,7 @@ class Measurement:
     @property
     def nodes(self) -> int:
         """Placements in ``seconds``."""
-        return self.search.statistics.work - self._nodes_before
+        return self.search.statistics.placements - self._nodes_before
 
     def best_arm(self, score: int) -> Fit:
         """What the search has learned of the arm that promises most boards of ``score``, among those searched."""

@@ -17,7 +17,7 @@ from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engine import FoundBoard, State, Statistics, counters, legal_score, verified_board
+from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
 from lns.neighbourhoods import windows
 from lns.params import Params
 from lns.rng import RandomState, random_state
@@ -131,7 +131,7 @@ class MainEngine:
     def _rework(self, best: Board) -> bool:
         """Re-solve the next region of the best board; False when all have been."""
         if self._regions is None:
-            self._regions = windows.regions(self.puzzle, best) if self.params.windows.nodes else []
+            self._regions = windows.rework_regions(self.puzzle, best) if self.params.windows.nodes else []
         if self.region >= len(self._regions):
             return False
         result = resolve(self.puzzle, best, self._regions[self.region], nodes=self.params.windows.nodes)
@@ -210,10 +210,10 @@ class MainEngine:
         """Go on from ``state``; raises InputError where it does not fit this puzzle."""
         puzzle = self.puzzle
         self.best_score = int(state["counters"][0])
-        self.boards, self.quiet, self.region, *efforts = counters(state["counters"][1:])
+        self.boards, self.quiet, self.region, *efforts = saved_counters(state["counters"][1:])
         self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died = efforts
         self.random[:] = state["random"]
-        number, islands = counters(state["lot"])
+        number, islands = saved_counters(state["lot"])
         if number >= islands:
             raise InputError("the saved island is none of so many")
         if self.lot[1] % islands or self.lot[0] % islands != number:

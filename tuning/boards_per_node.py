@@ -72,7 +72,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
     tallies = {score: Tally() for score in scores}
     boards = []
     began = time.process_time()
-    while search.statistics.effort < nodes:
+    while search.statistics.node_equivalents < nodes:
         search.best_score = best  # whatever it has found: the aim stays
         search.step(puzzle.max_score)
         for find in search.pop_boards():
@@ -84,7 +84,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
         island,
         tuple(tally.count for tally in tallies.values()),
         tuple(boards),
-        search.statistics.effort,
+        search.statistics.node_equivalents,
         time.process_time() - began,
         tuple((arm.view, arm.colour_set, arm.percent, arm.work / work) for arm in search.arms.arms),
     )

@@ -52,7 +52,7 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
     yield "a child of a beam", node_equivalents.CHILD, seconds / beam.nodes / node
 
     assert search.best is not None
-    largest = sorted(windows.regions(puzzle, search.best), key=len, reverse=True)
+    largest = sorted(windows.rework_regions(puzzle, search.best), key=len, reverse=True)
     resolve(puzzle, search.best, largest[0], nodes=1)  # compiles
     began, placed = time.process_time(), 0
     for cells in largest:

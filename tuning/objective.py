@@ -163,4 +163,4 @@ class TrialRun:
     def _counted(self) -> float:
         done = self._engine.statistics
         measured = done.arms * self._measuring + done.colour_sets * self._census
-        return done.effort + measured  # where it measures it counts none
+        return done.node_equivalents + measured  # where it measures it counts none

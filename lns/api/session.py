@@ -43,7 +43,7 @@ class RunRecorder(Protocol):
 
     def begin(self, archipelago: Archipelago, version: str) -> None: ...
 
-    def record(self, archipelago: Archipelago) -> None: ...
+    def on_round(self, archipelago: Archipelago) -> None: ...
 
     def end(self, archipelago: Archipelago, why: str) -> None: ...
 
@@ -99,7 +99,7 @@ class SearchSession:
         self._improved_at = 0.0
         self._why = "failed"
         self._failure: BaseException | None = None
-        self._placements_before = archipelago.statistics.work  # of earlier sessions
+        self._placements_before = archipelago.statistics.placements  # of earlier sessions
         self._steps_before = {number: island.steps for number, island in archipelago.islands.items()}
         recorder.on_best = self._improved
 
@@ -142,7 +142,7 @@ class SearchSession:
                 self._on_improve(found)
         archipelago = self.archipelago
         statistics, score = archipelago.statistics, archipelago.best_score if archipelago.best_score >= 0 else "-"
-        rate = (statistics.work - self._placements_before) / max(archipelago.elapsed, 0.5) / 1e6
+        rate = (statistics.placements - self._placements_before) / max(archipelago.elapsed, 0.5) / 1e6
         self._progress.show(
             f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {statistics.unit}/s", archipelago.elapsed
         )
@@ -167,7 +167,7 @@ class SearchSession:
             self._failure = error
 
     def _after_round(self, archipelago: Archipelago) -> None:
-        self.recorder.record(archipelago)
+        self.recorder.on_round(archipelago)
         archipelago.min_score = self.recorder.min_score
         if self._stop_wanted():
             archipelago.stop()

@@ -29,7 +29,7 @@ from lns.islands import Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
-from lns.runs.files import PARAMETERS, clock
+from lns.runs.files import PARAMETERS, format_duration
 from lns.runs.history import RunHistory
 from lns.runs.memory import MemoryRecorder
 from lns.runs.recorder import Recorder
@@ -169,7 +169,7 @@ def solve(
             searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, executor=executor
         )
         if begun is not None:
-            recorder.adopt(begun, begun_score, "start")
+            recorder.record_known_best(begun, begun_score, "start")
         return _run(
             puzzle, archipelago, recorder, directory, target=target, seconds=seconds, steps=steps, stop=stop,
             pins=len(clues), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,
@@ -221,22 +221,22 @@ def resume(
         if seconds <= 0 and not history.budget_s:
             raise InputError("nothing of it was saved, nor how long it was to last; say so with --time", run_dir)
         if seconds <= 0:
-            used = clock(history.elapsed_s)
+            used = format_duration(history.elapsed_s)
             raise InputError(f"its time is used up ({used}); say how much longer with --time", run_dir)
         history.budget_s = history.elapsed_s + seconds
         last = history.sessions[-1].workers if history.sessions else 1
         if missing := parameters.unnamed(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
-        log.info("going on at %s of search", clock(history.elapsed_s))
+        log.info("going on at %s of search", format_duration(history.elapsed_s))
         best = recovered.best
         archipelago = Archipelago(
             directory.searched, directory.params, settings.seed, workers or min(last, max_workers()),
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
             islands=recovered.islands, executor=executor,
         )  # fmt: skip
-        recorder = Recorder(directory, history, recovered.journal, recovered.recent)
+        recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
         if best is not None:
-            recorder.adopt(best.board, best.score, recovered.origin)
+            recorder.record_known_best(best.board, best.score, recovered.origin)
         return _run(
             directory.puzzle, archipelago, recorder, directory,
             target=settings.target if settings.target >= 0 else None, seconds=seconds, steps=steps, stop=stop,

@@ -44,12 +44,12 @@ def show(puzzle: Puzzle, params: Params, args: argparse.Namespace) -> int:
 
 
 def _print_table(puzzle: Puzzle, found: Estimate) -> None:
-    from lns.distinct_boards import cells_apart
+    from lns.distinct_boards import min_distance
 
     speed = f"{found.nodes / found.seconds / 1e6:.1f} M placements/s"
     early = ", interrupted" if found.interrupted else ""
     print(f"{puzzle.name}, best possible {puzzle.max_score}: {found.seconds:.0f} s of one core{early}, {speed}")
-    print(f"Boards of at least a score per core-hour, different in {cells_apart(puzzle.cells)} cells or more.")
+    print(f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more.")
     print(
         f"Measured up to {found.trusted}. Above it `expected` is extrapolated: half-way (of their logarithms) between"
     )

@@ -14,12 +14,12 @@ def facts(result: Result) -> dict[str, Any]:
 
     done = result.statistics
     return {
-        "work": done.effort,
+        "work": done.node_equivalents,
         "unit": done.unit,
         "parts": [
             {
                 "name": part.name,
-                "work": part.effort,
+                "work": part.node_equivalents,
                 "share": round(part.share, 6),
                 "boards": part.boards,
                 "bests": part.bests,
@@ -27,7 +27,7 @@ def facts(result: Result) -> dict[str, Any]:
                 "edges_per_1e9": part.edges_per_1e9,
                 "boards_per_1e9": part.boards_per_1e9,
             }
-            for part in parts(result.history, done.efforts())
+            for part in parts(result.history, done.node_equivalents_by_part())
         ],
         "tails": {"prefixes": done.prefixes, "nodes": done.tail_nodes},
         "islands": [
@@ -35,7 +35,7 @@ def facts(result: Result) -> dict[str, Any]:
                 "island": island.number,
                 "score": island.best_score,
                 "steps": island.steps,
-                "work": island.statistics.effort,
+                "work": island.statistics.node_equivalents,
             }
             for _, island in sorted(result.islands.items())
         ],

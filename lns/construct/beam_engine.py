@@ -15,7 +15,7 @@ from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_cut_of, order_of
 from lns.construct.tail import plan_tail
-from lns.engine import FoundBoard, State, Statistics, counters, verified_board
+from lns.engine import FoundBoard, State, Statistics, saved_counters, verified_board
 from lns.node_equivalents import CHILD
 from lns.params import Params
 from lns.rng import RandomState
@@ -171,7 +171,7 @@ class BeamEngine:
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError where it does not fit this puzzle and these parameters."""
         self.best_score, depth = int(state["counters"][0]), int(state["counters"][-1])
-        self.boards, self.prefixes, self.nodes, self.died = counters(state["counters"][1:-1])
+        self.boards, self.prefixes, self.nodes, self.died = saved_counters(state["counters"][1:-1])
         best = state["best"].astype(np.int32)
         self.best = Board(best, self.puzzle.width, self.puzzle.height) if len(best) else None
         paths, worth = state["paths"].astype(np.int16), state["worth"].astype(np.int64)

@@ -18,7 +18,7 @@ from lns.construct.kernel import Plan, Prefix
 from lns.construct.order import padded
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import plan_tail
-from lns.engine import State, counters
+from lns.engine import State, saved_counters
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
@@ -232,17 +232,17 @@ class Constructor:
         if any(len(state[name]) != len(value) for name, value in self.state().items()):
             raise _foreign()
         self.random[:] = state["random"]
-        self.counters[:] = counters(state["counters"])
-        self.shuffle_seed, *marks, exhausted, self.before = counters(state["shuffle"])
+        self.counters[:] = saved_counters(state["counters"])
+        self.shuffle_seed, *marks, exhausted, self.before = saved_counters(state["shuffle"])
         self.shuffled_at, self._prefixes_before, self._tail_nodes_before = marks
         self.exhausted = bool(exhausted)
-        self.spent[:] = counters(state["spent"])
-        self.ends[:] = counters(state["ends"])
-        self.prefix.census[:] = counters(state["census"])
+        self.spent[:] = saved_counters(state["spent"])
+        self.ends[:] = saved_counters(state["ends"])
+        self.prefix.census[:] = saved_counters(state["census"])
         if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
             raise _foreign()
         self.prefix.frontier_keys[:] = state["frontier_keys"]
-        self.prefix.scalars[:] = int(state["scalars"][0]), *counters(state["scalars"][1:])
+        self.prefix.scalars[:] = int(state["scalars"][0]), *saved_counters(state["scalars"][1:])
         wait = max(kernel.SAMPLE_NODES, kernel.DEAR * self.tail_nodes)
         next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
         before = self.shuffled_at, self._prefixes_before, self._tail_nodes_before, next_sample

@@ -41,7 +41,7 @@ from lns.construct.quota_arm import ALL, NEW, Floats, QuotaArm, chances, expecte
 from lns.construct.quota_profile import profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_sets, quota_end
 from lns.construct.schedule_search import Aim, Fit, best_schedule, cut_of, highest_aim, measure, order_of, schedule_for
-from lns.engine import MOST_SAVED, State
+from lns.engine import MAX_SAVED_COUNTER, State
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
@@ -330,7 +330,7 @@ class QuotaBandit:
         if not 0 < len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != ENDS + 1:
             raise InputError("the saved arms are of other parameters")
         for values in (fits, spent, ends, numbers, aim):
-            if not ((values >= 0) & (values <= MOST_SAVED)).all():
+            if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():
                 raise InputError("the saved arms have numbers out of range")
         if (
             len(unlock) >= MAX_BREAKS

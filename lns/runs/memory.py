@@ -13,7 +13,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import FoundBoard
 from lns.islands import Archipelago
-from lns.runs.files import now
+from lns.runs.files import utc_now
 from lns.runs.history import RunHistory, SessionRecord
 
 
@@ -49,13 +49,13 @@ class MemoryRecorder:
     def begin(self, archipelago: Archipelago, version: str) -> None:
         """The search begins."""
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-        self.history.begin(SessionRecord(now(), socket.gethostname(), machine, version, archipelago.workers))
+        self.history.begin(SessionRecord(utc_now(), socket.gethostname(), machine, version, archipelago.workers))
 
-    def adopt(self, board: Board, score: int, origin: str) -> None:
+    def record_known_best(self, board: Board, score: int, origin: str) -> None:
         """Take a board that is there before the search begins for the best."""
         self._keep(FoundBoard(board, score, origin))
 
-    def record(self, archipelago: Archipelago) -> None:
+    def on_round(self, archipelago: Archipelago) -> None:
         """Take what the islands found since the last call."""
         self.history.elapsed_s = archipelago.elapsed
         self.history.sessions[-1].seconds = archipelago.elapsed
@@ -64,7 +64,7 @@ class MemoryRecorder:
 
     def end(self, archipelago: Archipelago, why: str) -> None:
         """The search is over."""
-        self.record(archipelago)
+        self.on_round(archipelago)
         self.history.sessions[-1].ended = why
 
     def _keep(self, found: FoundBoard) -> None:
@@ -73,7 +73,7 @@ class MemoryRecorder:
             verification = verify(self.puzzle, found.board)
             if not verification.complete or verification.score != found.score:
                 raise AssertionError(f"{found.origin} returned an illegal board, or a wrong score")
-            self.history.improve(found, now())
+            self.history.improve(found, utc_now())
             self.best = best_json(
                 self.puzzle, found.board, instance=self._instance, seed=self._seed,
                 elapsed_s=round(self.history.elapsed_s, 3),

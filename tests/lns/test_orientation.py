@@ -129,7 +129,7 @@ def test_pinned_lower_rows_come_first():
     laid = solution.placements.tolist()
     puzzle = puzzle.with_clues([Clue(cell, laid[cell] >> 2, laid[cell] & 3) for cell in range(60, 100)])
     engine = make_engine("auto", puzzle, Params(), 1, 0)
-    while engine.best_score < puzzle.max_score and engine.statistics.work < 50_000_000:
+    while engine.best_score < puzzle.max_score and engine.statistics.placements < 50_000_000:
         engine.step(puzzle.max_score)
     assert engine.best_score == puzzle.max_score
 
