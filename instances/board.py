@@ -58,6 +58,19 @@ class Board:
         return int((self.placements != other.placements).sum())
 
     @property
+    def puzzle(self) -> Puzzle | None:
+        return self.__dict__.get("_puzzle")
+
+    def of(self, puzzle: Puzzle) -> Board:
+        """The same placements with the puzzle attached."""
+        known = Board(self.placements, self.width, self.height)
+        known.__dict__["_puzzle"] = puzzle
+        return known
+
+    def _repr_html_(self) -> str:
+        return "<svg>"
+
+    @property
     def placed(self) -> int:
         """Number of cells with a piece."""
         return int((self.placements >= 0).sum())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from exact.region import windows
+from exact.region.options import RegionOptions
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
@@ -97,9 +99,8 @@ def improve(
         target=target,
         nodes=nodes,
         seconds=DEFAULT_SECONDS if time is None and nodes is None else time,
-        order=order,
-        backjumping=backjumping,
-        report=on_progress,
-        keep=on_improve,
+        options=RegionOptions(order=order, backjumping=backjumping),
+        on_progress=on_progress,
+        on_improve=on_improve,
     )
-    return result.of(known)
+    return replace(result, board=result.board.of(known))

@@ -72,9 +72,9 @@ def progress_view(choice: str | ProgressView | None, seconds: float | None) -> P
         raise InputError(f"unknown progress '{choice}'; expected one of {', '.join(CHOICES)}, None or an object")
     if choice == "auto":
         choice = "notebook" if _in_notebook() else "terminal" if sys.stderr.isatty() else "none"
-    return {"none": NoProgress, "notebook": lambda: NotebookProgress(seconds)}.get(
-        choice, lambda: LiveLine(seconds, quiet=False)
-    )()
+    if choice == "notebook":
+        return NotebookProgress(seconds)
+    return LiveLine(seconds, quiet=False) if choice == "terminal" else NoProgress()
 
 
 def _in_notebook() -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, Protocol
 
+from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.api.progress import ProgressView
 from lns.api.stopping import SearchProgress, StopRule
@@ -40,6 +41,8 @@ class RunRecorder(Protocol):
 
     @property
     def write_errors(self) -> list[str]: ...
+
+    def record_known_best(self, board: Board, score: int, origin: str) -> None: ...
 
     def begin(self, archipelago: Archipelago, version: str) -> None: ...
 

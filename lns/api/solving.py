@@ -24,8 +24,8 @@ from lns.api.session import UNLIMITED_S, RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule
 from lns.engine import FoundBoard
-from lns.engines import ENGINES
 from lns.islands import Archipelago
+from lns.names import ENGINES
 from lns.params import Params
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
@@ -151,7 +151,8 @@ def solve(
     seconds = _seconds(time, steps, stop)
     with contextlib.ExitStack() as stack:
         history = RunHistory(seconds)
-        directory, recorder = None, None
+        directory: RunDirectory | None = None
+        recorder: RunRecorder
         if run_dir is None:
             searched = puzzle.with_clues({*puzzle.clues, *clues}) if clues else puzzle
             recorder = MemoryRecorder(puzzle, history, instance=instance, seed=seed, min_score=log_from)
@@ -163,7 +164,7 @@ def solve(
             )  # fmt: skip
             stack.enter_context(directory)
             stack.enter_context(_run_log(directory))
-            searched = directory.searched
+            searched = directory.pinned_puzzle
             recorder = Recorder(directory, history, BoardLog(directory.path), [])
         archipelago = Archipelago(
             searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, executor=executor
@@ -217,7 +218,7 @@ def resume(
         stack.enter_context(_run_log(directory))
         recovered = recover(directory)
         history, settings = recovered.history, directory.settings
-        seconds = history.left_s if time is None else time
+        seconds = history.remaining_s if time is None else time
         if seconds <= 0 and not history.budget_s:
             raise InputError("nothing of it was saved, nor how long it was to last; say so with --time", run_dir)
         if seconds <= 0:
@@ -230,7 +231,7 @@ def resume(
         log.info("going on at %s of search", format_duration(history.elapsed_s))
         best = recovered.best
         archipelago = Archipelago(
-            directory.searched, directory.params, settings.seed, workers or min(last, max_workers()),
+            directory.pinned_puzzle, directory.params, settings.seed, workers or min(last, max_workers()),
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
             islands=recovered.islands, executor=executor,
         )  # fmt: skip

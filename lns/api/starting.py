@@ -35,15 +35,15 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
         The board breaks a rule of the puzzle, or has the piece of a clue on another cell.
     """
     verification = verify(puzzle, board)
-    if verification.broken:
-        raise InputError(f"the start board is not legal for {puzzle.name}: {verification.broken[0]}", source)
+    if verification.violations:
+        raise InputError(f"the start board is not legal for {puzzle.name}: {verification.violations[0]}", source)
     board = normalise_clue_pieces(puzzle, board)
     cell_of = {oriented // 4: cell for cell, oriented in enumerate(board.placements.tolist()) if oriented >= 0}
     for clue in puzzle.clues:
         if board.placements[clue.cell] < 0 and clue.piece in cell_of:
             raise InputError(
-                f"the start board has piece {clue.piece + 1} on {puzzle.place(cell_of[clue.piece])}; "
-                f"expected it on {puzzle.place(clue.cell)}, where a clue wants it",
+                f"the start board has piece {clue.piece + 1} on {puzzle.cell_label(cell_of[clue.piece])}; "
+                f"expected it on {puzzle.cell_label(clue.cell)}, where a clue wants it",
                 source,
             )
     return board
@@ -97,12 +97,12 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> t
     for cell in sorted(named - clues):
         if given.placements[cell] < 0:
             raise InputError(
-                f"the pins name {puzzle.place(cell)}, which is empty on the start board; expected a piece there"
+                f"the pins name {puzzle.cell_label(cell)}, which is empty on the start board; expected a piece there"
             )
     for first, second in verify(puzzle, full).mismatches:
         if {first, second} <= kept:
             raise InputError(
-                f"the pins name {puzzle.place(first)} and {puzzle.place(second)}, which do not match; "
+                f"the pins name {puzzle.cell_label(first)} and {puzzle.cell_label(second)}, which do not match; "
                 "expected at most one of them"
             )
     at_home = normalise_clue_pieces(puzzle, full)

@@ -43,7 +43,7 @@ def test_a_generated_puzzle_is_that_of_the_command_line(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
-    puzzle, board = lns.generate("like-e2", width=4, seed=1)
+    _, board = lns.generate("like-e2", width=4, seed=1)
     other, _ = lns.generate("like-e2", width=5, seed=1)
     with pytest.raises(lns.InputError, match="no such file"):
         lns.load_puzzle(tmp_path / "missing.txt")

@@ -23,7 +23,10 @@ def test_a_damaged_region_is_refilled_and_proven() -> None:
     assert before < puzzle.max_score
     seen: list[int] = []
     better = lns.improve(
-        puzzle, damaged, lns.cells.rows(puzzle, 2, 4), on_improve=lambda board: seen.append(lns.verify(puzzle, board).score)
+        puzzle,
+        damaged,
+        lns.cells.rows(puzzle, 2, 4),
+        on_improve=lambda board: seen.append(lns.verify(puzzle, board).score),
     )
     assert better.proven and better.score == better.bound == puzzle.max_score and better.score_before == before
     assert lns.verify(puzzle, better.board).score == puzzle.max_score == seen[-1] and seen == sorted(seen)

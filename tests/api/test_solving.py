@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import _thread
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -69,7 +70,9 @@ def test_the_command_line_makes_the_same_run(tmp_path: Path, capsys: pytest.Capt
     called = quick(tmp_path / "p.txt", run_dir=tmp_path / "called")
     for name in ("placements", "score", "instance", "instance_sha256", "seed", "url"):
         assert typed[name] == called.record[name] == json.loads((tmp_path / "called" / "best.json").read_text())[name]
-    assert {path.name for path in (tmp_path / "typed").iterdir()} == {path.name for path in (tmp_path / "called").iterdir()}
+    assert {path.name for path in (tmp_path / "typed").iterdir()} == {
+        path.name for path in (tmp_path / "called").iterdir()
+    }
 
 
 def test_the_same_seed_makes_the_same_search_and_a_resume_changes_nothing(tmp_path: Path) -> None:
@@ -131,7 +134,12 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any],
 
 def test_bad_pins_are_refused() -> None:
     puzzle, solution = lns.generate("like-e2", width=4, seed=1)
-    for pins, sentence in (("99", "off the board"), ([16], "off the board"), ("r0-3", "no cell free"), ("x", "no list")):
+    for pins, sentence in (
+        ("99", "off the board"),
+        ([16], "off the board"),
+        ("r0-3", "no cell free"),
+        ("x", "no list"),
+    ):
         with pytest.raises(lns.InputError, match=sentence):
             quick(puzzle, start=solution, pins=pins)
     holed = solution.placements.copy()
@@ -149,17 +157,30 @@ def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: 
     assert [path.name for path in tmp_path.iterdir()] == ["note"]
 
 
-def interrupt_soon(found: lns.FoundBoard) -> None:
-    _thread.interrupt_main()
+class Interrupt:
+    """A callback that sends Ctrl-C once, at the first board."""
+
+    def __init__(self) -> None:
+        self.sent = False
+
+    def __call__(self, found: lns.FoundBoard) -> None:
+        if not self.sent:
+            self.sent = True
+            _thread.interrupt_main()
 
 
 def test_ctrl_c_ends_the_search_with_what_it_has(tmp_path: Path) -> None:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    result = quick("like-e2-8x8", steps=None, time=600, on_improve=interrupt_soon)
+    result = quick("like-e2-8x8", steps=None, time=600, on_improve=Interrupt())
     assert result.why == "interrupted" and result.board is not None and result.elapsed_s < 300
     with pytest.raises(KeyboardInterrupt):
         quick(
-            "like-e2-8x8", steps=None, time=600, on_improve=interrupt_soon, raise_interrupt=True, run_dir=tmp_path / "run"
+            "like-e2-8x8",
+            steps=None,
+            time=600,
+            on_improve=Interrupt(),
+            raise_interrupt=True,
+            run_dir=tmp_path / "run",
         )
     assert json.loads((tmp_path / "run" / "best.json").read_text())["score"] > 50
     assert handlers == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
@@ -187,25 +208,27 @@ def test_solve_works_in_a_thread_and_with_an_executor_of_the_user() -> None:
 def test_a_script_without_the_guard_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import lns\nlns.solve('like-e2-4x4', time=5, progress=None)\n")
-    ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300)
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300
+    )
     assert ended.returncode != 0 and "if __name__ == '__main__':" in ended.stderr
     script.write_text(
         "import lns\nif __name__ == '__main__':\n    print(lns.solve('like-e2-4x4', time=5, progress=None).score)\n"
     )
-    ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300)
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300
+    )
     assert ended.returncode == 0 and 18 <= int(ended.stdout) <= 24
 
 
 def _environment() -> dict[str, str]:
-    import os
-
     return os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 class Bar:
     """Stands in for the bar of `tqdm.auto`."""
 
-    shown: list[str] = []
+    shown: ClassVar[list[str]] = []
 
     def __init__(self, total: int | None, **_: object) -> None:
         self.total, self.n = total, 0
