@@ -153,7 +153,7 @@ def fill(
     model = build(tray, reduced=count_all)
     search = Race(model, zones=zones) if weight == RACE else Fillings(model, weight, zones=zones)
     status, spent = run_search(
-        search, count_all=count_all, nodes=nodes, seconds=seconds, report=report, processor=processor,
+        search, count_all=count_all, nodes=nodes, seconds=seconds, on_progress=report, processor_time=processor,
         first_step=FIRST_STEP,
     )  # fmt: skip
     ended = search.ended

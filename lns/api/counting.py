@@ -48,14 +48,6 @@ def count(
     InputError
         Unknown solver, missing package, or a puzzle that the solver cannot take.
     """
-    from exact.solvers import solve
+    from exact import solvers
 
-    return solve(
-        load_puzzle(puzzle),
-        solver=solver,
-        count_all=True,
-        seconds=time,
-        nodes=nodes,
-        options=options,
-        fix_corner=fix_corner,
-    )
+    return solvers.count(load_puzzle(puzzle), solver, seconds=time, nodes=nodes, options=options, fix_corner=fix_corner)

@@ -24,8 +24,8 @@ from lns.api.session import UNLIMITED_S, RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule
 from lns.engine import FoundBoard
+from lns.engines import ENGINES
 from lns.islands import Archipelago
-from lns.names import ENGINES
 from lns.params import Params
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
@@ -226,7 +226,7 @@ def resume(
             raise InputError(f"its time is used up ({used}); say how much longer with --time", run_dir)
         history.budget_s = history.elapsed_s + seconds
         last = history.sessions[-1].workers if history.sessions else 1
-        if missing := parameters.unnamed(read_text(directory.path / PARAMETERS)):
+        if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
         log.info("going on at %s of search", format_duration(history.elapsed_s))
         best = recovered.best

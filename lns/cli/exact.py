@@ -41,7 +41,17 @@ JOBS = {
     "cnf": ("lns.cli.exact_cnf", "add_cnf_arguments", "run_cnf", "write a puzzle as a formula for SAT solvers"),
     "decode": ("lns.cli.exact_cnf", "add_decode_arguments", "run_decode", "read a SAT solver's answer back as a board"),
     "isomorphic": ("lns.cli.exact_isomorphic", "add_arguments", "run", "are two sets of pieces equal but for colours?"),
-    "tray": ("lns.cli.exact_tray", "add_arguments", "run", "fill a tray with polyominoes, as in IQ Puzzler Pro"),
+    "polyomino": ("lns.cli.exact_tray", "add_arguments", "run", "fill a tray with polyominoes, as in IQ Puzzler Pro"),
+}
+
+ALIASES = {"tray": "polyomino"}
+
+PAPERS = {
+    "benoist2008": "Benoist & Bourreau 2008: tables 1 to 3",
+    "perrin_iq": "Perrin & Beaujard, report on IQ Puzzler Pro: weights of pieces, zones, trays",
+    "bailleux2025": "Bailleux 2025: the four encodings, tables 4 to 7",
+    "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6",
+    "cuvillier2010": "Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6",
 }
 
 _EPILOG = """\
@@ -56,34 +66,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for job, line in (("count", "count all solutions"), ("solve", "find the first solution, or prove there is none")):
         _add_search(jobs.add_parser(job, help=line, description=_sentence(line), epilog=_EPILOG), job)
     for job, (module, add, run_job, line) in JOBS.items():
-        parser = jobs.add_parser(job, help=line, description=_sentence(line))
+        aliases = [alias for alias, name in ALIASES.items() if name == job]
+        parser = jobs.add_parser(job, help=line, description=_sentence(line), aliases=aliases)
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         _function(module, add)(parser)
         parser.set_defaults(run_job=_function(module, run_job))
-    line = "the experiments of the five documents, on instances made as there"
+    line = "repeat the experiments of a paper, on instances generated as the paper describes"
     paper = jobs.add_parser("paper", help=line, description=_sentence(line))
-    which = paper.add_mutually_exclusive_group(required=True)
-    which.add_argument("--seed-000", action="store_true", help="Benoist & Bourreau 2008: tables 1 to 3")
-    which.add_argument("--seed-001", action="store_true", help="IQ Puzzler Pro report: weights of pieces, zones, trays")
-    which.add_argument("--seed-002", action="store_true", help="Bailleux 2025: the four encodings, tables 4 to 7")
-    which.add_argument(
-        "--seed-003", action="store_true", help="Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6"
-    )
-    which.add_argument("--seed-004", action="store_true", help="Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6")
-    paper.add_argument("--full", action="store_true", help="the paper's own scale: a night and more")
+    paper.formatter_class = argparse.RawDescriptionHelpFormatter
+    paper.epilog = "papers:\n" + "\n".join(f"  {name:<14} {what}" for name, what in PAPERS.items())
+    paper.add_argument("paper", metavar="PAPER", choices=PAPERS, help="which paper, see below")
+    paper.add_argument("--full", action="store_true", help="the sizes and budgets of the paper: a night or more")
     paper.add_argument(
-        "--budget", type=duration, metavar="S", help="seconds of a run; with --seed-003 million nodes of a tree"
+        "--budget", type=duration, metavar="S", help="limit of each run, in seconds; for jolivet2008 in million nodes"
     )
-    paper.add_argument("--per-size", type=positive_number, metavar="N", help="instances drawn for each size or class")
-    paper.add_argument("--sizes", type=positive_number, nargs="+", metavar="N", help="these sides (001: widths)")
     paper.add_argument(
-        "--colours", type=positive_number, nargs="+", metavar="K", help="these numbers of them (003, 004)"
+        "--per-size", type=positive_number, metavar="N", help="number of instances of each size or class"
     )
-    paper.add_argument("--solvers", nargs="+", metavar="NAME", help="these methods")
+    paper.add_argument(
+        "--sizes", type=positive_number, nargs="+", metavar="N", help="side lengths of the boards (perrin_iq: widths)"
+    )
+    paper.add_argument(
+        "--colours", type=positive_number, nargs="+", metavar="K",
+        help="numbers of colours (jolivet2008 and cuvillier2010 only)",
+    )  # fmt: skip
+    paper.add_argument("--solvers", nargs="+", metavar="NAME", help="the methods to compare (default: the paper's)")
     paper.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
     paper.add_argument(
-        "-o", "--output", type=Path, metavar="CSV", help="one line a run; those already there are not made again"
-    )
+        "-o", "--output", type=Path, metavar="CSV",
+        help="append a row a run to this file; runs that it has already are not repeated",
+    )  # fmt: skip
 
 
 def _sentence(line: str) -> str:
@@ -142,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
     from lns.terminal.signals import interrupt_on_signal, signal_handler
 
     with signal_handler(interrupt_on_signal):
-        if args.job in JOBS:
+        if ALIASES.get(args.job, args.job) in JOBS:
             return int(args.run_job(args))
         if args.job == "paper":
             return int(_function("lns.cli.exact_paper", "run")(args))
@@ -156,7 +168,8 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 
 def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
-    from exact.solvers import solve
+    from exact.request import Request
+    from exact.solvers import solve_request
     from instances.formats import load_board, load_puzzle, write
     from lns.api.starting import placed_as_clues
     from lns.cli.exact_boards import Boards
@@ -177,20 +190,18 @@ def _run_search(args: argparse.Namespace) -> int:
         tell_compiling(args.solver)
     try:
         with live_line(args.time, quiet=args.quiet) as line:
-            outcome = solve(
-                asked,
-                solver=args.solver,
+            request = Request(
                 count_all=args.job == "count",
                 nodes=args.nodes,
                 seconds=args.time,
-                fix_corner=args.fix_corner,
                 options=options,
-                report=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
+                on_progress=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
                 memory=None if args.memory is None else args.memory * 1_000_000,
                 sat_solver=args.sat_solver,
                 seed=args.seed or 0,
-                each=boards,
+                on_solution=boards,
             )
+            outcome = solve_request(asked, request, args.solver, fix_corner=args.fix_corner)
     except (InputError, KeyboardInterrupt):  # refused, or ended before there was anything to tell
         if boards is not None:
             boards.withdraw()

@@ -15,25 +15,24 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     from lns_support.errors import InputError
 
-    which = next((name for name in ("seed_001", "seed_002", "seed_003", "seed_004") if getattr(args, name)), None)
     if args.output is not None and args.output.suffix.lower() == ".png":
         raise InputError("the plot goes beside the rows, as .png; expected another name, like .csv", args.output)
-    return _run_seed_000(args) if which is None else _run(which, args)
+    return _run_benoist2008(args) if args.paper == "benoist2008" else _run(args.paper, args)
 
 
-def _run_seed_000(args: argparse.Namespace) -> int:
+def _run_benoist2008(args: argparse.Namespace) -> int:
     from exact.paper.benoist2008 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
     from exact.paper.benoist2008_tables import tables
     from lns.terminal.output import DONE, INTERRUPTED
     from lns_support.errors import InputError
 
     if args.colours is not None:
-        raise InputError("seed 000 takes the colours from the size; expected no --colours")
+        raise InputError("benoist2008 takes the colours from the size; expected no --colours")
     for name, asked, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
         for value in asked or ():
             if value not in known:
                 raise InputError(
-                    f"'{value}' is none of seed 000's {name}; expected some of {', '.join(map(str, known))}"
+                    f"'{value}' is none of the {name} of benoist2008; expected some of {', '.join(map(str, known))}"
                 )
     given = {"sizes": args.sizes and tuple(args.sizes), "per_size": args.per_size, "budget": args.budget}
     if args.solvers is not None:
@@ -57,24 +56,25 @@ def _run(which: str, args: argparse.Namespace) -> int:
     from lns.terminal.output import DONE, INTERRUPTED
     from lns_support.errors import InputError
 
-    seed: Any = {"seed_001": perrin_iq, "seed_002": bailleux2025, "seed_003": jolivet2008, "seed_004": cuvillier2010}[
-        which
-    ]
+    modules: dict[str, Any] = {
+        "perrin_iq": perrin_iq, "bailleux2025": bailleux2025, "jolivet2008": jolivet2008, "cuvillier2010": cuvillier2010
+    }  # fmt: skip
+    seed = modules[which]
     plan = replace(seed.FULL if args.full else seed.Plan(), seed=args.seed)
     if args.per_size is not None:
         plan = replace(plan, per_size=args.per_size)
     if args.sizes is not None:
         plan = replace(plan, sizes=tuple(args.sizes))
     if args.colours is not None:
-        if which in ("seed_001", "seed_002"):
-            why = "trays have no colours" if which == "seed_001" else "as many colours as its boards have rows"
-            raise InputError(f"{which.replace('_', ' ')}: {why}; expected no --colours")
+        if which in ("perrin_iq", "bailleux2025"):
+            why = "trays have no colours" if which == "perrin_iq" else "as many colours as its boards have rows"
+            raise InputError(f"{which}: {why}; expected no --colours")
         plan = replace(plan, colours=tuple(args.colours))
     if args.solvers is not None:
         plan = replace(plan, solvers=_known(args.solvers, seed, plan))
     if args.budget is not None:
         nodes = {"nodes": int(args.budget * 1_000_000)}  # about a second's
-        plan = replace(plan, **(nodes if which == "seed_003" else {"seconds": args.budget}))
+        plan = replace(plan, **(nodes if which == "jolivet2008" else {"seconds": args.budget}))
     rows: list[ComparisonRow] = []
     status = DONE
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lns.names import ENGINES
+from lns.engines import ENGINES
 from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number, worker_count
 
 

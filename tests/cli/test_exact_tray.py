@@ -136,7 +136,7 @@ def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pyte
 
 
 def test_the_experiment_of_seed_001(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "exact paper --seed-001 --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
+    words = "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
     assert main(words.split()) == 0
     captured = capsys.readouterr()
     assert captured.err.count("solved") == 3 * 2 * 2
@@ -146,8 +146,8 @@ def test_the_experiment_of_seed_001(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words.split()) == 0  # nothing is made again
     assert Path("runs.csv").read_text().splitlines() == lines
     assert capsys.readouterr().out == captured.out
-    assert main(["exact", "paper", "--seed-001", "--colours", "3"]) == 2
-    assert "seed 001: trays have no colours; expected no --colours" in capsys.readouterr().err
+    assert main(["exact", "paper", "perrin_iq", "--colours", "3"]) == 2
+    assert "perrin_iq: trays have no colours; expected no --colours" in capsys.readouterr().err
 
 
 def test_levels_and_classes_of_seed_001() -> None:
