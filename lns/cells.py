@@ -135,7 +135,7 @@ def parse(text: str, puzzle: Puzzle) -> list[int]:
     Returns
     -------
     list of int
-        Cell numbers in the order in which they were named, each once.
+        Cell numbers in the order in which they were named.
 
     Raises
     ------
@@ -143,16 +143,23 @@ def parse(text: str, puzzle: Puzzle) -> list[int]:
         The text is no such list, or it names a cell or row that is not on the board.
     """
     found: list[int] = []
+    for first, last, of_rows in spans(text):
+        size = puzzle.width if of_rows else 1
+        if (last + 1) * size > puzzle.cells:
+            what, end = ("row", puzzle.height - 1) if of_rows else ("cell", puzzle.cells - 1)
+            raise InputError(f"the list names {what} {last}, off the board; expected 0 to {end}")
+        found += range(first * size, (last + 1) * size)
+    return found
+
+
+def spans(text: str) -> list[tuple[int, int, bool]]:
+    """(first, last, whether rows are meant) of each part of a list as `parse` reads it; InputError if it is none."""
+    found = []
     for part in text.split(","):
         match = _SPAN.fullmatch(part.strip())
         if not match or int(match[3] or match[2]) < int(match[2]):
             raise InputError(
                 f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20, rows like r3 or r3-5"
             )
-        first, last = int(match[2]), int(match[3] or match[2])
-        size = puzzle.width if match[1] else 1
-        if (last + 1) * size > puzzle.cells:
-            what, end = ("row", puzzle.height - 1) if match[1] else ("cell", puzzle.cells - 1)
-            raise InputError(f"the list names {what} {last}, which is off the board; expected 0 to {end}")
-        found += range(first * size, (last + 1) * size)
-    return list(dict.fromkeys(found))
+        found.append((int(match[2]), int(match[3] or match[2]), bool(match[1])))
+    return found

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--start", metavar="BOARD", help="a board to polish first: file or viewer URL; never made worse"
     )
     parser.add_argument(
-        "--pin", type=_cells, metavar="CELLS",
+        "--pin", type=cell_list, metavar="CELLS",
         help="cells of the start board that stay, and match each other: 3,4,10-20, rows: r3, r0-11 (all from 0)",
     )  # fmt: skip
     parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="parameters as TOML")
@@ -93,9 +93,3 @@ def run(args: argparse.Namespace) -> int:
             progress="none" if args.quiet else "terminal",
         )
     return ended(result, signals, target=args.target, as_json=args.json, stats=args.stats)
-
-
-def _cells(text: str) -> str:
-    """The list of cells as it was typed, if it is one."""
-    cell_list(text)
-    return text

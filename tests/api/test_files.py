@@ -64,7 +64,7 @@ def test_cells_are_named_by_rows_columns_rectangles_and_texts() -> None:
     assert lns.cells.rows(puzzle, 1, 3) == [4, 5, 6, 7, 8, 9, 10, 11]
     assert lns.cells.columns(puzzle, 3, 4) == [3, 7, 11]
     assert lns.cells.rectangle(puzzle, 1, 1, 2, 2) == [5, 6, 9, 10]
-    assert lns.cells.parse("0,r2,3-5,5", puzzle) == [0, 8, 9, 10, 11, 3, 4, 5]
+    assert lns.cells.parse("0,r2,3-5,5", puzzle) == [0, 8, 9, 10, 11, 3, 4, 5, 5]
     assert lns.cells.around_mismatches(puzzle, board) == []
     for wrong in (lambda: lns.cells.rows(puzzle, 2, 2), lambda: lns.cells.columns(puzzle, 0, 5),
                   lambda: lns.cells.rectangle(puzzle, 2, 0, 2, 1), lambda: lns.cells.parse("r3", puzzle),

@@ -12,13 +12,14 @@ from instances.board import Board
 from instances.formats import load_board, write
 from instances.puzzle import Clue
 from instances.verify import verify
+from lns import cells as cell_lists
 from lns.api.starting import pinned
 from lns.cli.main import main
 from lns.engines import ENGINES
 from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.directory import read_run
-from lns.terminal.options import cell_list, span_cells
+from lns.terminal.options import cell_list
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
 
@@ -155,4 +156,4 @@ def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
 
 
 def test_lists_of_cells() -> None:
-    assert span_cells(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
+    assert cell_lists.parse(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
