@@ -1,26 +1,66 @@
-"""Tree searches that prove: ColorPairs (seed 000), the row scan, the region re-solve, behind small interfaces.
+"""Exact solvers: counts, first solutions and proofs, for whole boards and for regions of a board.
 
-Nothing is imported before it is used, because the kernels bring numba with them.
+- `solve`, `count`: the first solution, or the number of all, by any of the solvers; both return an `Outcome` with a
+  `SolveStatus`. `solve_request` is the same for a `Request`.
+- `Options`, `Heuristic`: the parts of ColorPairs, the default solver.
+- `all_solvers`, `register_solver`: the list of solvers, and one of your own; it returns an `Answer`.
+- `resolve`: the best refill of a region of a board, with a proof.
+- `corner_variants`: the puzzles that leave out rotated copies of solutions.
+
+Each name is imported when it is first used, because the kernels import numba.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_HOME = {
+if TYPE_CHECKING:
+    from exact.colorpairs.options import Heuristic, Options
+    from exact.outcome import Answer, Outcome, SolveStatus
+    from exact.region.resolve import resolve
+    from exact.registry import all_solvers, register_solver
+    from exact.request import Request
+    from exact.solvers import corner_variants, count, solve, solve_request
+
+_MODULES = {
+    "Answer": "exact.outcome",
     "Heuristic": "exact.colorpairs.options",
     "Options": "exact.colorpairs.options",
     "Outcome": "exact.outcome",
-    "Status": "exact.outcome",
-    "corner_fixed": "exact.solvers",
+    "Request": "exact.request",
+    "SolveStatus": "exact.outcome",
+    "all_solvers": "exact.registry",
+    "corner_variants": "exact.solvers",
+    "count": "exact.solvers",
+    "register_solver": "exact.registry",
+    "resolve": "exact.region.resolve",
     "solve": "exact.solvers",
+    "solve_request": "exact.solvers",
 }
 
-__all__ = ["Heuristic", "Options", "Outcome", "Status", "corner_fixed", "solve"]
+__all__ = [
+    "Answer",
+    "Heuristic",
+    "Options",
+    "Outcome",
+    "Request",
+    "SolveStatus",
+    "all_solvers",
+    "corner_variants",
+    "count",
+    "register_solver",
+    "resolve",
+    "solve",
+    "solve_request",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'exact' has no attribute '{name}'")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,4 +1,4 @@
-"""Any solvers on any instances, each run in a process of its own: status, nodes, time, memory, size."""
+"""Solvers compared on instances, each run in a process of its own: status, nodes, time, memory, size of the model."""
 
 from __future__ import annotations
 
@@ -7,21 +7,40 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from exact.outcome import Outcome
-from exact.solvers import solve
+from exact.request import Request
+from exact.solvers import solve_request
 from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 
+STARTUP_SECONDS = 60.0
+"""Time beyond the limit that a child may take for its start, compilation, and its own children."""
+
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """``status``: that of the outcome, 'refused' (with the sentence in ``note``) or 'failed'; -1 where nothing is
-    known.
+    """One solver on one instance. Numbers are -1 where nothing is known.
 
-    ``megabytes``: peak resident memory of the process, and of the solver's own child if that was larger; Python and its
-    packages take about 150 of them. ``size``: variables/clauses, items/options or blocks. ``question``: what was asked,
-    see `Question.describe`.
+    Parameters
+    ----------
+    instance, solver : str
+        Names.
+    status : str
+        That of the outcome, 'refused' or 'failed' (with the sentence in ``note``), or 'budget spent'.
+    solutions, nodes : int
+        As in `exact.outcome.Outcome`.
+    seconds : float
+        Time of the search, without compilation.
+    megabytes : float
+        Peak resident memory of the process, or of the solver's own child if that is larger. Python and its packages
+        take about 150 MB of it.
+    size : str
+        Size of the model: variables and clauses, items and options, or blocks.
+    note : str
+        Why there is no outcome.
+    question : str
+        What was asked, see `Question.describe`.
     """
 
     instance: str
@@ -38,7 +57,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True)
 class Question:
-    """What `compare` asks of every solver."""
+    """What every solver of a comparison is asked; the fields are those of `exact.request.Request`."""
 
     count_all: bool = False
     seconds: float | None = 60.0
@@ -48,7 +67,10 @@ class Question:
     seed: int = 0
 
     def describe(self, puzzle: Puzzle) -> str:
-        """The question about ``puzzle``, limits and all, in a line: rows of a file answer only the line they carry."""
+        """The question about ``puzzle`` in one line, limits and a hash of the puzzle included.
+
+        Rows of a file are reused only for an equal line.
+        """
         parts = ["all solutions" if self.count_all else "first solution"]
         parts.append("no time limit" if self.seconds is None else f"{self.seconds:.12g} s")
         if self.memory is not None:
@@ -63,18 +85,36 @@ class Question:
 def compare(
     instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], question: Question, output: Path | None = None
 ) -> Iterator[ComparisonRow]:
-    """One row for each instance and solver, as they come; those in the file ``output`` whose question is the same one
-    are not run again, the others stay beside the new ones.
+    """Run each solver on each instance.
 
-    Raises InputError when the file holds something else.
+    Parameters
+    ----------
+    instances : sequence of (str, Puzzle)
+        Names and puzzles.
+    solvers : sequence of str
+        Names of `exact.registry.all_solvers`.
+    question : Question
+        First solution or all, and limits.
+    output : Path, optional
+        A CSV file. Rows in it with the same instance, solver and question are reused; new rows are added.
+
+    Yields
+    ------
+    ComparisonRow
+        One for each instance and solver, as it is made.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else.
     """
-    done = read_rows(output)
+    existing = read_rows(output)
     for name, puzzle in instances:
-        asked = question.describe(puzzle)
+        described = question.describe(puzzle)
         for solver in solvers:
-            row = done.get((name, solver, asked))
+            row = existing.get((name, solver, described))
             if row is None:
-                row = replace(run_solver(name, puzzle, solver, question), question=asked)
+                row = replace(run_solver(name, puzzle, solver, question), question=described)
                 if output is not None:
                     csv_records.append(output, row)
             yield row
@@ -83,10 +123,10 @@ def compare(
 def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
     """Run one solver in a child process; a refusal or a crash becomes a row, Ctrl-C is passed on."""
     outcomes: list[Outcome] = []
-    grace = None if question.seconds is None else question.seconds + 60.0  # starting, compiling, and its own children
+    limit = None if question.seconds is None else question.seconds + STARTUP_SECONDS
     try:
         ended = run_in_process(
-            _solve, puzzle, solver, question, receive=outcomes.append, seconds=grace, memory=question.memory
+            _solve, puzzle, solver, question, receive=outcomes.append, seconds=limit, memory=question.memory
         )
     except InputError as error:
         return ComparisonRow(instance, solver, "refused", note=str(error))
@@ -94,51 +134,51 @@ def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -
         return ComparisonRow(instance, solver, "failed", note=str(error))
     if ended.reason is ExitReason.INTERRUPTED:
         raise KeyboardInterrupt
+    megabytes = ended.peak_bytes / 1e6
     if not outcomes:
-        return ComparisonRow(
-            instance, solver, "budget spent", 0, -1, ended.seconds, ended.peak_bytes / 1e6, note=ended.reason
-        )
-    return outcome_row(instance, solver, outcomes[0], ended.peak_bytes / 1e6)
+        return ComparisonRow(instance, solver, "budget spent", 0, -1, ended.seconds, megabytes, note=ended.reason)
+    return outcome_row(instance, solver, outcomes[0], megabytes)
 
 
-def outcome_row(instance: str, solver: str, found: Outcome, megabytes: float = -1.0) -> ComparisonRow:
+def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:
     """The row of an outcome. ``megabytes``: peak of the process that called the solver, where that is known."""
-    peak, size = max(megabytes, found.details.get("peak_megabytes", -1.0)), size_of(found.details)
-    return ComparisonRow(instance, solver, str(found.status), found.solutions, found.nodes, found.seconds, peak, size)
-
-
-def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
-    """The rows of a CSV made before, by instance, solver and question. Raises InputError as `records.read`."""
-    return (
-        {}
-        if path is None
-        else {(row.instance, row.solver, row.question): row for row in csv_records.read(path, ComparisonRow)}
+    return ComparisonRow(
+        instance,
+        solver,
+        str(outcome.status),
+        outcome.solutions,
+        outcome.nodes,
+        outcome.seconds,
+        max(megabytes, outcome.details.get("peak_megabytes", -1.0)),
+        size_of(outcome.details),
     )
 
 
+def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
+    """The rows of a CSV file by (instance, solver, question). Raises InputError as `csv_records.read`."""
+    rows = [] if path is None else csv_records.read(path, ComparisonRow)
+    return {(row.instance, row.solver, row.question): row for row in rows}
+
+
 def short_hash(puzzle: Puzzle) -> str:
-    """The puzzle of a question: an instance's name may come to mean another one."""
+    """The puzzle in a question: the same instance name may later mean another puzzle."""
     return f"sha256 {puzzle.sha256[:12]}"
 
 
 def _solve(emit: Emit, puzzle: Puzzle, solver: str, question: Question) -> None:
-    """A child's task."""
-    emit(
-        solve(
-            puzzle,
-            solver=solver,
-            count_all=question.count_all,
-            seconds=question.seconds,
-            fix_corner=question.fix_corner,
-            memory=question.memory,
-            sat_solver=question.sat_solver,
-            seed=question.seed,
-        )
+    """The task of the child process."""
+    request = Request(
+        count_all=question.count_all,
+        seconds=question.seconds,
+        memory=question.memory,
+        sat_solver=question.sat_solver,
+        seed=question.seed,
     )
+    emit(solve_request(puzzle, request, solver, fix_corner=question.fix_corner))
 
 
 def size_of(details: dict[str, float]) -> str:
-    """The size of a method's model in words."""
+    """The size of a solver's model in words, from its details; empty if there is none."""
     pairs = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"))
     for first, second in pairs:
         if first in details and second in details:
@@ -150,7 +190,7 @@ def size_of(details: dict[str, float]) -> str:
 
 
 def table(rows: Sequence[ComparisonRow]) -> str:
-    """The rows as aligned text; '-' where a solver does not tell."""
+    """The rows as aligned text; '-' where a number is not known."""
     head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
     body = [
         [

@@ -1,4 +1,4 @@
-"""The loop around a resumable kernel: time limits, node budgets, Ctrl-C and progress, between steps of about 80 ms."""
+"""The loop around a paused search: time limits, node budgets, Ctrl-C and progress, in steps of about 80 ms."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import numpy.typing as npt
 from exact.outcome import SolveStatus
 
 STEP_SECONDS = 0.08
-FIRST_STEP = 500  # nodes: where each takes long, the first look at the clock is early too
+FIRST_STEP = 500
+"""Nodes of the first step. It is short, so that a budget of time holds where each node takes long."""
 
 
 class PausedSearch(Protocol):
-    """A paused tree search."""
+    """A tree search that goes on for a number of nodes at a time."""
 
     @property
     def nodes(self) -> int: ...
@@ -36,7 +37,7 @@ class PausedSearch(Protocol):
 
 
 class CountedSearch:
-    """A search that keeps nodes, solutions and 'exhausted' in ``counters``, at the indices ``COUNTER_INDEXES``."""
+    """A search that keeps its nodes, solutions and 'exhausted' in ``counters``, at the indices ``COUNTER_INDEXES``."""
 
     COUNTER_INDEXES: ClassVar[tuple[int, int, int]]
     counters: npt.NDArray[np.int64]
@@ -54,15 +55,22 @@ class CountedSearch:
         return bool(self.counters[self.COUNTER_INDEXES[2]])
 
     def reset_solutions(self) -> None:
-        """Count solutions from 0 again: the next one becomes the first, whose board kernels keep."""
+        """Count solutions from 0 again, so that the kernel keeps the board of the next one."""
         self.counters[self.COUNTER_INDEXES[1]] = 0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a long search tells between two steps.
+    """The state of a search between two steps.
 
-    ``explored``: the share of the tree that is done, as if sibling subtrees were equal: a rough guide.
+    Parameters
+    ----------
+    nodes, solutions : int
+        Counts so far.
+    seconds : float
+        Time so far.
+    explored : float
+        Share of the tree that is searched, 0 to 1, as if sibling subtrees had equal sizes: a rough estimate.
     """
 
     nodes: int
@@ -75,23 +83,46 @@ ProgressCallback = Callable[[Progress], None]
 
 
 class StepSizer:
-    """``step``: how many nodes take about STEP_SECONDS, by the last step; at first few, then at most four times more
-    from step to step. Searches end alike whatever their steps."""
+    """Chooses how many nodes the next step has, so that it takes about `STEP_SECONDS`.
+
+    The result of a search does not depend on its steps.
+
+    Parameters
+    ----------
+    first : int
+        Nodes of the first step. Each later one is at most four times as long as the one before.
+
+    Attributes
+    ----------
+    step : int
+        Nodes of the next step.
+    """
 
     def __init__(self, first: int = FIRST_STEP) -> None:
         self.step = first
         self._least = min(first, 100)
 
-    def update(self, nodes: int, seconds: float, left: float | None) -> None:
-        """The last step took so long; ``left``: seconds of the budget, None = no limit."""
-        aim = STEP_SECONDS if left is None else min(STEP_SECONDS, left)
-        self.step = int(min(max(nodes / max(seconds, 1e-9) * aim, self._least), 4.0 * self.step))
+    def update(self, nodes: int, seconds: float, remaining: float | None) -> None:
+        """Choose the next step after one of ``nodes`` nodes and ``seconds``; ``remaining``: seconds of the budget."""
+        target = STEP_SECONDS if remaining is None else min(STEP_SECONDS, remaining)
+        self.step = int(min(max(nodes / max(seconds, 1e-9) * target, self._least), 4.0 * self.step))
 
 
-def explored_share(done_and_all: Iterable[tuple[int, int]]) -> float:
-    """Share of a tree that is done, from (children done, children) by level of the open path."""
+def explored_share(levels: Iterable[tuple[int, int]]) -> float:
+    """Share of a tree that is searched, as if sibling subtrees had equal sizes.
+
+    Parameters
+    ----------
+    levels : iterable of (int, int)
+        For each level of the open path, from the root: children searched, and all children.
+
+    Returns
+    -------
+    float
+        0 to 1.
+    """
     share, weight = 0.0, 1.0
-    for done, children in done_and_all:
+    for done, children in levels:
         if children < 1:
             break
         share += weight * done / children
@@ -100,7 +131,20 @@ def explored_share(done_and_all: Iterable[tuple[int, int]]) -> float:
 
 
 def explored_by_tries(next_try: npt.NDArray[np.int32], end_try: npt.NDArray[np.int32], levels: int) -> float:
-    """`explored_share` of a search that keeps its tries level after level: ``next_try``, ``end_try`` into one list."""
+    """`explored_share` of a search whose children stand in one list, level after level.
+
+    Parameters
+    ----------
+    next_try, end_try : ndarray of int32
+        By level: index of the next child in the list, and of the end of the level's children.
+    levels : int
+        Levels of the open path.
+
+    Returns
+    -------
+    float
+        0 to 1.
+    """
     begin = np.append(0, end_try)
     return explored_share(
         (int(next_try[level] - begin[level] - 1), int(begin[level + 1] - begin[level])) for level in range(levels)
@@ -113,38 +157,55 @@ def run_search(
     count_all: bool,
     nodes: int | None,
     seconds: float | None,
-    report: ProgressCallback | None = None,
-    processor: bool = False,
+    on_progress: ProgressCallback | None = None,
+    processor_time: bool = False,
     first_step: int = FIRST_STEP,
 ) -> tuple[SolveStatus, float]:
-    """Run ``search`` to its end or to the end of a budget; (status, seconds spent).
+    """Run a paused search to its end or to the end of a budget. What it found stays in ``search``.
 
-    ``nodes`` and ``seconds`` are budgets for this call, None = no limit. With ``processor`` seconds are of processor
-    time, limit and answer alike: fair on a busy machine. ``first_step``: nodes before the first look at the clock,
-    fewer where each takes long. Ctrl-C between steps ends the search with Status.INTERRUPTED;
-    what was counted so far stays in ``search``.
+    Parameters
+    ----------
+    search : PausedSearch
+        The search; it may have been advanced before.
+    count_all : bool
+        Search for all solutions, not only to the first.
+    nodes, seconds : optional
+        Budgets of this call. None is no limit.
+    on_progress : callable, optional
+        Called between two steps.
+    processor_time : bool
+        Seconds are of processor time, both as a limit and in the result.
+    first_step : int
+        Nodes of the first step.
+
+    Returns
+    -------
+    status : SolveStatus
+        INTERRUPTED after Ctrl-C.
+    seconds : float
+        Time of this call, without compilation.
     """
-    clock = time.process_time if processor else time.perf_counter
+    clock = time.process_time if processor_time else time.perf_counter
     search.advance(0, True)  # compiles, or loads machine code, before the clock starts
     began = clock()
     limit = None if nodes is None else search.nodes + nodes
-    pace = StepSizer(first_step)
+    sizer = StepSizer(first_step)
     spent = 0.0
     status = SolveStatus.BUDGET_SPENT
     try:
         while True:
             before, started = search.nodes, clock()
-            search.advance(pace.step if limit is None else min(pace.step, limit - before), not count_all)
+            search.advance(sizer.step if limit is None else min(sizer.step, limit - before), not count_all)
             now = clock()
             spent = now - began
             if search.exhausted or (search.solutions and not count_all):
                 status = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE
                 break
-            if report is not None:
-                report(Progress(search.nodes, search.solutions, spent, search.explored))
+            if on_progress is not None:
+                on_progress(Progress(search.nodes, search.solutions, spent, search.explored))
             if (limit is not None and search.nodes >= limit) or (seconds is not None and spent >= seconds):
                 break
-            pace.update(search.nodes - before, now - started, None if seconds is None else seconds - spent)
+            sizer.update(search.nodes - before, now - started, None if seconds is None else seconds - spent)
     except KeyboardInterrupt:
         status = SolveStatus.INTERRUPTED
         spent = clock() - began

@@ -1,4 +1,4 @@
-"""A paused kernel behind the single interface: the first board, the number of all, or every board one by one."""
+"""A paused search run as a `Request` says: to the first board, to the number of all, or with every board passed on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from exact.request import Request
 from instances.board import Board
 
 
-class KeepsFirst(PausedSearch, Protocol):
-    """A paused search that remembers the board of its first solution."""
+class BoardSearch(PausedSearch, Protocol):
+    """A paused search that keeps the board of its first solution."""
 
     def first_board(self) -> Board | None: ...
 
@@ -20,11 +20,11 @@ class KeepsFirst(PausedSearch, Protocol):
         """Count solutions from 0 again, so that the next one becomes the first."""
 
 
-class Listing:
-    """``search`` with every solution handed to ``each`` as it is found."""
+class SolutionLister:
+    """A paused search that passes every solution of ``search`` to ``on_solution`` as it is found."""
 
-    def __init__(self, search: KeepsFirst, each: Callable[[Board], None]) -> None:
-        self._search, self._each = search, each
+    def __init__(self, search: BoardSearch, on_solution: Callable[[Board], None]) -> None:
+        self._search, self._on_solution = search, on_solution
         self.solutions = 0
         self.first: Board | None = None
 
@@ -50,21 +50,21 @@ class Listing:
                 self.solutions += 1
                 self.first = board if self.first is None else self.first
                 self._search.reset_solutions()
-                self._each(board)
+                self._on_solution(board)
             if self.exhausted or self.nodes >= limit:
                 return
 
 
-def enumerate_boards(search: KeepsFirst, request: Request) -> tuple[SolveStatus, int, float, Board | None]:
+def run_request(search: BoardSearch, request: Request) -> tuple[SolveStatus, int, float, Board | None]:
     """Run ``search`` as ``request`` says: (status, solutions, seconds, first board)."""
-    driven = search if request.each is None else Listing(search, request.each)
+    listed = search if request.on_solution is None else SolutionLister(search, request.on_solution)
     status, seconds = run_search(
-        driven,
+        listed,
         count_all=request.count_all,
         nodes=request.nodes,
         seconds=request.seconds,
-        report=request.report,
-        processor=request.processor,
+        on_progress=request.on_progress,
+        processor_time=request.processor_time,
     )
-    first = driven.first if isinstance(driven, Listing) else search.first_board()
-    return status, driven.solutions, seconds, first
+    first = listed.first if isinstance(listed, SolutionLister) else search.first_board()
+    return status, listed.solutions, seconds, first

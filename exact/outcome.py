@@ -1,4 +1,4 @@
-"""What every exact solver answers: the same few fields, whatever the method."""
+"""What every exact solver returns: the same few fields, whatever the method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 
 NODES_UNKNOWN = -1
-"""Nodes of a library that does not tell them."""
+"""The node count of a library that does not report one."""
 
 
 class SolveStatus(StrEnum):
@@ -18,15 +18,31 @@ class SolveStatus(StrEnum):
 
     SOLVED = "solved"  # a solution was found, and, when counting, all of them were
     INFEASIBLE = "infeasible"  # the whole tree was searched: no solution
-    BUDGET_SPENT = "budget spent"  # nodes or time ran out; `solutions` is a lower bound
+    BUDGET_SPENT = "budget spent"  # nodes, time or memory ran out; `solutions` is a lower bound
     INTERRUPTED = "interrupted"  # Ctrl-C; `solutions` is a lower bound
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A solver's own result for one puzzle; identical pieces swapped are one solution. ``nodes``: see `Outcome`.
+    """What a solver function returns for one puzzle.
 
-    ``spent``: how much of the budget of nodes is gone, where that may limit something else (conflicts).
+    Parameters
+    ----------
+    status : SolveStatus
+        How the search ended.
+    solutions : int
+        Boards found that differ in their colours: boards that differ only by swapping duplicate pieces count once.
+    nodes : int
+        Nodes in the solver's own unit, or `NODES_UNKNOWN`.
+    seconds : float
+        Time of the search, without compilation.
+    board : Board or None
+        The first solution found.
+    details : dict
+        Figures of the method by name, such as its deepest level.
+    budget_used : int, optional
+        How much of the budget of nodes is spent, for solvers whose budget limits something else (conflicts). None
+        means ``nodes``.
     """
 
     status: SolveStatus
@@ -35,18 +51,30 @@ class Answer:
     seconds: float
     board: Board | None
     details: dict[str, float] = field(default_factory=dict)
-    spent: int | None = None
+    budget_used: int | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """``solutions`` counted under ``convention``; ``seconds`` without compilation.
+    """The result of `exact.solve` and `exact.count`.
 
-    ``nodes``: in the method's own unit, or `NODES_UNKNOWN`: placements; decisions of a SAT solver; branches of
-    CP-SAT; steps
-    of a local search.
-
-    ``board``: the first solution found, verified, or None. ``details``: figures of the method (depths, prunings…).
+    Parameters
+    ----------
+    status : SolveStatus
+        How the search ended; 'solved' and 'infeasible' are proven.
+    solutions : int
+        Boards found that differ in their colours, counted under ``convention``.
+    nodes : int
+        Nodes in the solver's own unit, or `NODES_UNKNOWN`: placements of a tree search; decisions of a SAT solver;
+        branches of CP-SAT; steps of a local search.
+    seconds : float
+        Time of the search, without compilation.
+    convention : str
+        Whether rotated copies of a board count, in words.
+    board : Board or None
+        The first solution found, verified.
+    details : dict
+        Figures of the method by name, such as its deepest level.
     """
 
     status: SolveStatus
@@ -58,8 +86,8 @@ class Outcome:
     details: dict[str, float] = field(default_factory=dict)
 
 
-def require_solution(puzzle: Puzzle, board: Board, who: str) -> None:
-    """Raises RuntimeError when ``board`` is no perfect board: the answer of ``who`` is worth nothing then."""
-    judged = verify(puzzle, board)
-    if not (judged.complete and judged.score == puzzle.max_score):
-        raise RuntimeError(f"{who} gave a board that is no solution: {judged.problems or judged.mismatches}")
+def require_solution(puzzle: Puzzle, board: Board, solver: str) -> None:
+    """Raise RuntimeError if ``board``, which ``solver`` returned, is not a perfect board of ``puzzle``."""
+    result = verify(puzzle, board)
+    if not (result.complete and result.score == puzzle.max_score):
+        raise RuntimeError(f"{solver} returned a board that is not a solution: {result.problems or result.mismatches}")

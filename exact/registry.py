@@ -1,102 +1,223 @@
-"""The methods of seeds 000, 002, 003 and 004 by name: one line each, what each needs, and where it comes from."""
+"""The exact solvers by name: those of the papers, those registered in this process, and those of installed packages.
+
+A solver is a function ``(puzzle, request) -> Answer``. Another package offers one through an entry point::
+
+    [project.entry-points."lns.solvers"]
+    my-solver = "my_package.module:function"
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
+
+from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from exact.outcome import Answer
     from exact.request import Request
     from instances.puzzle import Puzzle
 
+    Solver = Callable[[Puzzle, Request], Answer]
+
+ENTRY_POINTS = "lns.solvers"
+
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """``function_path``: 'module:function', loaded when first called, with ``arguments`` before (puzzle, request).
+    """A solver and what is said about it.
 
-    ``kernel_module``: the module that it compiles, if any; ``extra``: see `lns_support.optional_deps`;
-    ``can_count``: whether it can count all solutions.
+    Parameters
+    ----------
+    description : str
+        The method in one line.
+    source : str
+        Where the method comes from: paper and section, or the package.
+    function : callable or str
+        The solver, or 'module:function', which is imported at the first call.
+    arguments : tuple
+        Passed to the function before (puzzle, request).
+    extra : str, optional
+        The optional package that it needs (see `lns_support.optional_deps`).
+    can_count : bool
+        Whether it can search for all solutions.
+    kernel_module : str, optional
+        The module that it compiles at the first call.
     """
 
     description: str
     source: str
-    function_path: str
+    function: Callable[..., Answer] | str
     arguments: tuple[Any, ...] = ()
     extra: str | None = None
     can_count: bool = True
     kernel_module: str | None = None
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
-        module, name = self.function_path.split(":")
-        function: Callable[..., Answer] = getattr(import_module(module), name)
+        function = self.function
+        if isinstance(function, str):
+            module, name = function.split(":")
+            loaded: Callable[..., Answer] = getattr(import_module(module), name)
+            function = loaded
         return function(*self.arguments, puzzle, request)
 
 
-def _sat(name: str, description: str, source: str) -> SolverEntry:
-    return SolverEntry(description, source, "exact.sat.solver:run_sat", (name,), "sat")
+def register_solver(
+    name: str,
+    function: Solver,
+    *,
+    description: str = "registered in this process",
+    source: str = "own",
+    can_count: bool = True,
+) -> None:
+    """Make ``function`` available as a solver in this process.
+
+    Child processes, such as those of `lns exact compare`, know only solvers of installed packages (entry points of the
+    group 'lns.solvers').
+
+    Parameters
+    ----------
+    name : str
+        Its name for `exact.solve` and `exact.count`.
+    function : callable
+        ``(puzzle, request) -> Answer``; see `exact.Request` and `exact.Answer`. The first board of an answer is
+        verified by the caller.
+    description, source : str
+        The method in one line, and where it comes from, for the list of solvers.
+    can_count : bool
+        Whether it can search for all solutions.
+
+    Raises
+    ------
+    InputError
+        If a solver of that name exists.
+    """
+    if name in SOLVERS or name in _plugins():
+        raise InputError(f"a solver '{name}' exists already; expected another name")
+    SOLVERS[name] = SolverEntry(description, source, function, can_count=can_count)
 
 
-def _sls(name: str, description: str) -> SolverEntry:
-    kernel_module = "exact.sls.rules"
-    return SolverEntry(
-        description,
-        "seed 004, 1.2.2.1",
-        "exact.sls.solver:run_sls",
-        (name,),
-        can_count=False,
-        kernel_module=kernel_module,
-    )
+def find_solver(name: str) -> SolverEntry:
+    """The solver called ``name``; entry points are read only when no other solver has that name.
+
+    Raises
+    ------
+    InputError
+        If there is none, or entry points are ambiguous.
+    """
+    if name in SOLVERS:
+        return SOLVERS[name]
+    known = all_solvers()
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(known)
+        raise InputError(f"unknown solver '{name}': {hint}")
+    return known[name]
 
 
-def _cover(description: str, source: str, items: str) -> SolverEntry:
-    return SolverEntry(
-        description, source, "exact.cover.search:run_cover", (items,), kernel_module="exact.cover.kernel"
-    )
+def all_solvers() -> dict[str, SolverEntry]:
+    """All solvers by name, those of installed packages last. No solver is imported.
+
+    Raises
+    ------
+    InputError
+        If an entry point has the name of another solver.
+    """
+    return SOLVERS | _plugins()
+
+
+def _plugins() -> dict[str, SolverEntry]:
+    """The solvers of installed packages."""
+    plugins: dict[str, SolverEntry] = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        package = "an installed package" if point.dist is None else point.dist.name
+        if point.name in SOLVERS or point.name in plugins:
+            raise InputError(f"{package} offers a solver '{point.name}', which exists already; expected another name")
+        plugins[point.name] = SolverEntry(f"{point.value}, of {package}", package, _call_plugin, (point,))
+    return plugins
+
+
+def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Answer:
+    """Load the entry point and call it; raises InputError if it cannot be loaded or returns something else."""
+    from exact.outcome import Answer
+
+    try:
+        function = point.load()
+    except Exception as error:
+        raise InputError(
+            f"solver '{point.name}' cannot be loaded from {point.value} ({type(error).__name__}: {error})"
+        ) from error
+    if not callable(function):
+        raise InputError(f"solver '{point.name}': {point.value} is not a function")
+    answer = function(puzzle, request)
+    if not isinstance(answer, Answer):
+        raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected exact.Answer")
+    return answer
+
+
+def _sat(encoding: str, description: str, source: str) -> SolverEntry:
+    return SolverEntry(description, source, "exact.sat.solver:run_sat", (encoding,), "sat")
+
+
+def _sls(rule: str, description: str) -> SolverEntry:
+    source, kernel = "Cuvillier & Szymkowiak 2010, 1.2.2.1", "exact.sls.rules"
+    return SolverEntry(description, source, "exact.sls.solver:run_sls", (rule,), can_count=False, kernel_module=kernel)
+
+
+def _cover(code: str, description: str, source: str) -> SolverEntry:
+    return SolverEntry(description, source, "exact.cover.search:run_cover", (code,), kernel_module="exact.cover.kernel")
 
 
 SOLVERS: dict[str, SolverEntry] = {
     "colorpairs": SolverEntry(
         "pairs of colours, preemption, backjumping",
-        "seed 000",
+        "Benoist & Bourreau 2008",
         "exact.tree_searches:run_colorpairs",
         kernel_module="exact.colorpairs.kernel",
     ),
     "rowscan": SolverEntry(
         "plain depth first, row by row, tables of what fits",
-        "seeds 000, 003",
+        "Benoist & Bourreau 2008, 6; Jolivet 2008, 2.1",
         "exact.tree_searches:run_rowscan",
         kernel_module="exact.rowscan.kernel",
     ),
-    "dlx": _cover("exact cover, k items a joint, nodes as the seed counts them", "seed 003, 2.2", "unary"),
-    "dlx:binary": _cover("the same with about log2 k items a joint", "seed 003, 2.2", "binary"),
+    "dlx": _cover("unary", "exact cover, k items an edge", "Jolivet 2008, 2.2"),
+    "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", "Jolivet 2008, 2.2"),
     "xcc": SolverEntry(
-        "exact cover with colours, by xcover (counts no nodes)",
+        "exact cover with colours, by xcover (reports no nodes)",
         "Knuth, TAOCP 7.2.2.1",
         "exact.cover.search:run_xcover",
         (),
         "cover",
     ),
-    "xcc:counted": _cover("exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1", "colours"),
+    "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", "Knuth, TAOCP 7.2.2.1"),
     "blocks": SolverEntry(
         "all 2x2 blocks, then row by row; even sides only",
-        "seed 003, 2.3",
+        "Jolivet 2008, 2.3",
         "exact.blocks.search:run_blocks",
         kernel_module="exact.blocks.kernel",
     ),
     "cp": SolverEntry(
-        "AllDifferent and tables, by OR-tools CP-SAT", "seed 000, 2.2 and 6", "exact.cp.model:run_cp", (), "cp"
+        "AllDifferent and tables, by OR-tools CP-SAT",
+        "Benoist & Bourreau 2008, 2.2 and 6",
+        "exact.cp.model:run_cp",
+        (),
+        "cp",
     ),
-    "sat:full-4": _sat("full-4", "piece and rotation, joints in extension", "seed 002, 2.1.1"),
-    "sat:full-2": _sat("full-2", "oriented pieces, joints in extension", "seed 002, 2.1.2"),
-    "sat:half-3": _sat("half-3", "piece, rotation and colours of joints", "seed 002, 2.1.3"),
-    "sat:half-2": _sat("half-2", "oriented pieces and colours of joints", "seed 002, 2.1.4"),
-    "sat:triangles": _sat("triangles", "placements, orientations, coloured triangles", "seed 004, 2.2"),
+    "sat:full-4": _sat("full-4", "piece and rotation, edges in extension", "Bailleux 2025, 2.1.1"),
+    "sat:full-2": _sat("full-2", "oriented pieces, edges in extension", "Bailleux 2025, 2.1.2"),
+    "sat:half-3": _sat("half-3", "piece, rotation and colours of edges", "Bailleux 2025, 2.1.3"),
+    "sat:half-2": _sat("half-2", "oriented pieces and colours of edges", "Bailleux 2025, 2.1.4"),
+    "sat:triangles": _sat(
+        "triangles", "placements, orientations, coloured triangles", "Cuvillier & Szymkowiak 2010, 2.2"
+    ),
     "sat:triangles-restricted": SolverEntry(
         "the same, decisions on pieces and orientations only",
-        "seed 004, 3.2",
+        "Cuvillier & Szymkowiak 2010, 3.2",
         "exact.sat.solver:run_restricted",
         ("triangles",),
         "sat",

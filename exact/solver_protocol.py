@@ -1,4 +1,4 @@
-"""What a solver in a child process tells its parent, and how that becomes an answer."""
+"""Solvers that run in a child process: the messages of the child, and how they become an `Answer`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,29 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit, ExitReason, ProcessResult, run_in_process
 
-TELL_SECONDS = 0.2
-"""How often a child that counts tells where it is."""
+REPORT_SECONDS = 0.2
+"""Least time between two messages of a child that finds many boards."""
 
 
 @dataclass(frozen=True)
 class SolverMessage:
-    """What is known so far; the last one has ``exhausted`` set when there is nothing more to find.
+    """The state of a child's search.
 
-    ``placements``: oriented piece by cell of the first board found; ``boards``: those found since the last message,
-    where all are asked for. ``nodes`` may be `NODES_UNKNOWN`. ``details["own_seconds"]`` and
-    ``["processor_seconds"]``: time
-    for the model and the search, without starting Python and importing the library.
+    Parameters
+    ----------
+    solutions : int
+        Boards found that differ in their colours.
+    nodes : int
+        Nodes so far, or `NODES_UNKNOWN`.
+    placements : list of int or None
+        The first board found: piece*4 + rotation by cell.
+    exhausted : bool
+        Set in the last message if the search is complete.
+    details : dict
+        Figures of the method; ``own_seconds`` and ``processor_seconds`` are the time of model and search, without the
+        start of Python and the import of the library.
+    boards : list of list of int
+        The boards found since the last message, where all boards are to be listed.
     """
 
     solutions: int
@@ -39,71 +50,107 @@ class SolverMessage:
 
 
 class SolverReporter:
-    """A child's side: verifies and counts the boards of a library, and tells the parent now and then.
+    """Used in the child: verifies and counts the boards of a library, and sends messages to the parent.
 
-    ``who`` is the library's name; ``details`` may grow until the end.
-    ``twins_apart``: it finds a board once for each way to swap identical pieces. ``listing``: all boards are wanted.
+    Parameters
+    ----------
+    emit : callable
+        Sends a message.
+    puzzle : Puzzle
+    solver : str
+        The library's name.
+    duplicates_distinct : bool
+        The library finds a board once for each way to swap duplicate pieces.
+    list_boards : bool
+        All boards are sent, not only the first.
+
+    Attributes
+    ----------
+    found : int
+        Boards found by the library.
+    details : dict
+        Figures of the method; the caller may add to them at any time.
     """
 
     def __init__(
-        self, emit: Emit, puzzle: Puzzle, who: str, *, twins_apart: bool = False, listing: bool = False
+        self, emit: Emit, puzzle: Puzzle, solver: str, *, duplicates_distinct: bool = False, list_boards: bool = False
     ) -> None:
-        self._emit, self._puzzle, self._who = emit, puzzle, who
-        self._twins_apart, self._listing = twins_apart, listing
-        self._began, self._processor_began, self._told = time.perf_counter(), time.process_time(), 0.0
-        self._fresh: list[list[int]] = []
+        self._emit, self._puzzle, self._solver = emit, puzzle, solver
+        self._duplicates_distinct, self._list_boards = duplicates_distinct, list_boards
+        self._began, self._processor_began, self._reported = time.perf_counter(), time.process_time(), 0.0
+        self._unsent: list[list[int]] = []
         self._first: list[int] | None = None
         self.found = 0
         self.details: dict[str, float] = {}
 
-    def board(self, board: Board, nodes: int) -> None:
-        """A board was found after ``nodes`` nodes. Raises RuntimeError when it is no solution."""
-        require_solution(self._puzzle, board, self._who)
+    def add_board(self, board: Board, nodes: int) -> None:
+        """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if it is not a solution."""
+        require_solution(self._puzzle, board, self._solver)
         placements = board.placements.tolist()
         self.found += 1
         self._first = placements if self._first is None else self._first
-        if self._listing:
-            self._fresh.append(placements)
-        if self.found == 1 or time.perf_counter() - self._told > TELL_SECONDS:
-            self.tell(nodes)
+        if self._list_boards:
+            self._unsent.append(placements)
+        if self.found == 1 or time.perf_counter() - self._reported > REPORT_SECONDS:
+            self.report(nodes)
 
-    def tell(self, nodes: int, *, exhausted: bool = False) -> None:
-        """Say what is known; the last time with ``exhausted``, if nothing is left to find."""
-        self._told = time.perf_counter()
-        spent = {
-            "own_seconds": self._told - self._began,
+    def report(self, nodes: int, *, exhausted: bool = False) -> None:
+        """Send a message; the last one has ``exhausted`` set if the search is complete."""
+        self._reported = time.perf_counter()
+        times = {
+            "own_seconds": self._reported - self._began,
             "processor_seconds": time.process_time() - self._processor_began,
         }
-        solutions = distinct_count(self.found, self._puzzle) if self._twins_apart else self.found
-        told = SolverMessage(solutions, nodes, self._first, exhausted, self.details | spent, self._fresh)
-        self._emit(told)
-        self._fresh = []
+        solutions = distinct_count(self.found, self._puzzle) if self._duplicates_distinct else self.found
+        self._emit(SolverMessage(solutions, nodes, self._first, exhausted, self.details | times, self._unsent))
+        self._unsent = []
 
 
 def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: Any) -> Answer:
-    """Run ``task(emit, puzzle, *arguments)`` in a child within the limits of ``request``; what it told, as an answer.
+    """Run ``task(emit, puzzle, *arguments)`` in a child process within the limits of ``request``.
 
-    Raises ChildProcessError when the child crashes.
+    Parameters
+    ----------
+    task : callable
+        A function at the top of a module, which sends a `SolverMessage` now and then (see `SolverReporter`).
+    puzzle : Puzzle
+    request : Request
+        Limits and ``on_solution``.
+    *arguments
+        Further arguments of the task; they are pickled.
+
+    Returns
+    -------
+    Answer
+        What the last message says. Only a child that finished may have the status 'infeasible'.
+
+    Raises
+    ------
+    ChildProcessError
+        If the child crashes.
+    InputError
+        If the task raises it.
     """
-    told = [SolverMessage(0, NODES_UNKNOWN, None, False, {})]
+    last = SolverMessage(0, NODES_UNKNOWN, None, False, {})
 
     def receive(message: SolverMessage) -> None:
-        told[:] = [message]
+        nonlocal last
+        last = message
         for placements in message.boards:
-            if request.each is not None:
-                request.each(_board(puzzle, placements))
+            if request.on_solution is not None:
+                request.on_solution(_board(puzzle, placements))
 
-    limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor}
+    limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor_time}
     ended = run_in_process(task, puzzle, *arguments, receive=receive, **limits)
-    return _answer(puzzle, told[0], ended, request)
+    return _answer(puzzle, last, ended, request)
 
 
 def _answer(puzzle: Puzzle, last: SolverMessage, ended: ProcessResult, request: Request) -> Answer:
-    """The child's last words as an `Answer`; only a finished child may say 'infeasible'."""
-    done = ended.reason is ExitReason.FINISHED and last.exhausted
+    """The last message of a child as an `Answer`."""
+    complete = ended.reason is ExitReason.FINISHED and last.exhausted
     if ended.reason is ExitReason.INTERRUPTED:
         status = SolveStatus.INTERRUPTED
-    elif done or (last.solutions and not request.count_all):
+    elif complete or (last.solutions and not request.count_all):
         status = SolveStatus.SOLVED if last.solutions else SolveStatus.INFEASIBLE
     else:
         status = SolveStatus.BUDGET_SPENT
@@ -113,9 +160,9 @@ def _answer(puzzle: Puzzle, last: SolverMessage, ended: ProcessResult, request: 
         details["peak_megabytes"] = ended.peak_bytes / 1e6
     if ended.reason is ExitReason.MEMORY:
         details["memory_spent"] = 1.0
-    own = details.pop("own_seconds", ended.seconds)
-    if not request.processor:
-        seconds = own if ended.reason is ExitReason.FINISHED else ended.seconds
+    own_seconds = details.pop("own_seconds", ended.seconds)
+    if not request.processor_time:
+        seconds = own_seconds if ended.reason is ExitReason.FINISHED else ended.seconds
     elif ended.reason is ExitReason.TIME and request.seconds is not None:
         seconds = request.seconds
     else:

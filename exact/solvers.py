@@ -1,74 +1,200 @@
-"""One interface to all exact solvers: `solve(puzzle, solver=...) -> Outcome`.
+"""The exact solvers behind one interface: `solve` for the first solution, `count` for all of them.
 
-A solver is a function from (puzzle, `Request`) to `Answer`; counting conventions, pinned corners, and the check of the
-first board are handled here, the same for all. To add one: write the function, and an `Entry` in `exact.registry`.
+A solver is a function from (puzzle, `exact.request.Request`) to `exact.outcome.Answer`. What is the same for all is
+done here: counting conventions, pinned corners, and the check of the boards. See `exact.registry` to add one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 
 from exact.colorpairs.options import Options
 from exact.driver import Progress, ProgressCallback
 from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
 from exact.piece_multiplicity import assignments_per_board
-from exact.registry import SOLVERS
+from exact.registry import find_solver
 from exact.request import Request
 from instances.board import Board
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from instances.symmetry import rotate_board
-from lns_support.errors import InputError
 
 
 def solve(
     puzzle: Puzzle,
-    *,
     solver: str = "colorpairs",
-    count_all: bool = False,
+    *,
     nodes: int | None = None,
     seconds: float | None = None,
-    fix_corner: bool = False,
-    options: Options | None = None,
-    report: ProgressCallback | None = None,
     memory: int | None = None,
+    options: Options | None = None,
     sat_solver: str | None = None,
     seed: int = 0,
-    each: Callable[[Board], None] | None = None,
-    processor: bool = False,
+    on_progress: ProgressCallback | None = None,
 ) -> Outcome:
-    """Search ``puzzle`` for its first solution, or for all of them when ``count_all``.
+    """Search for the first solution of a puzzle, or prove that it has none.
 
-    Boards are counted by their colours: identical pieces swapped are one solution. ``fix_corner`` leaves out rotated
-    copies (see `corner_variants`). ``nodes``, ``seconds``: budgets, None = no limit. ``options``: parts of ColorPairs.
-    ``memory``, ``sat_solver``, ``seed``, ``processor``: see `Request`. ``each`` is called with every solution as it
-    is found, verified; with it all are searched for. ``report`` is called every tenth of a second or so. Ctrl-C ends
-    the search with what is known so far.
-    Raises InputError for an unknown solver or a puzzle that it cannot take, and RuntimeError if a solver returns a
-    board that is not a solution.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The pieces and the board; its clues stay on their cells.
+    solver : str
+        A name of `exact.registry.all_solvers`; the default is ColorPairs [1]_.
+    nodes : int, optional
+        Budget of nodes, in the solver's own unit. None is no limit.
+    seconds : float, optional
+        Budget of time, without compilation. None is no limit.
+    memory : int, optional
+        Limit in bytes on the address space, for solvers that run in a child process.
+    options : Options, optional
+        Parts of ColorPairs to switch on or off.
+    sat_solver : str, optional
+        python-sat's name of the SAT solver, for the solvers ``sat:...``.
+    seed : int
+        Random seed, for the local searches ``sls:...``.
+    on_progress : callable, optional
+        Called with a `exact.driver.Progress` about every tenth of a second.
+
+    Returns
+    -------
+    Outcome
+        Ctrl-C ends the search with status 'interrupted' and what is known so far.
+
+    Raises
+    ------
+    InputError
+        If the solver is unknown, cannot take the puzzle, or lacks an optional package.
+    RuntimeError
+        If the solver returns a board that is not a solution.
+
+    References
+    ----------
+    .. [1] T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
     """
-    if solver not in SOLVERS:
-        near = get_close_matches(solver, SOLVERS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(SOLVERS)
-        raise InputError(f"unknown solver '{solver}': {hint}")
-    count_all = count_all or each is not None
+    request = Request(
+        nodes=nodes,
+        seconds=seconds,
+        options=Options() if options is None else options,
+        on_progress=on_progress,
+        memory=memory,
+        sat_solver=sat_solver,
+        seed=seed,
+    )
+    return solve_request(puzzle, request, solver)
+
+
+def count(
+    puzzle: Puzzle,
+    solver: str = "colorpairs",
+    *,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    memory: int | None = None,
+    options: Options | None = None,
+    sat_solver: str | None = None,
+    fix_corner: bool = False,
+    on_progress: ProgressCallback | None = None,
+    on_solution: Callable[[Board], None] | None = None,
+) -> Outcome:
+    """Count all solutions of a puzzle.
+
+    Boards are counted by their colours: boards that differ only by swapping duplicate pieces are one solution.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The pieces and the board; its clues stay on their cells.
+    solver : str
+        A name of `exact.registry.all_solvers` that can count; the default is ColorPairs [1]_.
+    nodes : int, optional
+        Budget of nodes, in the solver's own unit. None is no limit.
+    seconds : float, optional
+        Budget of time, without compilation. None is no limit.
+    memory : int, optional
+        Limit in bytes on the address space, for solvers that run in a child process.
+    options : Options, optional
+        Parts of ColorPairs to switch on or off.
+    sat_solver : str, optional
+        python-sat's name of the SAT solver, for the solvers ``sat:...``.
+    fix_corner : bool
+        Leave out rotated copies, by pinning a corner piece (see `corner_variants`). Otherwise all rotations count.
+    on_progress : callable, optional
+        Called with a `exact.driver.Progress` about every tenth of a second.
+    on_solution : callable, optional
+        Called with each solution as it is found, verified.
+
+    Returns
+    -------
+    Outcome
+        Its ``solutions`` are exact if the status is 'solved' or 'infeasible', else a lower bound. Ctrl-C ends the
+        search with status 'interrupted'.
+
+    Raises
+    ------
+    InputError
+        If the solver is unknown, cannot count or take the puzzle, or lacks an optional package.
+    RuntimeError
+        If the solver returns a board that is not a solution.
+
+    References
+    ----------
+    .. [1] T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
+    """
+    request = Request(
+        count_all=True,
+        nodes=nodes,
+        seconds=seconds,
+        options=Options() if options is None else options,
+        on_progress=on_progress,
+        memory=memory,
+        sat_solver=sat_solver,
+        on_solution=on_solution,
+    )
+    return solve_request(puzzle, request, solver, fix_corner=fix_corner)
+
+
+def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", *, fix_corner: bool = False) -> Outcome:
+    """`solve` or `count`, as ``request`` says.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The pieces and the board; its clues stay on their cells.
+    request : Request
+        The first solution or all, limits and callbacks. With ``on_solution`` all solutions are searched for, and each
+        is passed on once, verified.
+    solver : str
+        A name of `exact.registry.all_solvers`.
+    fix_corner : bool
+        Leave out rotated copies (see `corner_variants`).
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    InputError
+        If the solver is unknown, cannot do what is asked, or lacks an optional package.
+    RuntimeError
+        If the solver returns a board that is not a solution.
+    """
+    run = find_solver(solver)
+    count_all = request.count_all or request.on_solution is not None
     variants, convention = corner_variants(puzzle) if fix_corner else ([puzzle], "all rotations counted")
     total = Answer(SolveStatus.INFEASIBLE, 0, 0, 0.0, None)
+    on_solution = None if request.on_solution is None else _each_once(puzzle, solver, request.on_solution)
     for variant in variants:
-        rest = Request(
-            count_all,
-            None if nodes is None else max(0, nodes - max(0, total.nodes if total.spent is None else total.spent)),
-            None if seconds is None else max(0.0, seconds - total.seconds),
-            Options() if options is None else options,
-            None if report is None else _shifted(report, total),
-            memory,
-            sat_solver,
-            seed,
-            None if each is None else _once(puzzle, solver, each),
-            processor,
+        used = total.nodes if total.budget_used is None else total.budget_used
+        remaining = replace(
+            request,
+            count_all=count_all,
+            nodes=None if request.nodes is None else max(0, request.nodes - max(0, used)),
+            seconds=None if request.seconds is None else max(0.0, request.seconds - total.seconds),
+            on_progress=None if request.on_progress is None else _added_to(total, request.on_progress),
+            on_solution=on_solution,
         )
-        total = _sum(total, SOLVERS[solver](variant, rest))
+        total = _sum(total, run(variant, remaining))
         if total.status in (SolveStatus.BUDGET_SPENT, SolveStatus.INTERRUPTED) or (total.solutions and not count_all):
             break
     if total.board is not None:
@@ -79,30 +205,41 @@ def solve(
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
-    """The puzzles that together hold one solution of each set of rotated copies, and the convention in words.
+    """The puzzles that together have one solution of each set of rotated copies.
 
-    The first corner piece without an identical twin is pinned to the top left corner; on a board that is not square,
-    which has only half turns, to the top left and then to the top right corner. Nothing is fixed in a puzzle with
-    clues, which has no rotated copies, and where every corner piece has a twin: all rotations are counted then, because
-    with the twin in another corner a solution and its rotated copy would both be found.
+    The first corner piece without a duplicate is pinned to the top left corner. A board that is not square has only
+    half turns: there the piece is pinned to the top left, and in a second puzzle to the top right corner. Nothing is
+    pinned in a puzzle with clues, which has no rotated copies, nor where every corner piece has a duplicate: with the
+    duplicate in another corner a solution and its rotated copy would both be found.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+
+    Returns
+    -------
+    variants : list of Puzzle
+        One or two puzzles; ``[puzzle]`` where nothing is pinned.
+    convention : str
+        What is counted, in words.
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]
-    needed = [puzzle.rim_sides(cell) for cell in corners]
-    looks = list(map(canonical, puzzle.pieces.tolist()))
+    corner_greys = [puzzle.rim_sides(cell) for cell in corners]
+    quads = list(map(canonical, puzzle.pieces.tolist()))
     pieces = [
         piece
         for piece in range(puzzle.cells)
-        if any(tuple(side == GREY for side in rotate(looks[piece], turn)) == needed[0] for turn in range(4))
+        if any(tuple(side == GREY for side in rotate(quads[piece], turn)) == corner_greys[0] for turn in range(4))
     ]
-    piece = next((candidate for candidate in pieces if looks.count(looks[candidate]) == 1), None)
+    piece = next((candidate for candidate in pieces if quads.count(quads[candidate]) == 1), None)
     if piece is None:
-        return [puzzle], "all rotations counted (no corner piece without a twin)"
+        return [puzzle], "all rotations counted (every corner piece has a duplicate)"
     variants = []
-    for cell, grey in zip(corners, needed, strict=True):
+    for cell, grey in zip(corners, corner_greys, strict=True):
         turns = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
         turn = next(turn for turn in range(4) if tuple(side == GREY for side in turns[turn]) == grey)
         variants.append(puzzle.with_clues([Clue(cell, piece, turn)]))
@@ -111,29 +248,42 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
 
 
 def counted_rotations(puzzle: Puzzle, board: Board) -> int:
-    """As how many solutions `solve` with ``fix_corner`` counts a perfect ``board`` and its rotated copies."""
+    """How many solutions `count` with ``fix_corner`` sees in a perfect board and its rotated copies.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        A solution of ``puzzle``.
+
+    Returns
+    -------
+    int
+        1 where a corner is pinned, else the number of rotations that differ in their colours.
+    """
     if corner_variants(puzzle)[0][0].clues:
         return 1
     turns = range(4) if puzzle.width == puzzle.height else (0, 2)
     return len({puzzle.oriented[rotate_board(board, turn).placements].tobytes() for turn in turns})
 
 
-# details that add up; the others are sizes and peaks, the same for every variant of a puzzle, or the largest counts
-_COUNTED = {
+# details that add up over the variants of a puzzle; of the others (sizes, peaks) the largest is kept
+_ADDITIVE = {
     "contradictions", "preemptions", "levels_jumped", "shaving_tests", "conflicts", "budget_spent",
     "processor_seconds",
 }  # fmt: skip
 
 
 def _sum(before: Answer, after: Answer) -> Answer:
+    """The answer for two variants of a puzzle, ``after`` being the last one searched."""
     solutions = before.solutions + after.solutions
     status = after.status
     if status is SolveStatus.INFEASIBLE and solutions:
         status = SolveStatus.SOLVED
     details = dict(before.details)
     for name, value in after.details.items():
-        known = details.get(name, 0.0)
-        details[name] = known + value if name in _COUNTED else max(known, value)
+        earlier = details.get(name, 0.0)
+        details[name] = earlier + value if name in _ADDITIVE else max(earlier, value)
     return replace(
         after,
         status=status,
@@ -142,35 +292,37 @@ def _sum(before: Answer, after: Answer) -> Answer:
         seconds=before.seconds + after.seconds,
         board=before.board if before.board is not None else after.board,
         details=details,
-        spent=None if after.spent is None else (before.spent or 0) + after.spent,
+        budget_used=None if after.budget_used is None else (before.budget_used or 0) + after.budget_used,
     )
 
 
-def _once(puzzle: Puzzle, solver: str, each: Callable[[Board], None]) -> Callable[[Board], None]:
-    """``each`` with verified boards, and only once for those that show the same colours."""
-    twins = assignments_per_board(puzzle) > 1
+def _each_once(puzzle: Puzzle, solver: str, on_solution: Callable[[Board], None]) -> Callable[[Board], None]:
+    """``on_solution`` with verified boards, and only once for boards that show the same colours."""
+    has_duplicates = assignments_per_board(puzzle) > 1
     seen: set[bytes] = set()
 
     def once(board: Board) -> None:
         require_solution(puzzle, board, solver)
-        look = puzzle.oriented[board.placements].tobytes()
-        if look not in seen:
-            if twins:
-                seen.add(look)
-            each(board)
+        colours = puzzle.oriented[board.placements].tobytes()
+        if colours not in seen:
+            if has_duplicates:
+                seen.add(colours)
+            on_solution(board)
 
     return once
 
 
-def _shifted(report: ProgressCallback, before: Answer) -> ProgressCallback:
-    def shifted(progress: Progress) -> None:
-        report(
-            Progress(
-                progress.nodes + before.nodes,
-                progress.solutions + before.solutions,
-                progress.seconds + before.seconds,
-                progress.explored,
+def _added_to(before: Answer, on_progress: ProgressCallback) -> ProgressCallback:
+    """``on_progress`` with the figures of the variants searched before added."""
+
+    def added(progress: Progress) -> None:
+        on_progress(
+            replace(
+                progress,
+                nodes=progress.nodes + before.nodes,
+                solutions=progress.solutions + before.solutions,
+                seconds=progress.seconds + before.seconds,
             )
         )
 
-    return shifted
+    return added

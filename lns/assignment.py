@@ -15,7 +15,9 @@ from instances.puzzle import IntArray, Puzzle
 _FORBIDDEN = -1000.0
 
 
-def fit(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> tuple[IntArray, IntArray]:
+def placement_matches(
+    puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray
+) -> tuple[IntArray, IntArray]:
     """(matches, rotation) of the best legal rotation of each piece on each cell; shape (cells, pieces).
 
     Matches count placed neighbours only; a piece that no rotation makes legal there has less than -900.
@@ -42,7 +44,7 @@ def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntA
     """
     outside = placements.copy()
     outside[cells] = -1
-    worth, rotation = fit(puzzle, outside, cells, pieces)
+    worth, rotation = placement_matches(puzzle, outside, cells, pieces)
     rows, columns = linear_sum_assignment(worth, maximize=True)
     outside[cells[rows]] = pieces[columns] * 4 + rotation[rows, columns]
     return outside

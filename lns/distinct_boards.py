@@ -7,14 +7,14 @@ import numpy.typing as npt
 
 from instances.puzzle import IntArray
 
-DIFFERENT = 20  # cells in which boards of different families differ at least; a quarter of a small board
+MIN_DISTANCE = 20  # cells in which boards of different families differ at least; a quarter of a small board
 _RECENT = 64  # boards of one family mostly come one after the other
 _EVERY = 4  # cells that are compared first: boards that differ in enough of them need no second look
 
 
-def cells_apart(cells: int) -> int:
+def min_distance(cells: int) -> int:
     """In how many cells boards of different families differ at least, on a board of so many."""
-    return max(1, min(DIFFERENT, cells // 4))
+    return max(1, min(MIN_DISTANCE, cells // 4))
 
 
 class DistinctBoards:
@@ -33,9 +33,9 @@ class DistinctBoards:
             if first == end:
                 continue
             some = np.count_nonzero(self._some[first:end] != placed[::_EVERY], axis=1)
-            near = first + np.flatnonzero(some < cells_apart(len(placed)))
+            near = first + np.flatnonzero(some < min_distance(len(placed)))
             apart = np.count_nonzero(self._boards[near] != placed, axis=1)
-            alike = near[apart < cells_apart(len(placed))]
+            alike = near[apart < min_distance(len(placed))]
             if len(alike):
                 return int(alike[0])
         return None

@@ -23,13 +23,13 @@ values that a kernel could not bear.
 """
 
 
-MOST_SAVED = 2**62  # of a saved counter: what a session adds to it still fits 64 bits
+MAX_SAVED_COUNTER = 2**62  # of a saved counter: what a session adds to it still fits 64 bits
 
 
-def counters(saved: npt.ArrayLike) -> list[int]:
+def saved_counters(saved: npt.ArrayLike) -> list[int]:
     """Saved counters as numbers; raises InputError where one is not 0 to MOST_SAVED."""
     values = np.asarray(saved, dtype=np.int64)
-    if values.size and not 0 <= values.min() <= values.max() <= MOST_SAVED:
+    if values.size and not 0 <= values.min() <= values.max() <= MAX_SAVED_COUNTER:
         raise InputError("a saved counter is out of range")
     return [int(value) for value in values]
 
@@ -91,7 +91,7 @@ class Statistics:
         return Statistics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     @property
-    def work(self) -> int:
+    def placements(self) -> int:
         """What `rate` counts: placements, or tabu moves where nothing was placed."""
         placed = self.nodes + self.tail_nodes + self.window_nodes + self.beam_nodes + sum(self.operators.values())
         return placed if self.nodes or not self.moves else self.moves
@@ -105,24 +105,24 @@ class Statistics:
         """Work of the large-neighbourhood search by operator."""
         return {name: getattr(self, name) for name in OPERATORS}
 
-    def efforts(self) -> dict[str, int]:
+    def node_equivalents_by_part(self) -> dict[str, int]:
         """What each part took, under the names that finds give as their origin, in nodes of the constructor.
 
         Moves evaluated for a tabu search of its own.
         """
-        efforts = {
-            "construct": self.nodes + node_equivalents.tails(self.prefixes, self.tail_nodes),
-            "beam": self.beam_nodes * node_equivalents.CHILD + node_equivalents.tails(self.beam_prefixes, 0),
+        parts = {
+            "construct": self.nodes + node_equivalents.exact_tails(self.prefixes, self.tail_nodes),
+            "beam": self.beam_nodes * node_equivalents.BEAM_CHILD + node_equivalents.exact_tails(self.beam_prefixes, 0),
             "windows": self.window_nodes * node_equivalents.REGION_NODE,
             **{name: nodes * node_equivalents.REGION_NODE for name, nodes in self.operators.items()},
             "tabu": self.moves,
         }
-        return {name: int(work) for name, work in efforts.items() if work}
+        return {name: int(nodes) for name, nodes in parts.items() if nodes}
 
     @property
-    def effort(self) -> int:
+    def node_equivalents(self) -> int:
         """Of all parts together."""
-        return sum(self.efforts().values())
+        return sum(self.node_equivalents_by_part().values())
 
     def summary(self, seconds: float) -> str:
         """For the closing lines."""
@@ -143,7 +143,7 @@ class Statistics:
 
     def rate(self, seconds: float) -> str:
         """Work a second, of all workers together."""
-        return f"{self.work / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
+        return f"{self.placements / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
 
 
 class Engine(Protocol):

@@ -75,7 +75,7 @@ class Report:
     island: Island
     best: Board | None
     origin: str
-    finds: tuple[FoundBoard, ...]
+    found_boards: tuple[FoundBoard, ...]
     worker: int
     seconds: float
 
@@ -99,7 +99,7 @@ def run_round(task: Task) -> Report:
         steps += 1
         if engine.best_score > best or time.monotonic() >= end or stop_requested():
             break
-    finds = _worth_telling(engine.pop_boards(), task)
+    found_boards = _worth_telling(engine.pop_boards(), task)
     before = task.island.steps if task.island is not None else 0
     island = Island(
         task.number, engine.state(), engine.best_score, engine.statistics, before + steps, bool(engine.exhausted)
@@ -107,14 +107,14 @@ def run_round(task: Task) -> Report:
     if is_worker():
         _kept[:] = [(task, island.state, engine)]
     seconds = time.monotonic() - end + task.seconds
-    return Report(island, engine.best, engine.origin, finds, os.getpid(), seconds)
+    return Report(island, engine.best, engine.origin, found_boards, os.getpid(), seconds)
 
 
-def _worth_telling(finds: list[FoundBoard], task: Task) -> tuple[FoundBoard, ...]:
+def _worth_telling(found_boards: list[FoundBoard], task: Task) -> tuple[FoundBoard, ...]:
     """The boards of ``task.min_score`` or more, and every one that was a new best."""
     best = max(task.incumbent_score, -1 if task.island is None else task.island.best_score)
     wanted: list[FoundBoard] = []
-    for find in finds:
+    for find in found_boards:
         if find.score > best or find.score >= task.min_score:
             wanted.append(find)
         best = max(best, find.score)
@@ -211,8 +211,8 @@ class Archipelago:
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
         """(island, board) of what was found since the last call."""
-        finds, self._finds = self._finds, []
-        return finds
+        found_boards, self._finds = self._finds, []
+        return found_boards
 
     def run(
         self,
@@ -331,6 +331,6 @@ class Archipelago:
             self._began = time.monotonic() - report.seconds
         self.islands[number] = report.island
         self.pids[number] = report.worker
-        self._finds += [(number, find) for find in report.finds]
+        self._finds += [(number, find) for find in report.found_boards]
         if report.best is not None and report.island.best_score > self.best_score:
             self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin

@@ -13,7 +13,7 @@ import numpy as np
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.outcome import SolveStatus
-from exact.solvers import solve
+from exact.solvers import count
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from tests.exact.brute import count_solutions
@@ -32,7 +32,7 @@ def main(seconds: float, seed: int = 0) -> int:
     while time.monotonic() < end:
         drawn = int(random.integers(1 << 30))
         puzzle = small_puzzle(drawn) if checked % 3 else _larger_puzzle(drawn)
-        scanned = solve(puzzle, solver="rowscan", count_all=True, nodes=2_000_000)
+        scanned = count(puzzle, solver="rowscan", nodes=2_000_000)
         if scanned.status not in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE):
             continue
         if scanned.nodes < 20_000:
@@ -42,7 +42,7 @@ def main(seconds: float, seed: int = 0) -> int:
                 heuristic=Heuristic(int(random.integers(len(Heuristic)))),
                 **{name: bool(random.integers(2)) for name in SWITCHES},
             )
-            found = solve(puzzle, count_all=True, options=options)
+            found = count(puzzle, options=options)
             assert found.solutions == scanned.solutions, (
                 f"puzzle {drawn}: {found.solutions} by {options}, not {scanned}"
             )

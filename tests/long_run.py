@@ -14,10 +14,10 @@ from lns.engines import make_engine
 from lns.islands import Island
 from lns.params import Params
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import Entry
+from lns.runs.board_log import LoggedBoard
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
-from lns.runs.files import STATUS, now, seal
+from lns.runs.files import STATUS, STATUS_SCHEMA, seal, utc_now
 from lns.runs.history import RunHistory, SessionRecord
 from lns.tabu.search import random_board
 
@@ -34,24 +34,25 @@ def write_long_run(path: Path, boards: int) -> Path:
         chance = np.random.default_rng(1)
         finds = [(board := random_board(puzzle, chance), verify(puzzle, board).score) for _ in range(DIFFERENT)]
         history = RunHistory(WEEK_S, WEEK_S)
-        history.begin(SessionRecord(now(), "host", "machine", "test", 2, WEEK_S, "time over"))
+        history.begin(SessionRecord(utc_now(), "host", "machine", "test", 2, WEEK_S, "time over"))
         with (path / "boards.jsonl").open("w") as log:
             for number in range(boards):
                 board, score = finds[number % DIFFERENT]
                 find = FoundBoard(board, score, "construct")
                 history.elapsed_s = WEEK_S * (number + 1) / boards
                 if score > history.best_score:
-                    history.improve(find, now())
+                    history.improve(find, utc_now())
                     directory.save_best(board, history.elapsed_s)
                 history.log(find)
-                log.write(Entry(score, history.elapsed_s, now(), 0, "construct", board).line() + "\n")
+                log.write(LoggedBoard(score, history.elapsed_s, utc_now(), 0, "construct", board).line() + "\n")
             size = log.tell()
         engine = make_engine("auto", puzzle, params, 1, 0)
         islands = {0: Island(0, engine.state(), -1, engine.statistics, 0)}
         checkpoints.save(path, directory.settings.run, puzzle, Checkpoint(history, islands, size))
         status = {
-            "schema": 1, "run": directory.settings.run, "at": now(), "history": history.to_json(), "statistics": {},
-            "efforts": {}, "unit": "nodes", "rate": 0.0, "pids": [], "threshold": 0, "write_errors": [],
+            "schema": STATUS_SCHEMA, "run": directory.settings.run, "at": utc_now(), "history": history.to_json(),
+            "statistics": {}, "node_equivalents_by_part": {}, "unit": "nodes", "rate": 0.0, "pids": [], "min_score": 0,
+            "write_errors": [],
         }  # fmt: skip
         (path / STATUS).write_text(seal(status))
     return path

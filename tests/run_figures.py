@@ -23,7 +23,7 @@ from lns.params import Params
 from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.history import RunHistory
-from lns.runs.run_summary import look
+from lns.runs.run_summary import load_summary
 from tests.torture import ROOT, at_work
 
 ISLANDS, INTERVAL_S, TIMES = 2, 60.0, 20
@@ -82,7 +82,7 @@ def resume_time() -> None:
             while not at_work(run, process.pid):
                 time.sleep(0.01)
             wall = time.perf_counter() - began
-            used = [processor_seconds(pid) for pid in (process.pid, *look(run).beat.pids)]
+            used = [processor_seconds(pid) for pid in (process.pid, *load_summary(run).heartbeat.pids)]
         finally:
             process.terminate()
             process.wait()

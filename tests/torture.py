@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from instances.verify import verify
-from lns.runs.board_log import Entry, Reader
+from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.checkpoint import inner
 from lns.runs.directory import read_best, read_run
 from lns.runs.files import STATUS, read_sealed
-from lns.runs.history import from_json
-from lns.runs.lock import alive, read_holder
+from lns.runs.history import history_from_json
+from lns.runs.lock import process_is_alive, read_holder
 from lns_support.errors import InputError
 
 KILLS_A_RUN = 5
@@ -98,13 +98,13 @@ def on_disk(path: Path) -> tuple[int, set[bytes]]:
     best = read_best(path, puzzle)
     score = -1 if best is None else best.score
     try:
-        announced = from_json(inner(read_sealed(path / STATUS), "history"), puzzle).best_score
+        announced = history_from_json(inner(read_sealed(path / STATUS), "history"), puzzle).best_score
     except InputError:  # not written yet
         announced = -1
     assert score >= announced, f"status.json announced {announced}, best.json holds {score}"
     boards = set()
-    for entry in Reader(path, puzzle).read():
-        assert isinstance(entry, Entry), str(entry)
+    for entry in BoardLogReader(path, puzzle).read():
+        assert isinstance(entry, LoggedBoard), str(entry)
         judged = verify(puzzle, entry.board)
         assert judged.valid and judged.full and judged.score == entry.score
         boards.add(entry.board.placements.tobytes())
@@ -115,7 +115,11 @@ def at_work(path: Path, pid: int) -> bool:
     """Whether the run of this process has heard of its workers."""
     holder = read_holder(path)
     try:
-        return holder is not None and holder.pid == pid and any(map(alive, read_sealed(path / STATUS).array("pids")))
+        return (
+            holder is not None
+            and holder.pid == pid
+            and any(map(process_is_alive, read_sealed(path / STATUS).array("pids")))
+        )
     except InputError:
         return False
 

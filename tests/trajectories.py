@@ -20,7 +20,7 @@ import numpy.typing as npt
 from exact.colorpairs.options import Heuristic, Options
 from exact.region.resolve import RegionOptions, resolve
 from exact.region.windows import rows, window
-from exact.solvers import solve
+from exact.solvers import count
 from instances.formats import load_puzzle
 from lns.engines import make_engine
 from lns.params import Params
@@ -126,7 +126,7 @@ def region_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
 
 def exact_run(instance: str, solver: str, options: Options) -> Figures:
     """All solutions counted, within a budget of nodes."""
-    outcome = solve(load_puzzle(instance), solver=solver, count_all=True, options=options, nodes=EXACT_NODES)
+    outcome = count(load_puzzle(instance), solver=solver, options=options, nodes=EXACT_NODES)
     return {"status": str(outcome.status), "solutions": int(outcome.solutions), "nodes": int(outcome.nodes)}
 
 

@@ -116,7 +116,7 @@ def run(
     search.run(seconds, puzzle.max_score, on_report)
     elapsed = search.elapsed
     boards = dict(Counter(scores))
-    rate = search.statistics.work / max(elapsed, 1e-9)
+    rate = search.statistics.placements / max(elapsed, 1e-9)
     at_once = sorted(peaks.values())[-workers:]  # without those whose place a new one took
     memory = sum(at_once) + peak_bytes(os.getpid())
     return BenchmarkRun(seed, search.best_score, reached, boards, rate, elapsed, memory)

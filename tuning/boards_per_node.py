@@ -72,21 +72,21 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
     tallies = {score: Tally() for score in scores}
     boards = []
     began = time.process_time()
-    while search.statistics.effort < nodes:
+    while search.statistics.node_equivalents < nodes:
         search.best_score = best  # whatever it has found: the aim stays
         search.step(puzzle.max_score)
         for find in search.pop_boards():
             if _is_new(find.board.placements, find.score, tallies):
                 boards.append((rotate_board(find.board, -turns).placements, find.score))
-    work = sum(arm.work for arm in search.arms.arms) or 1.0
+    work = sum(arm.node_equivalents for arm in search.bandit.arms) or 1.0
     return Count(
         seed,
         island,
         tuple(tally.count for tally in tallies.values()),
         tuple(boards),
-        search.statistics.effort,
+        search.statistics.node_equivalents,
         time.process_time() - began,
-        tuple((arm.view, arm.colour_set, arm.percent, arm.work / work) for arm in search.arms.arms),
+        tuple((arm.view, arm.colour_set, arm.scale_percent, arm.node_equivalents / work) for arm in search.bandit.arms),
     )
 
 

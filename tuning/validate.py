@@ -21,7 +21,7 @@ from scipy.stats import wilcoxon
 
 from lns import params as parameters
 from lns.params import Params
-from lns.runs.files import now
+from lns.runs.files import utc_now
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from tuning.plan import LEAST_PAIRS, params_digest
@@ -194,7 +194,7 @@ def write_best(study: Study, found: Conclusion) -> None:
     header = [
         f"# command: {plan.command}",
         f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
-        f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {version('lns')}, {now()}",
+        f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {version('lns')}, {utc_now()}",
         f"# evidence: {winner}",
         "# (objective, 95% confidence interval; Wilcoxon signed rank, one-sided, corrected for the candidates tried)",
     ]

@@ -17,7 +17,7 @@ from exact.blocks.kernel import (
     scan,
 )
 from exact.driver import CountedSearch, explored_share
-from exact.enumeration import enumerate_boards
+from exact.enumeration import run_request
 from exact.outcome import Answer
 from exact.piece_multiplicity import allowed_placements, distinct_count
 from exact.request import Request
@@ -85,7 +85,7 @@ class Blocks(CountedSearch):
 def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
     """2x2 grouping behind the single interface."""
     search = Blocks(puzzle)
-    status, solutions, seconds, first = enumerate_boards(search, request)
+    status, solutions, seconds, first = run_request(search, request)
     details = {
         "blocks": float(len(search.tables.oriented)),
         "deepest": float(np.flatnonzero(search.state.per_level).max()),

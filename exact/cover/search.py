@@ -9,7 +9,7 @@ import numpy as np
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
 from exact.driver import CountedSearch, explored_by_tries
-from exact.enumeration import enumerate_boards
+from exact.enumeration import run_request
 from exact.outcome import NODES_UNKNOWN, Answer
 from exact.piece_multiplicity import distinct_count
 from exact.request import Request
@@ -65,7 +65,7 @@ def _check_size(puzzle: Puzzle, nodes: int, most: int) -> None:
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
     """Dancing cells of our own, nodes counted as seed 003 counts them (the root is one)."""
     search = Cover(puzzle, code)
-    status, solutions, seconds, first = enumerate_boards(search, request)
+    status, solutions, seconds, first = run_request(search, request)
     model = search.model
     details = {
         "items": float(model.items),
@@ -86,14 +86,14 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
     if request.nodes is not None:
         raise InputError("xcover counts no nodes; expected a time limit, or the solver xcc:counted")
     _check_size(puzzle, matrix_nodes(puzzle, "colours"), MAX_NODES_XCOVER)
-    return solve_in_child(cover_by_library, puzzle, request, request.count_all, request.each is not None)
+    return solve_in_child(cover_by_library, puzzle, request, request.count_all, request.on_solution is not None)
 
 
-def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, listing: bool = False) -> None:
+def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: bool = False) -> None:
     """A child's task: tells of the model, after the first solution, now and then, and at the end."""
     from xcover import covers
 
-    teller = SolverReporter(emit, puzzle, "xcover", twins_apart=True, listing=listing)
+    reporter = SolverReporter(emit, puzzle, "xcover", duplicates_distinct=True, list_boards=list_boards)
     model = build(puzzle, "colours")
     item, colour, begin = model.item.tolist(), model.colour.tolist(), model.begin.tolist()
     options = [
@@ -102,11 +102,11 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, listing: bool 
     ]
     primary = [str(i) for i in range(model.primary)]
     secondary = [str(i) for i in range(model.primary, model.items)]
-    teller.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(item)}
-    teller.tell(NODES_UNKNOWN)
+    reporter.details |= {"items": model.items, "options": len(options), "matrix_nodes": len(item)}
+    reporter.report(NODES_UNKNOWN)
     missing = set(range(model.primary)) - set(item)
     for chosen in () if missing else covers(options, primary=primary, secondary=secondary, colored=True):
-        teller.board(model.board([int(option) for option in chosen]), NODES_UNKNOWN)
+        reporter.add_board(model.board([int(option) for option in chosen]), NODES_UNKNOWN)
         if not count_all:
             break
-    teller.tell(NODES_UNKNOWN, exhausted=count_all or teller.found == 0)
+    reporter.report(NODES_UNKNOWN, exhausted=count_all or reporter.found == 0)

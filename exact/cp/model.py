@@ -27,20 +27,22 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
     Raises InputError without ortools, ChildProcessError when the library crashes.
     """
     require("cp", "the solver cp")
-    listing = request.each is not None
-    answer = solve_in_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, listing)
-    return replace(answer, spent=int(answer.details.get("conflicts", 0)))
+    list_boards = request.on_solution is not None
+    answer = solve_in_child(solve_by_cp_sat, puzzle, request, request.count_all, request.nodes, list_boards)
+    return replace(answer, budget_used=int(answer.details.get("conflicts", 0)))
 
 
-def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, listing: bool = False) -> None:
+def solve_by_cp_sat(
+    emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, list_boards: bool = False
+) -> None:
     """A child's task: tells of the model, after the first solution, now and then, and at the end."""
     from ortools.sat.python import cp_model
 
-    teller = SolverReporter(emit, puzzle, "CP-SAT", twins_apart=True, listing=listing)
+    reporter = SolverReporter(emit, puzzle, "CP-SAT", duplicates_distinct=True, list_boards=list_boards)
     model = cp_model.CpModel()
     pieces, rotations = _post(model, puzzle)
-    teller.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
-    teller.tell(NODES_UNKNOWN)
+    reporter.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
+    reporter.report(NODES_UNKNOWN)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.enumerate_all_solutions = count_all
@@ -52,16 +54,16 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int 
 
         def on_solution_callback(self) -> None:
             laid = [self.value(t) * 4 + self.value(r) for t, r in zip(pieces, rotations, strict=True)]
-            teller.board(Board(np.array(laid), puzzle.width, puzzle.height), self.num_branches)
+            reporter.add_board(Board(np.array(laid), puzzle.width, puzzle.height), self.num_branches)
 
     status = solver.solve(model, Watch())
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError("CP-SAT refused the model")
-    teller.details["conflicts"] = solver.num_conflicts
+    reporter.details["conflicts"] = solver.num_conflicts
     exhausted = status == cp_model.INFEASIBLE or (count_all and status == cp_model.OPTIMAL)
-    if exhausted and (status == cp_model.INFEASIBLE) == (teller.found > 0):
-        raise RuntimeError(f"CP-SAT found {teller.found} solutions and says {solver.status_name(status)}")
-    teller.tell(solver.num_branches, exhausted=exhausted)
+    if exhausted and (status == cp_model.INFEASIBLE) == (reporter.found > 0):
+        raise RuntimeError(f"CP-SAT found {reporter.found} solutions and says {solver.status_name(status)}")
+    reporter.report(solver.num_branches, exhausted=exhausted)
 
 
 def _post(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:

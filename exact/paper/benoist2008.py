@@ -16,7 +16,8 @@ from pathlib import Path
 
 from exact.colorpairs.options import Heuristic, Options
 from exact.outcome import SolveStatus
-from exact.solvers import solve
+from exact.request import Request
+from exact.solvers import solve, solve_request
 from instances.generate import corner_cells, uniform
 from instances.puzzle import Puzzle
 from lns_support import csv_records
@@ -150,14 +151,9 @@ def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRu
             run = finished.get((size, colours, seed, method, budget))
             if run is None:
                 solver = "rowscan" if method == ROW_SCAN else "colorpairs"
-                outcome = solve(
-                    puzzle,
-                    solver=solver,
-                    count_all=True,
-                    seconds=budget,
-                    options=METHODS[method],
-                    processor=True,  # does not depend on other load
-                )
+                options = METHODS[method] or Options()
+                request = Request(count_all=True, seconds=budget, options=options, processor_time=True)
+                outcome = solve_request(puzzle, request, solver)
                 if outcome.status is SolveStatus.INTERRUPTED:
                     raise KeyboardInterrupt
                 run = ExperimentRun(

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from exact.compare import ComparisonRow, Question, outcome_row, read_rows
-from exact.solvers import solve
+from exact.request import Request
+from exact.solvers import solve_request
 from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.errors import InputError
@@ -84,7 +85,7 @@ def solver_run(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_s
 
 def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None) -> ComparisonRow:
     try:
-        outcome = solve(puzzle, solver=solver, seconds=seconds, sat_solver=sat_solver, processor=True)
+        outcome = solve_request(puzzle, Request(seconds=seconds, sat_solver=sat_solver, processor_time=True), solver)
     except InputError as error:
         if "not installed" in error.message:
             raise

@@ -212,7 +212,7 @@ def fill(
     model = build_model(grid, reduced=count_all)
     search = WeightRace(model, zones=zones) if weight == RACE else FillingSearch(model, weight, zones=zones)
     status, spent = run_search(
-        search, count_all=count_all, nodes=nodes, seconds=seconds, report=report, processor=processor,
+        search, count_all=count_all, nodes=nodes, seconds=seconds, on_progress=report, processor_time=processor,
         first_step=FIRST_STEP,
     )  # fmt: skip
     ended = search.ended

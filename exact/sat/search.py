@@ -24,7 +24,7 @@ from lns_support.errors import InputError
 class Job:
     """``sat_solver``: a name of python-sat. ``restricted``: decide on pieces and orientations only (seed 004).
 
-    ``listing``: tell all boards, not only the first.
+    ``list_boards``: tell all boards, not only the first.
     """
 
     encoding: str
@@ -32,7 +32,7 @@ class Job:
     count_all: bool = False
     nodes: int | None = None
     restricted: bool = False
-    listing: bool = False
+    list_boards: bool = False
 
 
 def canonical_name(name: str) -> str:
@@ -65,7 +65,7 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         raise InputError(
             "kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose"
         )
-    teller = SolverReporter(emit, puzzle, name, listing=job.listing)
+    reporter = SolverReporter(emit, puzzle, name, list_boards=job.list_boards)
     encoding = encode(job.encoding, puzzle)
     with Solver(name=name) as solver:
         clauses = 0
@@ -75,20 +75,20 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         if job.count_all:
             for block in encoding.channel():
                 solver.append_formula(block.tolist(), no_return=True)
-        teller.details |= {"variables": encoding.variables, "clauses": clauses}
-        teller.tell(NODES_UNKNOWN)
+        reporter.details |= {"variables": encoding.variables, "clauses": clauses}
+        reporter.report(NODES_UNKNOWN)
         exhausted = False
         budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
         for board in _boards(solver, name, encoding, job, budget):
             if board is None:
                 exhausted = True
                 break
-            teller.board(board, _decisions(solver))
+            reporter.add_board(board, _decisions(solver))
             if not job.count_all:
                 break
-        teller.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
-        teller.details |= {} if budget is None else {"budget_spent": budget.spent}
-        teller.tell(_decisions(solver), exhausted=exhausted)
+        reporter.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
+        reporter.details |= {} if budget is None else {"budget_spent": budget.spent}
+        reporter.report(_decisions(solver), exhausted=exhausted)
 
 
 def _boards(solver: Any, name: str, encoding: Encoding, job: Job, budget: _Budget | None) -> Iterator[Board | None]:

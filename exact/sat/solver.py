@@ -29,6 +29,8 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
     """
     require("sat", f"the solver sat:{encoding}")
     chosen = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
-    job = Job(encoding, chosen, request.count_all, request.nodes, restricted, request.each is not None)
+    job = Job(encoding, chosen, request.count_all, request.nodes, restricted, request.on_solution is not None)
     answer = solve_in_child(search, puzzle, request, job)
-    return replace(answer, spent=int(answer.details["budget_spent"])) if "budget_spent" in answer.details else answer
+    return (
+        replace(answer, budget_used=int(answer.details["budget_spent"])) if "budget_spent" in answer.details else answer
+    )

@@ -82,8 +82,8 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
         count_all=False,
         nodes=request.nodes,
         seconds=request.seconds,
-        report=request.report,
-        processor=request.processor,
+        on_progress=request.on_progress,
+        processor_time=request.processor_time,
     )
     board = encoding.board(search.model()) if search.solutions else None
     if board is not None:

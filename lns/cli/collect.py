@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     """Boards of one run that are what they claim; what is damaged is counted on stderr."""
-    from lns.runs.board_log import Entry, Reader, is_true
+    from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
     from lns.runs.directory import read_best, read_run
     from lns.runs.files import BEST, BOARDS
     from lns_support.files import read_text
@@ -94,10 +94,10 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     _, puzzle = read_run(path)
     wrong = 0
     seen: set[tuple[int, Board]] = set()  # judging takes longer than reading
-    for entry in Reader(path, puzzle).read(at_least):
-        if isinstance(entry, Entry) and (entry.score, entry.board) in seen:
+    for entry in BoardLogReader(path, puzzle).read(at_least):
+        if isinstance(entry, LoggedBoard) and (entry.score, entry.board) in seen:
             continue
-        if not isinstance(entry, Entry) or not is_true(entry, puzzle):
+        if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
             wrong += 1
             continue
         seen.add((entry.score, entry.board))

@@ -41,12 +41,7 @@ JOBS = {
     "cnf": ("lns.cli.exact_cnf", "add_cnf_arguments", "run_cnf", "write a puzzle as a formula for SAT solvers"),
     "decode": ("lns.cli.exact_cnf", "add_decode_arguments", "run_decode", "read a SAT solver's answer back as a board"),
     "isomorphic": ("lns.cli.exact_isomorphic", "add_arguments", "run", "are two sets of pieces equal but for colours?"),
-    "polyomino": (
-        "lns.cli.exact_polyomino",
-        "add_arguments",
-        "run",
-        "fill a board with polyominoes, as IQ Puzzler Pro",
-    ),
+    "polyomino": ("lns.cli.exact_polyomino", "add_arguments", "run", "fill a grid with polyominoes: IQ Puzzler Pro"),
     "paper": ("lns.cli.exact_paper", "add_arguments", "run", "repeat the experiments of a paper on instances like its"),
 }
 
@@ -142,7 +137,8 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 
 def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
-    from exact.solvers import solve
+    from exact.request import Request
+    from exact.solvers import solve_request
     from instances.formats import load_board, load_puzzle, write
     from lns.cli.exact_boards import Boards
     from lns.cli.pins import with_laid
@@ -163,20 +159,18 @@ def _run_search(args: argparse.Namespace) -> int:
         tell_compiling(args.solver)
     try:
         with live_line(args.time, quiet=args.quiet) as line:
-            outcome = solve(
-                asked,
-                solver=args.solver,
+            request = Request(
                 count_all=args.job == "count",
                 nodes=args.nodes,
                 seconds=args.time,
-                fix_corner=args.fix_corner,
                 options=options,
-                report=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
+                on_progress=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
                 memory=None if args.memory is None else args.memory * 1_000_000,
                 sat_solver=args.sat_solver,
                 seed=args.seed or 0,
-                each=boards,
+                on_solution=boards,
             )
+            outcome = solve_request(asked, request, args.solver, fix_corner=args.fix_corner)
     except (InputError, KeyboardInterrupt):  # refused, or ended before there was anything to tell
         if boards is not None:
             boards.withdraw()

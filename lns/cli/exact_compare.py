@@ -36,15 +36,13 @@ def run(args: argparse.Namespace) -> int:
 
     from exact.compare import ComparisonRow, Question, compare, table
     from exact.outcome import NODES_UNKNOWN
-    from exact.registry import SOLVERS
+    from exact.registry import all_solvers, find_solver
     from instances.formats import load_puzzle
     from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json
-    from lns_support.errors import InputError
 
-    solvers = list(SOLVERS) if args.solvers == ["all"] else args.solvers
+    solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     for solver in solvers:
-        if solver not in SOLVERS:
-            raise InputError(f"unknown solver '{solver}'; expected some of {', '.join(SOLVERS)}")
+        find_solver(solver)
     puzzles = [(name, load_puzzle(name)) for name in args.instances]
     memory = None if args.memory is None else args.memory * 1_000_000
     question = Question(args.count, args.time, memory, args.fix_corner, args.sat_solver, args.seed)

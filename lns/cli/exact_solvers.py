@@ -10,10 +10,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from exact.registry import SOLVERS
+    from exact.registry import all_solvers
     from lns.terminal.output import DONE, print_json
     from lns_support.optional_deps import EXTRAS, is_installed
 
+    solvers = all_solvers()
     if args.json:
         rows = [
             {
@@ -24,12 +25,12 @@ def run(args: argparse.Namespace) -> int:
                 "extra": entry.extra,
                 "installed": entry.extra is None or is_installed(entry.extra),
             }
-            for name, entry in SOLVERS.items()
+            for name, entry in solvers.items()
         ]
         print_json({"solvers": rows})
         return DONE
-    width = max(map(len, SOLVERS))
-    for name, entry in SOLVERS.items():
+    width = max(map(len, solvers))
+    for name, entry in solvers.items():
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if entry.extra is None or is_installed(entry.extra) else ", which is not installed"
         print(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})")

@@ -123,14 +123,14 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return three_partition(args.from_3_partition, args.seed), None
     from exact.outcome import SolveStatus
-    from exact.solvers import counted_rotations, solve
+    from exact.solvers import count, counted_rotations
     from lns.cli.exact import tell_compiling
 
     width, height = _shape(args.width, args.height)
     tell_compiling("colorpairs")
     for attempt in range(ATTEMPTS):
         planted = unique(width, height, args.unique, args.seed, attempt)
-        outcome = solve(planted.puzzle, count_all=True, fix_corner=True, seconds=PROOF_SECONDS)
+        outcome = count(planted.puzzle, fix_corner=True, seconds=PROOF_SECONDS)
         if outcome.status is SolveStatus.INTERRUPTED:
             raise KeyboardInterrupt
         only = counted_rotations(planted.puzzle, planted.solution)

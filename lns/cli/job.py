@@ -27,8 +27,8 @@ log = logging.getLogger("lns")
 class Job:
     """Searches, saves, shows progress; ``signal``: the one that ended it, 0 = none."""
 
-    def __init__(self, search: Archipelago, recorder: Recorder, *, quiet: bool, seconds: float) -> None:
-        self.search, self.recorder, self.seconds = search, recorder, seconds
+    def __init__(self, archipelago: Archipelago, recorder: Recorder, *, quiet: bool, seconds: float) -> None:
+        self.archipelago, self.recorder, self.seconds = archipelago, recorder, seconds
         self.directory, self.puzzle = recorder.directory, recorder.directory.puzzle
         self.line = LiveLine(seconds, quiet=quiet)
         self._work_before = 0  # in earlier sessions
@@ -39,39 +39,39 @@ class Job:
         """Search until time, target or steps are reached, or a signal or `lns stop` comes; everything is then saved."""
         from lns_support.jit import is_compiled
 
-        puzzle, recorder, search = self.puzzle, self.recorder, self.search
+        puzzle, recorder, archipelago = self.puzzle, self.recorder, self.archipelago
         log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
                  puzzle.renumbered().colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
         if pins := self.directory.settings.pins:
             log.info("%d cells of the start board are pinned", len(pins))
         if not is_compiled("lns.construct.kernel"):
             log.info("compiling the kernels (once after an install or upgrade)")
-        self._work_before = search.statistics.work
+        self._work_before = archipelago.statistics.placements
         asked = self.directory.settings.target
         target = asked if asked >= 0 else puzzle.max_score
         with signal_handler(self._interrupt), self.line:
-            recorder.begin(search.workers, version("lns"))
-            recorder.save(search)
-            recorder.beat(search)
+            recorder.begin(archipelago.workers, version("lns"))
+            recorder.save(archipelago)
+            recorder.write_status(archipelago)
             why = "failed"
             try:
-                why = search.run(self.seconds, target, self._report, steps=steps)
+                why = archipelago.run(self.seconds, target, self._report, steps=steps)
             finally:  # also when the engine fails: what was found is kept
-                recorder.end(search, signal.Signals(self.signal).name if self.signal else why)
+                recorder.end(archipelago, signal.Signals(self.signal).name if self.signal else why)
 
     def _interrupt(self, number: int, frame: object) -> None:
         """The first signal ends the search, the second one the program."""
         if self.signal:
-            self.search.kill()
+            self.archipelago.kill()
             os._exit(128 + number)  # the last checkpoint is whole: files are only ever replaced
         self.signal = number
-        self.search.stop()
+        self.archipelago.stop()
 
-    def _report(self, search: Archipelago) -> None:
-        self.recorder.note(search)
-        done, score = search.statistics, search.best_score if search.best_score >= 0 else "-"
-        rate = (done.work - self._work_before) / max(search.elapsed, 0.5) / 1e6
-        self.line.show(f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {done.unit}/s", search.elapsed)
+    def _report(self, archipelago: Archipelago) -> None:
+        self.recorder.on_round(archipelago)
+        done, score = archipelago.statistics, archipelago.best_score if archipelago.best_score >= 0 else "-"
+        rate = (done.placements - self._work_before) / max(archipelago.elapsed, 0.5) / 1e6
+        self.line.show(f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {done.unit}/s", archipelago.elapsed)
 
     def _improved(self, find: FoundBoard) -> None:
         seconds = self.recorder.history.elapsed_s
@@ -81,14 +81,14 @@ class Job:
         """Say how it ended, with ``stats`` also what each part did; the exit status."""
         best = self.recorder.best
         if best:
-            told = {"stats": facts(self.search, self.recorder.history)} if stats else {}
+            told = {"stats": facts(self.archipelago, self.recorder.history)} if stats else {}
             with contextlib.suppress(OSError) if self.signal else contextlib.nullcontext():
                 print_json(best | told) if as_json else self._print_summary(best, told)
         if self.signal:
             return 128 + self.signal
         if not best:
             raise InputError(
-                f"no full board of {self.puzzle.name} was found in {self.search.elapsed:.0f} s; "
+                f"no full board of {self.puzzle.name} was found in {self.archipelago.elapsed:.0f} s; "
                 f"expected more time: lns resume {self.directory.path} --time S"
             )
         if self.recorder.write_errors:
@@ -98,7 +98,7 @@ class Job:
 
     def _print_summary(self, best: dict[str, Any], told: dict[str, Any]) -> None:
         """Score, what was done, where it is, how to look at it."""
-        done, history = self.search.statistics, self.recorder.history
+        done, history = self.archipelago.statistics, self.recorder.history
         print(f"best score    {best['score']} of {self.puzzle.max_score}")
         print(f"search        {history.elapsed_s:.1f} s, {done.summary(history.elapsed_s)}")
         print(f"run directory {self.directory.path}")

@@ -23,21 +23,21 @@ def run(args: argparse.Namespace) -> int:
     from importlib.metadata import version
 
     from lns.runs.elites import BestBoards
-    from lns.runs.files import PARAMETERS, REPORT, now
+    from lns.runs.files import PARAMETERS, REPORT, utc_now
     from lns.runs.page import render
-    from lns.runs.run_summary import look
+    from lns.runs.run_summary import load_summary
     from lns.terminal.output import DONE
     from lns_support.files import atomic_write, read_text
 
     check_new_file(args.output, args.force)
-    one = look(args.directory)
+    one = load_summary(args.directory)
     try:
         parameters = read_text(args.directory / PARAMETERS)
     except InputError as error:
         parameters = str(error)
     elites = BestBoards(args.directory, one.puzzle, ELITES).update()
     target = args.output or args.directory / REPORT
-    atomic_write(target, render(one, elites, parameters, f"lns {version('lns')}, {now()}"))
+    atomic_write(target, render(one, elites, parameters, f"lns {version('lns')}, {utc_now()}"))
     print(target)
     if args.open:
         import webbrowser

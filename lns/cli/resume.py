@@ -45,7 +45,7 @@ def _resume(args: argparse.Namespace) -> int:
     from lns.cli.job import Job
     from lns.islands import Archipelago
     from lns.runs.directory import RunDirectory
-    from lns.runs.files import PARAMETERS, clock
+    from lns.runs.files import PARAMETERS, format_duration
     from lns.runs.recorder import Recorder
     from lns.runs.recover import recover
     from lns.terminal.progress import logging_to
@@ -54,20 +54,20 @@ def _resume(args: argparse.Namespace) -> int:
     with RunDirectory.open(args.directory) as directory, logging_to(directory.path, quiet=args.quiet):
         found = recover(directory)
         history, settings = found.history, directory.settings
-        seconds = history.left_s if args.time is None else args.time
+        seconds = history.remaining_s if args.time is None else args.time
         if seconds <= 0 and not history.budget_s:
             raise InputError("nothing of it was saved, nor how long it was to last; say so with --time", args.directory)
         if seconds <= 0:
-            used = clock(history.elapsed_s)
+            used = format_duration(history.elapsed_s)
             raise InputError(f"its time is used up ({used}); say how much longer with --time", args.directory)
         history.budget_s = history.elapsed_s + seconds
         last = history.sessions[-1].workers if history.sessions else 1
         count = args.workers or min(last, max_workers())
-        if new := parameters.unnamed(read_text(directory.path / PARAMETERS)):
+        if new := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(new))
-        log.info("going on at %s of search", clock(history.elapsed_s))
-        search = Archipelago(
-            directory.searched,
+        log.info("going on at %s of search", format_duration(history.elapsed_s))
+        archipelago = Archipelago(
+            directory.pinned_puzzle,
             directory.params,
             settings.seed,
             count,
@@ -76,9 +76,9 @@ def _resume(args: argparse.Namespace) -> int:
             start_score=found.best.score if found.best else -1,
             islands=found.islands,
         )
-        recorder = Recorder(directory, history, found.journal, found.recent)
-        job = Job(search, recorder, quiet=args.quiet, seconds=seconds)
+        recorder = Recorder(directory, history, found.board_log, found.recent)
+        job = Job(archipelago, recorder, quiet=args.quiet, seconds=seconds)
         if found.best is not None:
-            recorder.adopt(found.best.board, found.best.score, found.origin)
+            recorder.record_known_best(found.best.board, found.best.score, found.origin)
         job.run(steps=args.steps)
     return job.finish(as_json=args.json, stats=args.stats)

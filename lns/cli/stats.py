@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from lns.runs.history import RunHistory
 
 
-def facts(search: Archipelago, history: RunHistory) -> dict[str, Any]:
+def facts(archipelago: Archipelago, history: RunHistory) -> dict[str, Any]:
     """By part and by island, over all sessions of the run."""
     from lns.runs.breakdown import parts
 
-    done = search.statistics
+    done = archipelago.statistics
     return {
-        "work": done.effort,
+        "work": done.node_equivalents,
         "unit": done.unit,
         "parts": [
             {
                 "name": part.name,
-                "work": part.effort,
+                "work": part.node_equivalents,
                 "share": round(part.share, 6),
                 "boards": part.boards,
                 "bests": part.bests,
@@ -28,7 +28,7 @@ def facts(search: Archipelago, history: RunHistory) -> dict[str, Any]:
                 "edges_per_1e9": part.edges_per_1e9,
                 "boards_per_1e9": part.boards_per_1e9,
             }
-            for part in parts(history, done.efforts())
+            for part in parts(history, done.node_equivalents_by_part())
         ],
         "tails": {"prefixes": done.prefixes, "nodes": done.tail_nodes},
         "islands": [
@@ -36,9 +36,9 @@ def facts(search: Archipelago, history: RunHistory) -> dict[str, Any]:
                 "island": island.number,
                 "score": island.best_score,
                 "steps": island.steps,
-                "work": island.statistics.effort,
+                "work": island.statistics.node_equivalents,
             }
-            for _, island in sorted(search.islands.items())
+            for _, island in sorted(archipelago.islands.items())
         ],
     }
 

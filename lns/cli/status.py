@@ -29,14 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.runs.run_summary import look
+    from lns.runs.run_summary import load_summary
     from lns.terminal.output import BAD_INPUT, DONE, print_error, print_json
     from lns_support.text import printable
 
     found, status = [], DONE
     for path in args.directories:
         try:
-            found.append(look(path))
+            found.append(load_summary(path))
         except InputError as error:
             print_error(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     for row, one in zip(rows, found, strict=True):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        for note in (*one.notes, *(f"{name} cannot be written at present" for name in one.beat.write_errors)):
+        for note in (*one.notes, *(f"{name} cannot be written at present" for name in one.heartbeat.write_errors)):
             print(f"    {note}")
     return status
 
@@ -68,14 +68,14 @@ def facts(one: RunSummary, at: int | None) -> dict[str, Any]:
         "search_floor": score,
         "boards": history.at_least(score),
         "boards_per_hour": round(one.boards_per_hour(score), 3),
-        "unit": one.beat.unit,
-        "rate": one.beat.rate if one.state == "running" else 0.0,
+        "unit": one.heartbeat.unit,
+        "rate": one.heartbeat.rate if one.state == "running" else 0.0,
         "workers": one.workers,
         "sessions": len(history.sessions),
         "elapsed_s": history.elapsed_s,
-        "left_s": history.left_s,
+        "left_s": history.remaining_s,
         "notes": list(one.notes),
-        "write_errors": list(one.beat.write_errors),
+        "write_errors": list(one.heartbeat.write_errors),
     }
 
 
@@ -84,7 +84,7 @@ def _level(one: RunSummary, at: int | None) -> int:
 
 
 def _row(one: RunSummary, at: int | None) -> list[str]:
-    from lns.runs.files import clock
+    from lns.runs.files import format_duration
 
     history, score = one.history, _level(one, at)
     running = one.state == "running"
@@ -96,7 +96,7 @@ def _row(one: RunSummary, at: int | None) -> list[str]:
         f"{one.score if one.best else '-'} of {one.puzzle.max_score}",
         f"since {one.best_at}" if one.best_at else "",
         f"{one.boards_per_hour(score):.1f} boards/h at {score}",
-        f"{one.beat.rate / 1e6:.1f} M {one.beat.unit}/s" if running else "",
+        f"{one.heartbeat.rate / 1e6:.1f} M {one.heartbeat.unit}/s" if running else "",
         workers if running else "",
-        f"{clock(history.elapsed_s)} used, {clock(history.left_s)} left",
+        f"{format_duration(history.elapsed_s)} used, {format_duration(history.remaining_s)} left",
     ]

@@ -21,13 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns.runs.files import STOP, open_regular
-    from lns.runs.lock import lives_elsewhere
-    from lns.runs.run_summary import look
+    from lns.runs.lock import is_held_elsewhere
+    from lns.runs.run_summary import load_summary
     from lns.terminal.output import ANSWER_IS_NO, DONE
 
-    one = look(args.directory)
+    one = load_summary(args.directory)
     over = {"ended", "died"}
-    if one.state == "died" and lives_elsewhere(args.directory):  # by a clock that is not ours
+    if one.state == "died" and is_held_elsewhere(args.directory):  # by a clock that is not ours
         over = {"ended"}
     if one.state in over:
         print(f"no run is under way in {one.path}; it {one.state}")
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     end = time.monotonic() + args.wait
     while time.monotonic() < end:
         time.sleep(0.1)
-        one = look(args.directory)
+        one = load_summary(args.directory)
         if one.state in over:
             best = f"{one.score} of {one.puzzle.max_score}" if one.best else "no board"
             print(f"stopped with {best}; lns resume {one.path} goes on")

@@ -52,25 +52,27 @@ def _leave(number: int, frame: object) -> None:
 def _live(path: Path, every: float) -> None:
     from instances.draw.terminal import capability, encodes
     from lns.runs.elites import BestBoards
-    from lns.runs.run_summary import look
+    from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import frame
 
-    elites = BestBoards(path, look(path).puzzle, ELITES)
+    elites = BestBoards(path, load_summary(path).puzzle, ELITES)
     with _Terminal() as screen:
         while True:
             width, height = shutil.get_terminal_size((80, 24))
-            lines = frame(look(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout))
+            lines = frame(
+                load_summary(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout)
+            )
             screen.draw([*lines, *[""] * (height - 1 - len(lines)), "q leaves; the run goes on"[:width]])
             if b"q" in screen.keys(every).lower():
                 return
 
 
 def _plain(path: Path, every: float) -> None:
-    from lns.runs.run_summary import look
+    from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import headline
 
     while True:
-        one = look(path)
+        one = load_summary(path)
         print("; ".join(headline(one)), flush=True)
         if one.state != "running":
             return

@@ -12,7 +12,7 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
 from lns.engine import OPERATORS as NAMES
-from lns.engine import FoundBoard, State, Statistics, counters, legal_score, verified_board
+from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.operator_weights import OVERHEAD, Choice
 from lns.neighbourhoods.operators import operators
@@ -47,7 +47,7 @@ class LnsEngine:
         self.quiet = 0  # nodes since the line has improved
         self.boards = self.prefixes = self.beam_nodes = 0
         self.died = 0  # beams in a row that did not get to the cut
-        self.efforts = np.zeros(len(NAMES), dtype=np.int64)
+        self.operator_nodes = np.zeros(len(NAMES), dtype=np.int64)
         self._finds: list[FoundBoard] = []
 
     @property
@@ -57,8 +57,8 @@ class LnsEngine:
 
     @property
     def statistics(self) -> Statistics:
-        efforts = dict(zip(NAMES, self.efforts.tolist(), strict=True))
-        return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, **efforts)
+        nodes = dict(zip(NAMES, self.operator_nodes.tolist(), strict=True))
+        return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, **nodes)
 
     def step(self, target: int) -> None:
         """Once an operator, or the beginning of a line."""
@@ -75,7 +75,7 @@ class LnsEngine:
         chance = generator(self.random)
         number = self.choice.draw(chance)
         move = self.operators[NAMES[number]](self.puzzle, board, chance, self.own.nodes)
-        self.efforts[number] += move.nodes
+        self.operator_nodes[number] += move.nodes
         self.quiet += move.nodes + OVERHEAD
         self.choice.learn(number, move.score - self.line, move.nodes)
         if move.board != board and accepts(move.score, self.score, self.line, self.own.slack):
@@ -139,7 +139,7 @@ class LnsEngine:
             "current": none if self.current is None else self.current.placements,
             "elites": self.elites.state(),
             "weights": self.choice.state(),
-            "efforts": self.efforts.copy(),
+            "operator_nodes": self.operator_nodes.copy(),
             "counters": np.array([self.line, self.quiet, self.boards, self.prefixes, self.beam_nodes, self.died]),
             "random": self.random.copy(),
         }
@@ -148,10 +148,10 @@ class LnsEngine:
         """Go on from ``state``; raises InputError where it does not fit this puzzle and these parameters."""
         self.elites.restore(state["elites"])
         self.choice.restore(state["weights"])
-        self.efforts[:] = state["efforts"]
+        self.operator_nodes[:] = state["operator_nodes"]
         self.random[:] = state["random"]
         self.line, *others = map(int, state["counters"])
-        self.quiet, self.boards, self.prefixes, self.beam_nodes, self.died = counters(others)
+        self.quiet, self.boards, self.prefixes, self.beam_nodes, self.died = saved_counters(others)
         self.best, self.best_score = self._saved(state, "best")
         self.current, self.score = self._saved(state, "current")
         if not self.score <= self.line <= self.best_score:

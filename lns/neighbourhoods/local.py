@@ -12,7 +12,7 @@ import numpy.typing as npt
 from exact.region.windows import with_neighbours
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
-from lns.assignment import fit, reassign
+from lns.assignment import placement_matches, reassign
 from lns.neighbourhoods.move import Move, damage, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
 from lns.tabu.search import TabuSearch
@@ -73,8 +73,12 @@ def _exchange(
 ) -> None:
     """Exchange the piece on ``cell`` with one elsewhere such that no match is lost, if there is one."""
     all_cells, all_pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
-    here, rotation_here = fit(puzzle, placed, all_cells[cell : cell + 1], all_pieces)  # every piece on this cell
-    there, rotation_there = fit(puzzle, placed, all_cells, all_pieces[cell : cell + 1])  # this piece on every cell
+    here, rotation_here = placement_matches(
+        puzzle, placed, all_cells[cell : cell + 1], all_pieces
+    )  # every piece on this cell
+    there, rotation_there = placement_matches(
+        puzzle, placed, all_cells, all_pieces[cell : cell + 1]
+    )  # this piece on every cell
     quads = puzzle.oriented[placed].reshape(puzzle.height, puzzle.width, 4)
     matches = np.zeros((puzzle.height, puzzle.width), dtype=np.int32)
     across, down = quads[:, :-1, 1] == quads[:, 1:, 3], quads[:-1, :, 2] == quads[1:, :, 0]

@@ -21,7 +21,7 @@ MOST_CELLS, MOST_OF_CLUSTER = 64, 36  # larger ones are rarely proven within the
 HALO = 1  # cells around a cluster
 
 
-def regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:
+def rework_regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:
     """Cells of each region worth freeing, without repetition: blocks around mismatches, clusters, damaged bands."""
     mismatches = verify(puzzle, board).mismatches
     found: dict[tuple[int, ...], None] = {}

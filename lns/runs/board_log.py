@@ -24,7 +24,7 @@ _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
 @dataclass(frozen=True)
-class Entry:
+class LoggedBoard:
     """One board. ``elapsed_s``: seconds of search before it, over all sessions; ``origin``: the part that made it."""
 
     score: int
@@ -48,7 +48,7 @@ class Entry:
         )
 
 
-def parse(line: str, puzzle: Puzzle) -> Entry:
+def parse_line(line: str, puzzle: Puzzle) -> LoggedBoard:
     """The board of a line; its score is what the line says. Raises InputError for a damaged line or a foreign one."""
     if not is_sealed(line):
         raise InputError("its checksum does not fit")
@@ -56,7 +56,7 @@ def parse(line: str, puzzle: Puzzle) -> Entry:
     oriented = fields.array("oriented", puzzle.cells)
     if not all(type(value) is int and 0 <= value < 4 * puzzle.cells for value in oriented):
         raise InputError(f"'oriented' holds other things than whole numbers from 0 to {4 * puzzle.cells - 1}")
-    return Entry(
+    return LoggedBoard(
         fields.integer("score", 0, puzzle.max_score),
         fields.number("elapsed_s", 0, 1e10),
         fields.text("at", 40),
@@ -66,7 +66,7 @@ def parse(line: str, puzzle: Puzzle) -> Entry:
     )
 
 
-def is_true(entry: Entry, puzzle: Puzzle) -> bool:
+def is_verified(entry: LoggedBoard, puzzle: Puzzle) -> bool:
     """Whether the board is whole and legal, and scores what its line says."""
     judged = verify(puzzle, entry.board)
     return judged.complete and judged.score == entry.score
@@ -80,7 +80,7 @@ class BoardLog:
 
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
-        self._pending: list[Entry] = []
+        self._pending: list[LoggedBoard] = []
         length = os.fstat(self._file.fileno()).st_size
         self.size = whole_lines(self._file.fileno())
         self.torn = length - self.size
@@ -96,7 +96,7 @@ class BoardLog:
         """Boards that the disk has refused so far."""
         return len(self._pending)
 
-    def append(self, entries: list[Entry]) -> None:
+    def append(self, entries: list[LoggedBoard]) -> None:
         """Write the lines and wait until they are on the disk, those refused earlier first.
 
         Raises OSError when the disk refuses: the file is then as before, and the boards wait for the next call.
@@ -121,13 +121,13 @@ class BoardLog:
         self._file.close()
 
 
-class Reader:
+class BoardLogReader:
     """Reads a log that may grow meanwhile; ``offset``: byte behind the last whole line read."""
 
     def __init__(self, directory: Path, puzzle: Puzzle, offset: int = 0) -> None:
         self.path, self.puzzle, self.offset = directory / BOARDS, puzzle, offset
 
-    def read(self, at_least: int = 0) -> Iterator[Entry | InputError]:
+    def read(self, at_least: int = 0) -> Iterator[LoggedBoard | InputError]:
         """The boards whose lines say at least this score, from ``offset`` on; an InputError for a damaged line.
 
         Raises InputError for a log that cannot be opened.
@@ -149,7 +149,7 @@ class Reader:
                 if score is not None and int(score[1]) < at_least:
                     continue
                 try:
-                    yield parse(line.rstrip(b"\n").decode("ascii"), self.puzzle)
+                    yield parse_line(line.rstrip(b"\n").decode("ascii"), self.puzzle)
                 except UnicodeDecodeError:
                     yield InputError("a damaged line: bytes that are not ASCII", self.path)
                 except InputError as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from instances.draw.page import chart
-from lns.runs.files import clock
+from lns.runs.files import format_duration
 from lns.runs.history import Improvement
 
 _WIDE, _HIGH = 720, 260
@@ -44,7 +44,7 @@ def score_over_time(improvements: Sequence[Improvement], elapsed_s: float) -> st
         path += f"H{x(entry.elapsed_s):.1f}V{y(entry.score):.1f}"
     parts.append(f'<path class="line" d="{path}H{_WIDE - _RIGHT}"/>')
     for entry in improvements:
-        words = escape(f"{entry.score} at {clock(entry.elapsed_s)} ({entry.origin}), {entry.at}")
+        words = escape(f"{entry.score} at {format_duration(entry.elapsed_s)} ({entry.origin}), {entry.at}")
         parts.append(
             f'<circle cx="{x(entry.elapsed_s):.1f}" cy="{y(entry.score):.1f}" r="4"><title>{words}</title></circle>'
         )

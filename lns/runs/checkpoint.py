@@ -23,15 +23,14 @@ import numpy.typing as npt
 from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
 from lns.islands import Island
-from lns.runs.files import CHECKPOINT, PREVIOUS, open_regular
-from lns.runs.history import RunHistory, from_json
+from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, open_regular
+from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError
 from lns_support.files import sync_folder
 from lns_support.json_values import JsonFields, bounded_integer, describe_found, json_object
 from lns_support.text import printable
 
-SCHEMA = 15  # 2, 4, 5, 9, 14, 15: endgame; 3: boards of tabu search; 6: prefixes by breaks, sampled ends; 7: stems;
-# 8: profile; 10: beams that died; 11: islands that turn the board their own way; 12: lots; 13: views
+SCHEMA = 16
 MAX_BYTES = 2**30  # of a file
 MOST_STATE = MAX_BYTES - 2**25  # of the arrays in it
 MAX_FREE_BYTES = 2**26  # of an array whose length is the engine's own
@@ -42,11 +41,11 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """``journal_size``: bytes of boards.jsonl that ``history`` has counted."""
+    """``log_size``: bytes of boards.jsonl that ``history`` has counted."""
 
     history: RunHistory
     islands: dict[int, Island]
-    journal_size: int
+    log_size: int
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> None:
@@ -60,7 +59,7 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
         "schema": SCHEMA,
         "run": run,
         "instance_sha256": puzzle.sha256,
-        "journal_size": checkpoint.journal_size,
+        "log_size": checkpoint.log_size,
         "history": checkpoint.history.to_json(),
         "islands": [_island_json(island) for island in checkpoint.islands.values()],
     }
@@ -111,7 +110,7 @@ def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         raise InputError(f"cannot be read: {error.strerror or 'not a whole file'}", path) from None
 
 
-def peek(path: Path, run: str, puzzle: Puzzle) -> RunHistory:
+def load_history(path: Path, run: str, puzzle: Puzzle) -> RunHistory:
     """Only the account of a checkpoint. Raises InputError as `load`."""
     return load(path, run, puzzle, {}).history
 
@@ -125,13 +124,11 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
     with zipfile.ZipFile(path) as archive:
         meta = JsonFields(json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META).tobytes().decode()))
-        schema = meta.integer("schema", 0, 10**6)
-        if schema != SCHEMA:
-            raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
+        expect_schema(meta, SCHEMA)
         if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
             raise InputError("of another run; expected the checkpoint of this one")
-        history = from_json(inner(meta, "history"), puzzle)
-        journal_size = meta.integer("journal_size", 0, 2**62)
+        history = history_from_json(inner(meta, "history"), puzzle)
+        log_size = meta.integer("log_size", 0, 2**62)
         islands = {}
         for entry in meta.array("islands")[:MAX_ISLANDS] if template else []:
             values = JsonFields(entry) if isinstance(entry, dict) else inner(meta, "islands")
@@ -143,7 +140,7 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
                 raise InputError(f"made by another version: not both have '{printable(odd, 100)}'")
             state = {name: _array(archive, part + name, array) for name, array in template.items()}
             islands[number] = _island(number, values, state, puzzle)
-    return Checkpoint(history, islands, journal_size)
+    return Checkpoint(history, islands, log_size)
 
 
 def _island_json(island: Island) -> dict[str, Any]:

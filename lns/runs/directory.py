@@ -35,10 +35,10 @@ from lns.runs.files import (
     SETTINGS,
     STATUS,
     STOP,
-    now,
+    utc_now,
 )
 from lns.runs.lock import Lock
-from lns.runs.settings import Settings, digest
+from lns.runs.settings import RunSettings, digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write, read_text
 from lns_support.text import printable
@@ -52,11 +52,11 @@ _FIRST = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOU
 class RunDirectory:
     """One run's files in ``path``, held by this process until `close`."""
 
-    def __init__(self, path: Path, settings: Settings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
+    def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
         self.path, self.settings, self.puzzle, self.params = path, settings, puzzle, params
         self._lock = lock
         self._undo: Callable[[], None] | None = None
-        self.ended_badly = lock.stale
+        self.crashed_holder = lock.stale
         self.clear_stop()
 
     @classmethod
@@ -81,7 +81,7 @@ class RunDirectory:
         if path is None:
             path = _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
         text = parameters.to_toml(params)
-        settings = Settings(
+        settings = RunSettings(
             run=os.urandom(16).hex(),
             instance=instance,
             instance_sha256=puzzle.sha256,
@@ -91,7 +91,7 @@ class RunDirectory:
             min_score=min_score,
             checkpoint_s=checkpoint_s,
             params_sha256=digest(text),
-            created_at=now(),
+            created_at=utc_now(),
             pins=pins,
         )
         try:
@@ -140,7 +140,7 @@ class RunDirectory:
         return cls(path, settings, puzzle, params, lock)
 
     @cached_property
-    def searched(self) -> Puzzle:
+    def pinned_puzzle(self) -> Puzzle:
         """The puzzle with the pins as clues: what the search sees, so that every part of it keeps them."""
         return self.puzzle.with_clues({*self.puzzle.clues, *self.settings.pins}) if self.settings.pins else self.puzzle
 
@@ -165,11 +165,11 @@ class RunDirectory:
 
     def save_best(self, board: Board, elapsed_s: float) -> dict[str, Any]:
         """Verify ``board`` and write it as the best; returns the fields of best.json. Raises OSError."""
-        best = self.describe(board, elapsed_s)
+        best = self.best_fields(board, elapsed_s)
         atomic_write(self.path / BEST, json.dumps(best) + "\n")
         return best
 
-    def describe(self, board: Board, elapsed_s: float) -> dict[str, Any]:
+    def best_fields(self, board: Board, elapsed_s: float) -> dict[str, Any]:
         """The fields of best.json. Raises AssertionError for a board that breaks a rule: nothing wrong is written."""
         verified_board(self.puzzle, board, "the search")
         settings = self.settings
@@ -202,19 +202,19 @@ class RunDirectory:
 
 
 @dataclass(frozen=True)
-class Best:
+class ScoredBoard:
     """best.json, judged again."""
 
     board: Board
     score: int
 
 
-def read_run(path: Path) -> tuple[Settings, Puzzle]:
+def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     """What was asked for, and the copy of the puzzle. Raises InputError when one is damaged or they do not match."""
     try:
         if not path.is_dir():
             raise InputError("no such directory; expected one that `lns solve` made", printable(str(path)))
-        settings = Settings.read(path)
+        settings = RunSettings.read(path)
         _there(path / INSTANCE, "the copy of the puzzle that was made at its start")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, somebody else's folder
@@ -224,7 +224,7 @@ def read_run(path: Path) -> tuple[Settings, Puzzle]:
     return settings, puzzle
 
 
-def read_best(path: Path, puzzle: Puzzle) -> Best | None:
+def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:
     """The best board on file, None where there is none yet. Raises InputError for one that cannot be trusted."""
     file = path / BEST
     if not os.path.lexists(file):
@@ -233,7 +233,7 @@ def read_best(path: Path, puzzle: Puzzle) -> Best | None:
     found = verify(puzzle, board)
     if not found.complete:
         raise InputError(f"not a full legal board: {(found.problems or ('cells are empty',))[0]}", file)
-    return Best(board, found.score)
+    return ScoredBoard(board, found.score)
 
 
 def _there(path: Path, what: str) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.runs.board_log import Entry, Reader, is_true
+from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
 
 
 @dataclass
@@ -19,16 +19,16 @@ class BestBoards:
     size: int
 
     def __post_init__(self) -> None:
-        self.top: list[Entry] = []
-        self._reader = Reader(self.directory, self.puzzle)
+        self.top: list[LoggedBoard] = []
+        self._reader = BoardLogReader(self.directory, self.puzzle)
         self._boards: set[Board] = set()
 
-    def update(self) -> list[Entry]:
+    def update(self) -> list[LoggedBoard]:
         """Read what is new in the log."""
         for entry in self._reader.read(self._floor()):
-            if not isinstance(entry, Entry) or entry.score < self._floor() or entry.board in self._boards:
+            if not isinstance(entry, LoggedBoard) or entry.score < self._floor() or entry.board in self._boards:
                 continue
-            if is_true(entry, self.puzzle):
+            if is_verified(entry, self.puzzle):
                 self.top = sorted([*self.top, entry], key=lambda one: -one.score)[: self.size]
                 self._boards = {one.board for one in self.top}
         return self.top

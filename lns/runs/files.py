@@ -20,6 +20,7 @@ SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
 CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 STATUS, LOCK, STOP = "status.json", "lock", "stop"
+STATUS_SCHEMA = 2
 
 _BLOCK = 2**16  # bytes that are looked through at once
 _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
@@ -95,20 +96,27 @@ def read_sealed(path: Path) -> JsonFields:
         raise error.at(path) from None
 
 
-def now() -> str:
+def expect_schema(fields: JsonFields, expected: int) -> None:
+    """Raises InputError unless the field ``schema`` is the one that this version of lns reads."""
+    schema = fields.integer("schema", 0, 10**6)
+    if schema != expected:
+        raise InputError(f"written by another version of lns (schema {schema}); this version reads schema {expected}")
+
+
+def utc_now() -> str:
     """The time of day for people (UTC); never used to measure."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def moment(text: str) -> datetime | None:
-    """What `now` wrote, None for anything else."""
+def parse_time(text: str) -> datetime | None:
+    """What `utc_now` wrote, None for anything else."""
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
         return None
 
 
-def clock(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """'8 s', '3:20', '2:03:20', '6 d 2 h'."""
     whole = round(seconds)
     if whole < 60:

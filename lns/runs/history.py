@@ -11,8 +11,8 @@ from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
-MAX_SESSIONS, MAX_OPERATORS = 1000, 100
-OTHERS = "others"  # operators beyond those
+MAX_SESSIONS, MAX_PARTS = 1000, 100
+OTHER_PARTS = "others"  # operators beyond those
 _SECONDS = 1e10
 _COUNT = 2**63 - 1
 
@@ -41,7 +41,7 @@ class SessionRecord:
 
 
 @dataclass
-class Operator:
+class PartGains:
     """What one part of the engine brought: boards in the log, new bests, and by how many edges they were better."""
 
     boards: int = 0
@@ -60,7 +60,7 @@ class RunHistory:
     elapsed_s: float = 0.0
     improvements: list[Improvement] = field(default_factory=list)
     counts: dict[int, int] = field(default_factory=dict)
-    operators: dict[str, Operator] = field(default_factory=dict)
+    operators: dict[str, PartGains] = field(default_factory=dict)
     sessions: list[SessionRecord] = field(default_factory=list)
 
     @property
@@ -68,7 +68,7 @@ class RunHistory:
         return self.improvements[-1].score if self.improvements else -1
 
     @property
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         return max(0.0, self.budget_s - self.elapsed_s)
 
     def at_least(self, score: int) -> int:
@@ -92,10 +92,10 @@ class RunHistory:
         self.counts[find.score] = self.counts.get(find.score, 0) + 1
         self._operator(find.origin).boards += 1
 
-    def _operator(self, name: str) -> Operator:
-        if name not in self.operators and len(self.operators) >= MAX_OPERATORS - 1:
-            name = OTHERS  # a log from elsewhere may name any number
-        return self.operators.setdefault(name, Operator())
+    def _operator(self, name: str) -> PartGains:
+        if name not in self.operators and len(self.operators) >= MAX_PARTS - 1:
+            name = OTHER_PARTS  # a log from elsewhere may name any number
+        return self.operators.setdefault(name, PartGains())
 
     def begin(self, session: SessionRecord) -> None:
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
@@ -111,7 +111,7 @@ class RunHistory:
         }
 
 
-def from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
+def history_from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
     """What `RunHistory.to_json` wrote. Raises InputError for anything that it could not have written."""
     history = RunHistory(fields.number("budget_s", 0, _SECONDS), fields.number("elapsed_s", 0, _SECONDS))
     for entry in _rows(fields, "improvements", puzzle.max_score + 1, 4):
@@ -119,8 +119,8 @@ def from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
         history.improvements.append(Improvement(score, _seconds(entry[1]), _text(entry[2]), _text(entry[3])))
     for score, count in _rows(fields, "counts", puzzle.max_score + 1, 2):
         history.counts[bounded_integer(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
-    for name, *numbers in _rows(fields, "operators", MAX_OPERATORS, 4):
-        history.operators[_text(name)] = Operator(*map(_count, numbers))
+    for name, *numbers in _rows(fields, "operators", MAX_PARTS, 4):
+        history.operators[_text(name)] = PartGains(*map(_count, numbers))
     for entry in fields.array("sessions")[:MAX_SESSIONS]:
         if not isinstance(entry, dict):
             raise InputError(f"'sessions': {describe_found(entry)}; expected objects")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from lns.runs.files import LOCK, STATUS, now, open_regular
+from lns.runs.files import LOCK, STATUS, open_regular, utc_now
 from lns_support.errors import InputError
 from lns_support.file_lock import try_lock
 from lns_support.files import read_text
@@ -38,7 +38,7 @@ class Holder:
 
     @classmethod
     def me(cls) -> Holder:
-        return cls(os.getpid(), socket.gethostname(), _boot(), _started(os.getpid()), now(), _space())
+        return cls(os.getpid(), socket.gethostname(), _boot(), _started(os.getpid()), utc_now(), _space())
 
     @property
     def is_here(self) -> bool:
@@ -53,7 +53,7 @@ class Holder:
     @property
     def is_alive(self) -> bool:
         """Whether the process runs; only known where `is_here`."""
-        return self.is_here and alive(self.pid) and (not self.started or _started(self.pid) == self.started)
+        return self.is_here and process_is_alive(self.pid) and (not self.started or _started(self.pid) == self.started)
 
     def __str__(self) -> str:
         return f"process {self.pid} on {printable(self.host, 60)} since {printable(self.since, 30)}"
@@ -125,7 +125,7 @@ def clear_temporaries(directory: Path) -> None:
                 path.unlink()
 
 
-def lives_elsewhere(directory: Path) -> bool:
+def is_held_elsewhere(directory: Path) -> bool:
     """Whether a process of which nothing is known here holds the lock and still writes; takes up to 12 s to say no."""
     holder = read_holder(directory)
     return holder is not None and holder.is_elsewhere and _shows_life(directory)
@@ -133,12 +133,12 @@ def lives_elsewhere(directory: Path) -> bool:
 
 def _shows_life(directory: Path) -> bool:
     """Whether a run on another machine still writes here: its beat is watched, since clocks may differ."""
-    beat = directory / STATUS
+    heartbeat = directory / STATUS
     end = time.monotonic() + SIGNS_OF_LIFE_S
-    first = _stamp(beat)
+    first = _stamp(heartbeat)
     while time.monotonic() < end:
         time.sleep(0.2)
-        if _stamp(beat) != first:
+        if _stamp(heartbeat) != first:
             return True
     return False
 
@@ -151,7 +151,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_ino
 
 
-def alive(pid: int) -> bool:
+def process_is_alive(pid: int) -> bool:
     """Whether a process of this machine runs; the dead that nobody has buried do not."""
     try:
         os.kill(pid, 0)

@@ -9,13 +9,13 @@ from instances.draw import svg
 from instances.draw.page import page, table
 from instances.formats.viewer import url_if_any
 from lns.runs import charts
-from lns.runs.board_log import Entry
+from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
-from lns.runs.files import clock
+from lns.runs.files import format_duration
 from lns.runs.run_summary import RunSummary
 
 
-def render(one: RunSummary, elites: Sequence[Entry], parameters: str, made: str) -> str:
+def render(one: RunSummary, elites: Sequence[LoggedBoard], parameters: str, made: str) -> str:
     """The page. ``parameters``: text of params.toml; ``made``: when and by which version the page was made."""
     title = f"{one.puzzle.name}: {one.score if one.best else 'no board'} of {one.puzzle.max_score}"
     sections = [
@@ -33,7 +33,7 @@ def render(one: RunSummary, elites: Sequence[Entry], parameters: str, made: str)
 def _head(one: RunSummary) -> str:
     history = one.history
     state = one.state if one.state == "running" or not one.why else f"{one.state}: {one.why}"
-    words = [state, f"{clock(history.elapsed_s)} of search", f"{clock(history.left_s)} left"]
+    words = [state, f"{format_duration(history.elapsed_s)} of search", f"{format_duration(history.remaining_s)} left"]
     if one.best_at:
         words.append(f"best since {one.best_at}")
     score = str(one.score) if one.best else "no board yet"
@@ -51,25 +51,25 @@ def _operators(one: RunSummary) -> str:
     rows = [
         [
             part.name,
-            f"{part.effort:,}" if part.effort else "",
-            f"{part.share:.1%}" if part.effort else "",
+            f"{part.node_equivalents:,}" if part.node_equivalents else "",
+            f"{part.share:.1%}" if part.node_equivalents else "",
             f"{part.boards:,}",
             f"{part.bests:,}",
             f"{part.edges:,}",
             "" if part.edges_per_1e9 is None else f"{part.edges_per_1e9:.3g}",
             "" if part.boards_per_1e9 is None else f"{part.boards_per_1e9:.3g}",
         ]
-        for part in parts(one.history, one.beat.efforts)
+        for part in parts(one.history, one.heartbeat.node_equivalents_by_part)
     ]
     unit = "nodes or moves"
     heads = ["operator", unit, "share", "boards", "new bests", "edges gained", "edges per 1e9", "boards per 1e9"]
     return table(heads, rows)
 
 
-def _elites(one: RunSummary, elites: Sequence[Entry]) -> str:
+def _elites(one: RunSummary, elites: Sequence[LoggedBoard]) -> str:
     figures = []
     for entry in elites:
-        caption = f"{entry.score} at {clock(entry.elapsed_s)}, {entry.origin}"
+        caption = f"{entry.score} at {format_duration(entry.elapsed_s)}, {entry.origin}"
         distance = entry.board.distance(elites[0].board)
         if distance:
             caption += f", {distance} cells off the first"
@@ -91,7 +91,7 @@ def _scalable(picture: str) -> str:
 def _sessions(one: RunSummary) -> str:
     heads = ["began", "ended", "search", "workers", "machine", "version"]
     rows = [
-        [entry.started_at, entry.ended or "-", clock(entry.seconds), str(entry.workers),
+        [entry.started_at, entry.ended or "-", format_duration(entry.seconds), str(entry.workers),
          f"{entry.host}, {entry.machine}", entry.version]
         for entry in one.history.sessions
     ]  # fmt: skip
@@ -109,6 +109,6 @@ def _run(one: RunSummary) -> str:
         ["boards logged from", "best less one" if settings.min_score < 0 else str(settings.min_score)],
         ["run id", settings.run],
         ["created", settings.created_at],
-        *([name, f"{count:,}"] for name, count in one.beat.statistics.items()),
+        *([name, f"{count:,}"] for name, count in one.heartbeat.statistics.items()),
     ]
     return table(["", ""], rows, words=True)

@@ -19,26 +19,29 @@ from instances.verify import verify
 from lns.engine import FoundBoard
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, Entry
+from lns.runs.board_log import BoardLog, LoggedBoard
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
-from lns.runs.files import BEST, BOARDS, PICTURE, STATUS, now, seal
+from lns.runs.files import BEST, BOARDS, PICTURE, STATUS, STATUS_SCHEMA, seal, utc_now
 from lns.runs.history import RunHistory, SessionRecord
 from lns_support.files import atomic_write
 
 log = logging.getLogger("lns")
 
-BEAT_S = 5.0  # between two status.json
+HEARTBEAT_S = 5.0  # between two status.json
 RATE_S = 60.0  # the rate of work is that of the last so many seconds
 RETRY_S = 5.0  # a full disk is tried again after
 RECENT = 10_000  # boards remembered, so that none is logged twice after a crash
 
 
 class Recorder:
-    """Called by the archipelago after each round (`note`); ``best``: the fields of best.json, {} before the first."""
+    """Writes what an archipelago finds; `on_round` is called after each round.
 
-    def __init__(self, directory: RunDirectory, history: RunHistory, journal: BoardLog, recent: list[Board]) -> None:
-        self.directory, self.history, self.journal = directory, history, journal
+    ``best``: the fields of best.json, {} before the first board.
+    """
+
+    def __init__(self, directory: RunDirectory, history: RunHistory, board_log: BoardLog, recent: list[Board]) -> None:
+        self.directory, self.history, self.board_log = directory, history, board_log
         self.best: dict[str, Any] = {}
         self.on_best: Callable[[FoundBoard], None] = lambda find: None
         self._recent = dict.fromkeys(recent[-RECENT:])
@@ -53,33 +56,33 @@ class Recorder:
         """A session begins."""
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         self.directory.begin()
-        self.history.begin(SessionRecord(now(), socket.gethostname(), machine, version, workers))
+        self.history.begin(SessionRecord(utc_now(), socket.gethostname(), machine, version, workers))
 
-    def adopt(self, board: Board, score: int, origin: str) -> None:
+    def record_known_best(self, board: Board, score: int, origin: str) -> None:
         """A best board that is there before the search begins: given by the user, or found on disk."""
         find = FoundBoard(board, score, origin)
         if score > self.history.best_score:
             self._keep([(0, find)])
         else:
             self._best_board = board, self.history.improvements[-1].elapsed_s
-            self.best = self.directory.describe(*self._best_board)
+            self.best = self.directory.best_fields(*self._best_board)
             self._write_best()
 
-    def note(self, search: Archipelago) -> None:
+    def on_round(self, archipelago: Archipelago) -> None:
         """Take what was found, save what is due."""
-        self.history.elapsed_s = self._before + search.elapsed
-        self.history.sessions[-1].seconds = search.elapsed
-        better = self._keep(search.pop_boards())
-        search.min_score = self.threshold
+        self.history.elapsed_s = self._before + archipelago.elapsed
+        self.history.sessions[-1].seconds = archipelago.elapsed
+        better = self._keep(archipelago.pop_boards())
+        archipelago.min_score = self.min_score
         if self.directory.stop_wanted:
-            search.stop()
+            archipelago.stop()
         moment = time.monotonic()
         if better or moment - self._saved_at >= self.directory.settings.checkpoint_s:
-            self.save(search)
-        if better or moment - self._beat_at >= BEAT_S or self._pids != set(search.pids.values()):
-            self.beat(search)
+            self.save(archipelago)
+        if better or moment - self._beat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
+            self.write_status(archipelago)
         if self._write_errors and min(self._write_errors.values()) <= moment - RETRY_S:
-            self._retry(search)
+            self._retry(archipelago)
 
     @property
     def write_errors(self) -> list[str]:
@@ -87,53 +90,53 @@ class Recorder:
         return sorted(self._write_errors)
 
     @property
-    def threshold(self) -> int:
+    def min_score(self) -> int:
         """Boards of at least this score go into the log."""
         settings = self.directory.settings
         return settings.min_score if settings.min_score >= 0 else max(0, self.history.best_score - 1)
 
-    def end(self, search: Archipelago, why: str) -> None:
+    def end(self, archipelago: Archipelago, why: str) -> None:
         """The session is over: everything is saved, what the disk refused before is tried once more."""
-        self.note(search)
+        self.on_round(archipelago)
         self.history.sessions[-1].ended = why
-        self._try(BOARDS, lambda: self.journal.append([]))
+        self._try(BOARDS, lambda: self.board_log.append([]))
         if self._best_board is not None:
             self._write_best()
-        self.save(search)
-        self.beat(search)
-        self.journal.close()
+        self.save(archipelago)
+        self.write_status(archipelago)
+        self.board_log.close()
 
-    def save(self, search: Archipelago) -> None:
+    def save(self, archipelago: Archipelago) -> None:
         """Write a checkpoint."""
         self._saved_at = time.monotonic()
-        state = Checkpoint(self.history, search.islands, self.journal.size)
+        state = Checkpoint(self.history, archipelago.islands, self.board_log.size)
         self._try(
             "the checkpoint",
             lambda: checkpoints.save(self.directory.path, self.directory.settings.run, self.directory.puzzle, state),
         )
 
-    def beat(self, search: Archipelago) -> None:
+    def write_status(self, archipelago: Archipelago) -> None:
         """Write status.json."""
-        self._beat_at, self._pids = time.monotonic(), set(search.pids.values())
-        done = search.statistics
+        self._beat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
+        done = archipelago.statistics
         status = {
-            "schema": 1,
+            "schema": STATUS_SCHEMA,
             "run": self.directory.settings.run,
-            "at": now(),
+            "at": utc_now(),
             "history": self.history.to_json(),
             "statistics": done.__dict__,
-            "efforts": done.efforts(),
+            "node_equivalents_by_part": done.node_equivalents_by_part(),
             "unit": done.unit,
-            "rate": round(self._rate(search), 1),
-            "pids": sorted(search.pids.values()),
-            "threshold": self.threshold,
+            "rate": round(self._rate(archipelago), 1),
+            "pids": sorted(archipelago.pids.values()),
+            "min_score": self.min_score,
             "write_errors": self.write_errors,
         }
         self._try(STATUS, lambda: atomic_write(self.directory.path / STATUS, seal(status) + "\n"))
 
-    def _rate(self, search: Archipelago) -> float:
+    def _rate(self, archipelago: Archipelago) -> float:
         """Work a second, of all workers, lately."""
-        self._work.append((search.elapsed, search.statistics.work))
+        self._work.append((archipelago.elapsed, archipelago.statistics.placements))
         while len(self._work) > 2 and self._work[-1][0] - self._work[1][0] >= RATE_S:
             self._work.popleft()
         (begin, before), (end, after) = self._work[0], self._work[-1]
@@ -141,7 +144,7 @@ class Recorder:
 
     def _keep(self, finds: list[tuple[int, FoundBoard]]) -> bool:
         """Log and count the boards; True when one of them is a new best."""
-        at, best = now(), self.history.best_score
+        at, best = utc_now(), self.history.best_score
         entries = []
         for island, find in finds:
             judged = verify(self.directory.puzzle, find.board)
@@ -150,18 +153,18 @@ class Recorder:
             if find.score > self.history.best_score:
                 self.history.improve(find, at)
                 self._best_board = find.board, self.history.elapsed_s
-            elif find.score < self.threshold or find.board in self._recent:
+            elif find.score < self.min_score or find.board in self._recent:
                 continue
             self._recent[find.board] = None
             if len(self._recent) > RECENT:
                 del self._recent[next(iter(self._recent))]
             self.history.log(find)
-            entries.append(Entry(find.score, self.history.elapsed_s, at, island, find.origin, find.board))
+            entries.append(LoggedBoard(find.score, self.history.elapsed_s, at, island, find.origin, find.board))
         if entries:
-            self._try(BOARDS, lambda: self.journal.append(entries))
+            self._try(BOARDS, lambda: self.board_log.append(entries))
         if self.history.best_score == best or self._best_board is None:
             return False
-        self.best = self.directory.describe(*self._best_board)
+        self.best = self.directory.best_fields(*self._best_board)
         self._write_best()
         last = self.history.improvements[-1]
         self.on_best(FoundBoard(self._best_board[0], last.score, last.origin))
@@ -173,15 +176,15 @@ class Recorder:
         self._try(BEST, lambda: self.directory.save_best(board, elapsed_s))
         self._try(PICTURE, lambda: self.directory.draw(board))
 
-    def _retry(self, search: Archipelago) -> None:
+    def _retry(self, archipelago: Archipelago) -> None:
         if BOARDS in self._write_errors:
-            self._try(BOARDS, lambda: self.journal.append([]))
+            self._try(BOARDS, lambda: self.board_log.append([]))
         if self._best_board is not None and self._write_errors.keys() & {BEST, PICTURE}:
             self._write_best()
         if "the checkpoint" in self._write_errors:
-            self.save(search)
+            self.save(archipelago)
         if STATUS in self._write_errors:
-            self.beat(search)
+            self.write_status(archipelago)
 
     def _try(self, what: str, write: Callable[[], object]) -> None:
         try:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.verify import verify
-from lns.engine import FoundBoard, counters, legal_score
+from lns.engine import FoundBoard, legal_score, saved_counters
 from lns.engines import make_engine
 from lns.islands import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLog, Entry, Reader, is_true
+from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import Best, RunDirectory, read_best
+from lns.runs.directory import RunDirectory, ScoredBoard, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS, read_sealed
-from lns.runs.history import RunHistory, from_json
+from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -29,9 +29,9 @@ class Recovered:
 
     history: RunHistory
     islands: dict[int, Island]
-    journal: BoardLog
+    board_log: BoardLog
     recent: list[Board]
-    best: Best | None
+    best: ScoredBoard | None
     origin: str
 
 
@@ -40,17 +40,17 @@ def recover(directory: RunDirectory) -> Recovered:
 
     Raises InputError when there are checkpoints and none of them can be used.
     """
-    if directory.ended_badly is not None:
-        log.warning("the last session did not end in order (%s)", directory.ended_badly)
+    if directory.crashed_holder is not None:
+        log.warning("the last session did not end in order (%s)", directory.crashed_holder)
     checkpoint, candidates = _checkpoint(directory)
     history = checkpoint.history
-    journal = BoardLog(directory.path)
-    if journal.torn:
-        log.warning("%s: the last line was cut short and is dropped (%d bytes)", BOARDS, journal.torn)
-    recent = _read_log(directory, history, checkpoint.journal_size, journal.size, candidates)
+    board_log = BoardLog(directory.path)
+    if board_log.torn:
+        log.warning("%s: the last line was cut short and is dropped (%d bytes)", BOARDS, board_log.torn)
+    recent = _read_log(directory, history, checkpoint.log_size, board_log.size, candidates)
     try:
         on_file = read_best(directory.path, directory.puzzle)
-        if on_file is not None and not verify(directory.searched, on_file.board).valid:
+        if on_file is not None and not verify(directory.pinned_puzzle, on_file.board).valid:
             raise InputError("not a board that keeps the pinned cells", directory.path / BEST)
         if on_file is not None:
             candidates[BEST] = on_file
@@ -60,13 +60,13 @@ def recover(directory: RunDirectory) -> Recovered:
     best = candidates.get(origin)
     _trim(history, best)
     history.reach(_last_beat(directory))
-    return Recovered(history, checkpoint.islands, journal, recent, best, origin)
+    return Recovered(history, checkpoint.islands, board_log, recent, best, origin)
 
 
-def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, Best]]:
+def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, ScoredBoard]]:
     """The newest checkpoint that an engine takes, and the best board of its islands."""
     settings = directory.settings
-    engine = make_engine(settings.engine, directory.searched, directory.params, settings.seed, 0)
+    engine = make_engine(settings.engine, directory.pinned_puzzle, directory.params, settings.seed, 0)
     complaints = []
     for name in (CHECKPOINT, PREVIOUS):
         path = directory.path / name
@@ -91,30 +91,30 @@ def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, Best]]:
     return Checkpoint(RunHistory(0.0), {}, 0), {}
 
 
-def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, Best]:
+def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, ScoredBoard]:
     """The best board of the islands, by the name of the file. Raises InputError for a state no engine would have."""
     settings = directory.settings
-    bests: dict[str, Best] = {}
+    bests: dict[str, ScoredBoard] = {}
     for island in found.islands.values():
-        engine = make_engine(settings.engine, directory.searched, directory.params, settings.seed, island.number)
+        engine = make_engine(settings.engine, directory.pinned_puzzle, directory.params, settings.seed, island.number)
         try:
             engine.restore(island.state)
-            counters(list(vars(engine.statistics).values()))
+            saved_counters(list(vars(engine.statistics).values()))
             board, score = engine.best, -1
             if board is not None:
-                score = legal_score(directory.searched, board)
+                score = legal_score(directory.pinned_puzzle, board)
         except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
             why = error.message if isinstance(error, InputError) else str(error)
             raise InputError(f"island {island.number} cannot be restored: {why}"[:300], path) from None
         if not score == engine.best_score == island.best_score:
             raise InputError(f"island {island.number} holds a board that is not what it says", path)
         if board is not None and (path.name not in bests or score > bests[path.name].score):
-            bests[path.name] = Best(board, score)
+            bests[path.name] = ScoredBoard(board, score)
     return bests
 
 
 def _read_log(
-    directory: RunDirectory, history: RunHistory, counted: int, size: int, candidates: dict[str, Best]
+    directory: RunDirectory, history: RunHistory, counted: int, size: int, candidates: dict[str, ScoredBoard]
 ) -> list[Board]:
     """Count the boards that were logged after the checkpoint."""
     if counted > size:
@@ -124,8 +124,8 @@ def _read_log(
             operator.boards = 0
     boards: list[Board] = []
     damaged = 0
-    for entry in Reader(directory.path, directory.puzzle, counted).read():
-        if not isinstance(entry, Entry) or not is_true(entry, directory.searched):
+    for entry in BoardLogReader(directory.path, directory.puzzle, counted).read():
+        if not isinstance(entry, LoggedBoard) or not is_verified(entry, directory.pinned_puzzle):
             damaged += 1
             continue
         find = FoundBoard(entry.board, entry.score, entry.origin)
@@ -135,13 +135,13 @@ def _read_log(
         history.log(find)
         boards.append(entry.board)
         if BOARDS not in candidates or entry.score > candidates[BOARDS].score:
-            candidates[BOARDS] = Best(entry.board, entry.score)
+            candidates[BOARDS] = ScoredBoard(entry.board, entry.score)
     if damaged:
         log.warning("%s: %d damaged lines are passed over", BOARDS, damaged)
     return boards
 
 
-def _trim(history: RunHistory, best: Best | None) -> None:
+def _trim(history: RunHistory, best: ScoredBoard | None) -> None:
     """No claim without a board."""
     score = -1 if best is None else best.score
     if history.best_score > score:
@@ -155,6 +155,6 @@ def _last_beat(directory: RunDirectory) -> float:
         fields = read_sealed(directory.path / STATUS)
         if fields.text("run", 64) != directory.settings.run:
             return 0.0
-        return from_json(checkpoints.inner(fields, "history"), directory.puzzle).elapsed_s
+        return history_from_json(checkpoints.inner(fields, "history"), directory.puzzle).elapsed_s
     except InputError:
         return 0.0

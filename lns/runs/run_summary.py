@@ -8,24 +8,26 @@ from pathlib import Path
 
 from instances.puzzle import Puzzle
 from lns.runs import checkpoint as checkpoints
-from lns.runs.directory import Best, read_best, read_run
-from lns.runs.files import CHECKPOINT, PREVIOUS, STATUS, moment, read_sealed
-from lns.runs.history import RunHistory, from_json
-from lns.runs.lock import alive, read_holder
-from lns.runs.settings import Settings
+from lns.runs.directory import ScoredBoard, read_best, read_run
+from lns.runs.files import CHECKPOINT, PREVIOUS, STATUS, STATUS_SCHEMA, expect_schema, parse_time, read_sealed
+from lns.runs.history import RunHistory, history_from_json
+from lns.runs.lock import process_is_alive, read_holder
+from lns.runs.settings import RunSettings
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer
 from lns_support.text import printable
 
-BEAT_LATE_S = 30.0  # a run on another machine that has not written status.json for so long counts as dead
+HEARTBEAT_LATE_S = 30.0  # a run on another machine that has not written status.json for so long counts as dead
 MAX_PIDS = 4096
 
 
 @dataclass(frozen=True)
-class Beat:
+class Heartbeat:
     """What status.json says beside the account. ``rate``: ``unit`` a second of all workers, lately.
 
-    ``threshold``: boards from here on go into the log. ``efforts``: work by operator. ``write_errors``: files that
+    ``min_score``: boards of at least this score go into the log. ``node_equivalents_by_part``: work by operator.
+
+    ``write_errors``: files that
     the disk
     refuses at present.
     """
@@ -34,9 +36,9 @@ class Beat:
     rate: float = 0.0
     unit: str = "nodes"
     pids: tuple[int, ...] = ()
-    threshold: int = 0
+    min_score: int = 0
     statistics: dict[str, int] = field(default_factory=dict)
-    efforts: dict[str, int] = field(default_factory=dict)
+    node_equivalents_by_part: dict[str, int] = field(default_factory=dict)
     write_errors: tuple[str, ...] = ()
 
 
@@ -49,12 +51,12 @@ class RunSummary:
     """
 
     path: Path
-    settings: Settings
+    settings: RunSettings
     puzzle: Puzzle
     state: str
-    best: Best | None
+    best: ScoredBoard | None
     history: RunHistory
-    beat: Beat
+    heartbeat: Heartbeat
     workers: int | None
     notes: tuple[str, ...] = ()
 
@@ -82,7 +84,7 @@ class RunSummary:
         return self.history.at_least(score) / max(self.history.elapsed_s, 1.0) * 3600
 
 
-def look(path: Path) -> RunSummary:
+def load_summary(path: Path) -> RunSummary:
     """How the run in ``path`` stands. Raises InputError when it is no run directory or its settings are damaged."""
     settings, puzzle = read_run(path)
     notes: list[str] = []
@@ -91,54 +93,55 @@ def look(path: Path) -> RunSummary:
         best = read_best(path, puzzle)
     except InputError as error:
         notes.append(str(error))
-    history, beat = _account(path, settings, puzzle, notes)
-    state = _state(path, beat)
+    history, heartbeat = _account(path, settings, puzzle, notes)
+    state = _state(path, heartbeat)
     workers: int | None = 0
     if state == "running":
         holder = read_holder(path)
-        workers = sum(map(alive, beat.pids)) if holder is not None and holder.is_here else None
-    return RunSummary(path, settings, puzzle, state, best, history, beat, workers, tuple(notes))
+        workers = sum(map(process_is_alive, heartbeat.pids)) if holder is not None and holder.is_here else None
+    return RunSummary(path, settings, puzzle, state, best, history, heartbeat, workers, tuple(notes))
 
 
-def _state(path: Path, beat: Beat) -> str:
+def _state(path: Path, heartbeat: Heartbeat) -> str:
     holder = read_holder(path)
     if holder is None:
         return "ended"
     if not holder.is_elsewhere:
         return "running" if holder.is_alive else "died"
-    last = moment(beat.at)
-    late = last is None or abs((datetime.now(UTC) - last).total_seconds()) > BEAT_LATE_S
+    last = parse_time(heartbeat.at)
+    late = last is None or abs((datetime.now(UTC) - last).total_seconds()) > HEARTBEAT_LATE_S
     return "died" if late else "running"
 
 
-def _account(path: Path, settings: Settings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Beat]:
+def _account(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Heartbeat]:
     """From status.json; from the last checkpoint when that cannot be used."""
     try:
         fields = read_sealed(path / STATUS)
+        expect_schema(fields, STATUS_SCHEMA)
         if fields.text("run", 64) != settings.run:
             raise InputError("of another run")
-        history = from_json(checkpoints.inner(fields, "history"), puzzle)
+        history = history_from_json(checkpoints.inner(fields, "history"), puzzle)
         return history, _beat(fields, puzzle)
     except InputError as error:
         notes.append(str(error.at(path / STATUS)))
     for name in (CHECKPOINT, PREVIOUS):
         try:
-            return checkpoints.peek(path / name, settings.run, puzzle), Beat()
+            return checkpoints.load_history(path / name, settings.run, puzzle), Heartbeat()
         except InputError as error:
             notes.append(str(error))
-    return RunHistory(0.0), Beat()
+    return RunHistory(0.0), Heartbeat()
 
 
-def _beat(fields: JsonFields, puzzle: Puzzle) -> Beat:
+def _beat(fields: JsonFields, puzzle: Puzzle) -> Heartbeat:
     pids = fields.array("pids")[:MAX_PIDS]
-    return Beat(
+    return Heartbeat(
         at=fields.text("at", 40),
         rate=fields.number("rate", 0, 1e18),
         unit=printable(fields.text("unit", 20)),
         pids=tuple(bounded_integer(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
-        threshold=fields.integer("threshold", 0, puzzle.max_score + 1),
+        min_score=fields.integer("min_score", 0, puzzle.max_score + 1),
         statistics=_counts(fields, "statistics"),
-        efforts=_counts(fields, "efforts"),
+        node_equivalents_by_part=_counts(fields, "node_equivalents_by_part"),
         write_errors=tuple(
             printable(JsonFields({"file": one}).text("file", 40)) for one in fields.array("write_errors")[:10]
         ),

@@ -8,19 +8,19 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from instances.puzzle import MAX_CELLS, Clue
-from lns.names import ENGINES
-from lns.runs.files import SETTINGS, read_sealed, seal
+from lns.engines import ENGINES
+from lns.runs.files import SETTINGS, expect_schema, read_sealed, seal
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_row
 
-SCHEMA = 1
+SCHEMA = 2
 LEAST_CHECKPOINT_S = 0.1
 _HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """``run``: random id of the run. ``instance``: how the user named the puzzle; never used as a path.
 
     ``target``: the score that was asked for; -1: none, so that any end but a failure is a success.
@@ -63,16 +63,14 @@ class Settings:
         )
 
     @classmethod
-    def read(cls, directory: Path) -> Settings:
+    def read(cls, directory: Path) -> RunSettings:
         """Raises InputError, naming the file, when there is none, or it is damaged or of another version."""
         path = directory / SETTINGS
         if not path.is_file():
             raise InputError(f"no run directory; expected one that `lns solve` made, with {SETTINGS} in it", directory)
         found = read_sealed(path)
         try:
-            schema = found.integer("schema", 0, 10**6)
-            if schema != SCHEMA:
-                raise InputError(f"made by another version: schema {schema}; expected {SCHEMA}")
+            expect_schema(found, SCHEMA)
             pins = found.array("pins", default=[])[:MAX_CELLS]
             bounds = [(0, MAX_CELLS - 1), (0, MAX_CELLS - 1), (0, 3)]
             clues = tuple(Clue(*bounded_row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins)

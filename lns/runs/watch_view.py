@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from instances.draw import terminal
 from instances.draw.terminal import Colour
-from lns.runs.board_log import Entry
+from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
-from lns.runs.files import clock
+from lns.runs.files import format_duration
 from lns.runs.history import Improvement
 from lns.runs.run_summary import RunSummary
 from lns_support.text import printable
@@ -20,7 +20,9 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def frame(one: RunSummary, elites: Sequence[Entry], width: int, height: int, colour: Colour, signs: bool) -> list[str]:
+def frame(
+    one: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
+) -> list[str]:
     """At most ``height`` lines of at most ``width`` columns. ``signs``: the terminal can show block characters."""
     told = [printable(line, width * height) for line in headline(one)]
     head = [part for line in told for part in textwrap.wrap(line, width)][: height // 3]
@@ -45,17 +47,17 @@ def headline(one: RunSummary) -> list[str]:
     first = [f"{one.name}: {one.score if one.best else 'no board'} of {puzzle.max_score}", state]
     if one.state == "running":
         first += [
-            f"{one.beat.rate / 1e6:.1f} M {one.beat.unit}/s",
+            f"{one.heartbeat.rate / 1e6:.1f} M {one.heartbeat.unit}/s",
             "workers elsewhere" if one.workers is None else f"{one.workers} workers",
         ]
-    second = [f"{clock(history.elapsed_s)} used", f"{clock(history.left_s)} left"]
+    second = [f"{format_duration(history.elapsed_s)} used", f"{format_duration(history.remaining_s)} left"]
     if one.best_at:
         second.append(f"best since {one.best_at}")
-    second += [f"cannot write {name}" for name in one.beat.write_errors]
+    second += [f"cannot write {name}" for name in one.heartbeat.write_errors]
     return [", ".join(first), ", ".join([*second, *one.notes])]
 
 
-def _words(one: RunSummary, elites: Sequence[Entry], width: int, height: int, signs: bool) -> list[str]:
+def _words(one: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
     tall = 4 if height >= 20 else 2
     sections = [
         ["score over time", *_chart(one.history.improvements, one.history.elapsed_s, min(width, 100), tall, signs)],
@@ -91,7 +93,7 @@ def _chart(improvements: Sequence[Improvement], elapsed_s: float, width: int, ta
             eighths = min(8, max(0, round(share * 8)))
             line += _EIGHTHS[eighths] if signs else ("#" if eighths >= 4 else " ")
         lines.append(f"{high if row == tall - 1 else low + 1 if row == 0 else '':>4} {line}")
-    return [*lines, f"     0{clock(end):>{max(1, columns - 1)}}"]
+    return [*lines, f"     0{format_duration(end):>{max(1, columns - 1)}}"]
 
 
 def _histogram(one: RunSummary, width: int, most: int, signs: bool) -> list[str]:
@@ -108,13 +110,14 @@ def _operators(one: RunSummary) -> list[str]:
     """Those that worked most."""
     return [
         f"{printable(part.name)[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
-        for part in parts(one.history, one.beat.efforts)[:6]
+        for part in parts(one.history, one.heartbeat.node_equivalents_by_part)[:6]
     ]
 
 
-def _elites(elites: Sequence[Entry]) -> list[str]:
+def _elites(elites: Sequence[LoggedBoard]) -> list[str]:
     return [
-        f"{entry.score:>4}  {clock(entry.elapsed_s):>9}  {entry.board.distance(elites[0].board):>5}" for entry in elites
+        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>9}  {entry.board.distance(elites[0].board):>5}"
+        for entry in elites
     ]
 
 

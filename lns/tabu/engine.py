@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.engine import FoundBoard, State, Statistics, counters, legal_score, verified_board
+from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu import kernel
@@ -89,7 +89,7 @@ class TabuEngine:
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError when its boards break a rule."""
         self.best_score, self.walk_best = int(state["counters"][0]), int(state["counters"][2])
-        self.since, self.kicks, started, self.boards = counters(state["counters"][[1, 3, 4, 5]])
+        self.since, self.kicks, started, self.boards = saved_counters(state["counters"][[1, 3, 4, 5]])
         self.started = bool(started)
         self.best = self._saved(state["best"])[0] if len(state["best"]) else None
         scores = [self.tabu.score, self.tabu.best_score]
@@ -100,7 +100,7 @@ class TabuEngine:
         for name in SAVED:
             getattr(self.tabu.walk, name)[...] = state[f"walk.{name}"]
         scalars = self.tabu.walk.scalars
-        counters(scalars[[kernel.STEP, kernel.CHANGED, kernel.EVALUATED]])
+        saved_counters(scalars[[kernel.STEP, kernel.CHANGED, kernel.EVALUATED]])
         longest = self.tabu.puzzle.cells * kernel.TENURE_UNIT + 2 * self.params.tenure * kernel.TENURE_UNIT
         fits = [self.tabu.score, self.tabu.best_score] == scores and self.walk_best <= self.tabu.best_score
         if not fits or not 0 < scalars[kernel.TENURE] <= longest:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lns.runs.files import LOG, clock, open_regular
+from lns.runs.files import LOG, format_duration, open_regular
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -67,7 +67,7 @@ class LiveLine:
             Log the line even if the interval is not over.
         """
         if self._seconds is not None:
-            line += f", {clock(max(0.0, self._seconds - elapsed))} left"
+            line += f", {format_duration(max(0.0, self._seconds - elapsed))} left"
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.set_description_str(line, refresh=False)

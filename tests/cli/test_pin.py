@@ -14,9 +14,9 @@ from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
 from lns.cli.pins import pinned
-from lns.names import ENGINES
+from lns.engines import ENGINES
 from lns.params import to_toml
-from lns.runs.board_log import Entry, Reader
+from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.directory import read_run
 from lns.terminal.options import Span, cell_list, span_cells
 from tests.instances.small_puzzles import planted
@@ -56,7 +56,7 @@ def test_pinned_cells_stay_in_every_board_and_after_a_resume(
     assert puzzle == PUZZLE and asked.instance_sha256 == PUZZLE.sha256
     assert {pin.cell for pin in asked.pins} == set(ROWS) - {clue.cell for clue in PUZZLE.clues}
     assert main(["resume", str(run), "--steps", "30", "--quiet"]) == 0
-    boards = [entry.board for entry in Reader(run, PUZZLE).read() if isinstance(entry, Entry)]
+    boards = [entry.board for entry in BoardLogReader(run, PUZZLE).read() if isinstance(entry, LoggedBoard)]
     assert len(boards) > 1
     for board in boards:
         assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()

@@ -26,7 +26,7 @@ from lns.cli.main import main
 from lns.runs.directory import RunDirectory
 from lns.runs.elites import BestBoards
 from lns.runs.files import STATUS, seal, unseal
-from lns.runs.run_summary import look
+from lns.runs.run_summary import load_summary
 from lns.runs.watch_view import frame
 from tests.cli.run_program import ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle
@@ -164,8 +164,8 @@ def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
 def test_what_stopped_before_its_first_board_is_said(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    states = iter([replace(look(run), state="running", best=None), replace(look(run), best=None)])
-    monkeypatch.setattr("lns.runs.run_summary.look", lambda path: next(states))
+    states = iter([replace(load_summary(run), state="running", best=None), replace(load_summary(run), best=None)])
+    monkeypatch.setattr("lns.runs.run_summary.load_summary", lambda path: next(states))
     assert main(["stop", str(run)]) == 0
     assert capsys.readouterr().out.startswith("stopped with no board; lns resume")
     (run / "stop").unlink()
@@ -182,7 +182,7 @@ def test_watch_without_a_terminal_is_plain(run: Path, contents: None, capsys: py
 @pytest.mark.parametrize("height", [10, 24, 50])
 @pytest.mark.parametrize("colour", ["none", "256", "truecolor"])
 def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any) -> None:
-    one = look(run)
+    one = load_summary(run)
     lines = frame(one, BestBoards(run, one.puzzle, 8).update(), width, height, colour, signs=colour != "none")
     assert 3 <= len(lines) <= height
     assert all(len(ESCAPE.sub("", line)) <= width for line in lines)
@@ -278,7 +278,12 @@ def evil_run(path: Path) -> Path:
     history["improvements"] = [[score, at, evil, evil] for score, at, _, _ in history["improvements"]]
     history["operators"] = [[evil, 1, 1, 1]]
     history["sessions"][0].update(host=evil, machine=evil, version=evil, ended=evil)
-    text |= {"unit": evil[:20], "efforts": {evil: 7}, "statistics": {evil: 7}, "write_errors": [evil[:40]]}
+    text |= {
+        "unit": evil[:20],
+        "node_equivalents_by_part": {evil: 7},
+        "statistics": {evil: 7},
+        "write_errors": [evil[:40]],
+    }
     (path / STATUS).write_text(seal(text))
     settings = unseal((path / "run.json").read_text())
     values = {name: settings.get(name) for name in json.loads((path / "run.json").read_text()) if name != "sum"}
@@ -297,7 +302,7 @@ def test_texts_of_a_foreign_run_stay_texts(tmp_path: Path, capsys: pytest.Captur
         assert main([command, str(path)]) == 0
         output = capsys.readouterr().out
         assert "\x1b" not in output and "\x07" not in output
-    one = look(path)
+    one = load_summary(path)
     for line in frame(one, [], 120, 40, "none", signs=False):
         assert line.isprintable()
 
@@ -334,7 +339,7 @@ def test_a_week_of_boards_is_looked_at_without_reading_them(tmp_path: Path, monk
         return real(self, *args, **kwargs)
 
     monkeypatch.setattr(Path, "open", watched)
-    one = look(path)
+    one = load_summary(path)
     assert one.history.at_least(0) == 2000 and "boards.jsonl" not in opened
     with RunDirectory.open(path) as directory:
         assert directory.settings.instance == "like-e2-16x16"

@@ -20,9 +20,9 @@ from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns.cli.main import main
 from lns.runs import recorder
-from lns.runs.files import now, seal
+from lns.runs.files import seal, utc_now
 from lns.runs.lock import Holder, Lock
-from lns.runs.run_summary import look
+from lns.runs.run_summary import load_summary
 from lns.runs.settings import digest
 from tests.cli.run_program import ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
@@ -69,7 +69,7 @@ def test_a_run_leaves_a_verified_board_and_goes_on(
     assert main(["resume", str(moved), "--steps", "3", "--quiet", "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert list(again) == FIELDS and again["score"] >= best["score"]
-    one = look(moved)
+    one = load_summary(moved)
     assert one.state == "ended" and one.why == "steps made" and len(one.history.sessions) == 2
 
 
@@ -81,7 +81,9 @@ def test_steps_in_parts_are_the_same_run(tmp_path: Path, params: str, capsys: py
     assert log_of(tmp_path / "whole") == log_of(tmp_path / "parts")
     whole, parts = (json.loads((tmp_path / name / "best.json").read_text()) for name in ("whole", "parts"))
     assert whole["placements"] == parts["placements"] and whole["score"] == parts["score"]
-    assert look(tmp_path / "whole").beat.statistics == look(tmp_path / "parts").beat.statistics
+    assert (
+        load_summary(tmp_path / "whole").heartbeat.statistics == load_summary(tmp_path / "parts").heartbeat.statistics
+    )
     assert "best score" in capsys.readouterr().out
 
 
@@ -154,8 +156,8 @@ def test_a_threshold_above_every_score_keeps_a_run_readable(search_floor: int, t
     params.write_text(f"{QUICK}search_floor = {search_floor}\n")
     files = ["--params", str(params), "--run-dir", str(run)]
     assert main(["solve", "like-e2-4x4", *files, "--steps", "1", "--quiet"]) == 0
-    one = look(run)
-    assert not one.notes and one.settings.min_score == one.beat.threshold == one.puzzle.max_score
+    one = load_summary(run)
+    assert not one.notes and one.settings.min_score == one.heartbeat.min_score == one.puzzle.max_score
 
 
 def test_directories_that_cannot_be_used(
@@ -284,16 +286,16 @@ def test_a_second_run_is_refused_and_a_stale_lock_is_not(
 ) -> None:
     path = finished_run(tmp_path / "run")
     (path / "lock").write_text(
-        json.dumps({"pid": os.getpid(), "host": os.uname().nodename, "boot": "old", "started": "1", "since": now()})
+        json.dumps({"pid": os.getpid(), "host": os.uname().nodename, "boot": "old", "started": "1", "since": utc_now()})
     )
     assert main(["resume", str(path), "--time", "1h", "--steps", "1", "--quiet"]) == 0
     assert "did not end in order" in caplog.text
     capsys.readouterr()
     with Lock(path):
-        assert look(path).state == "running"
+        assert load_summary(path).state == "running"
         assert main(["resume", str(path), "--time", "1h"]) == 2
         assert f"a run is under way here (process {os.getpid()} on" in capsys.readouterr().err
-    assert look(path).state == "ended"
+    assert load_summary(path).state == "ended"
 
 
 def test_a_refused_resume_leaves_a_died_run_a_died_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -305,12 +307,12 @@ def test_a_refused_resume_leaves_a_died_run_a_died_one(tmp_path: Path, caplog: p
     for _ in range(2):
         caplog.clear()
         assert main(["resume", str(path), "--quiet"]) == 2
-        assert "did not end in order" in caplog.text and look(path).state == "died"
+        assert "did not end in order" in caplog.text and load_summary(path).state == "died"
     (path / "checkpoint.npz").write_bytes(saved)
     for _ in range(2):
         caplog.clear()
         assert main(["resume", str(path), "--time", "1h", "--steps", "1", "--quiet"]) == 0
-        assert look(path).state == "ended"
+        assert load_summary(path).state == "ended"
     assert "did not end in order" not in caplog.text
 
 
@@ -365,7 +367,7 @@ def test_a_full_disk_does_not_end_a_run(
         monkeypatch.setattr(os, "fsync", refuse)
 
     def end_with_room(self: recorder.Recorder, *args: Any) -> None:
-        assert self.best and not (run / "best.json").exists() and self.journal.pending > 0
+        assert self.best and not (run / "best.json").exists() and self.board_log.pending > 0
         monkeypatch.setattr(os, "fsync", fsync)
         end(self, *args)
 
@@ -383,7 +385,7 @@ def test_a_full_disk_does_not_end_a_run(
 def started(run: Path) -> bool:
     """Whether a worker has reported."""
     try:
-        return bool(look(run).beat.pids)
+        return bool(load_summary(run).heartbeat.pids)
     except ValueError:
         return False
 
@@ -393,14 +395,14 @@ def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path
     run = tmp_path / "run"
     with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
         wait_for(lambda: started(run), "the first report")
-        pids = look(run).beat.pids
+        pids = load_summary(run).heartbeat.pids
         os.killpg(process.pid, number)  # as a terminal does
         began = time.monotonic()
         output, errors = process.communicate(timeout=20)
         assert time.monotonic() - began < 4.0  # two seconds on a machine that has nothing else to do
         assert process.returncode == status, errors
     assert "Traceback" not in errors and "exit code" not in errors and "best score" in output
-    one = look(run)
+    one = load_summary(run)
     assert one.state == "ended" and one.why == number.name and one.best is not None
     wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 5.0)
 
@@ -408,17 +410,20 @@ def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path
 def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(tmp_path: Path) -> None:
     run = tmp_path / "run"
     with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
-        wait_for(lambda: len(look(run).beat.pids) == 2 if started(run) else False, "two workers")
-        first = look(run).beat.pids
+        wait_for(lambda: len(load_summary(run).heartbeat.pids) == 2 if started(run) else False, "two workers")
+        first = load_summary(run).heartbeat.pids
         os.kill(first[0], signal.SIGKILL)
         wait_for(lambda: "takes island" in (run / "run.log").read_text(), "the word on it")
-        wait_for(lambda: first[0] not in look(run).beat.pids and len(look(run).beat.pids) == 2, "the new worker")
-        pids = look(run).beat.pids
-        assert first[1] in pids and look(run).workers == 2
+        wait_for(
+            lambda: first[0] not in load_summary(run).heartbeat.pids and len(load_summary(run).heartbeat.pids) == 2,
+            "the new worker",
+        )
+        pids = load_summary(run).heartbeat.pids
+        assert first[1] in pids and load_summary(run).workers == 2
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 10.0)
-    one = look(run)
+    one = load_summary(run)
     assert one.state == "died" and one.workers == 0 and one.best is not None
 
 
@@ -426,14 +431,14 @@ def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
     run = tmp_path / "run"
     with program("solve", "like-e2-10x10", "--time", "1h", "--run-dir", str(run)) as process:
         wait_for(lambda: started(run), "the first report")
-        os.kill(look(run).beat.pids[0], signal.SIGSTOP)  # a worker that does not answer
+        os.kill(load_summary(run).heartbeat.pids[0], signal.SIGSTOP)  # a worker that does not answer
         os.kill(process.pid, signal.SIGINT)
         time.sleep(0.3)
         os.kill(process.pid, signal.SIGINT)
         began = time.monotonic()
         assert process.wait(20) == 130
         assert time.monotonic() - began < 0.7
-    assert look(run).best is not None
+    assert load_summary(run).best is not None
 
 
 def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -444,7 +449,7 @@ def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixt
         assert main(["stop", str(run)]) == 0
         assert process.wait(20) == 0
     assert "stopped with" in capsys.readouterr().out
-    assert look(run).why == "stopped" and not (run / "stop").exists()
+    assert load_summary(run).why == "stopped" and not (run / "stop").exists()
     assert main(["stop", str(run)]) == 1
 
 

@@ -10,12 +10,12 @@ import pytest
 from lns.cli.main import main
 from lns.params import to_toml
 from lns.runs.breakdown import parts
-from lns.runs.history import Operator, RunHistory
+from lns.runs.history import PartGains, RunHistory
 from tests.lns.run_parts import QUICK
 
 
 def test_parts_join_work_and_gain() -> None:
-    history = RunHistory(1.0, operators={"construct": Operator(3, 2, 5), "start": Operator(1, 1, 0)})
+    history = RunHistory(1.0, operators={"construct": PartGains(3, 2, 5), "start": PartGains(1, 1, 0)})
     construct, windows, start = parts(history, {"windows": 250, "construct": 750})
     assert (construct.name, construct.share, construct.boards, construct.bests) == ("construct", 0.75, 3, 2)
     assert construct.edges_per_1e9 == pytest.approx(5 / 750 * 1e9) and construct.boards_per_1e9 == pytest.approx(4e6)

@@ -18,7 +18,7 @@ from exact.colorpairs.colours import most_shared_edges
 from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.search import ColorPairs
 from exact.outcome import SolveStatus
-from exact.solvers import solve
+from exact.solvers import count, solve
 from instances.formats import load_puzzle
 from instances.generate import corner_cells, like_e2, uniform
 from instances.verify import verify
@@ -37,7 +37,7 @@ options = st.builds(Options, heuristic=st.sampled_from(Heuristic), **{name: st.b
 @settings(max_examples=150, deadline=None)
 def test_every_configuration_counts_what_brute_force_counts(seed: int, chosen: Options) -> None:
     puzzle = small_puzzle(seed, largest=12)
-    outcome = solve(puzzle, count_all=True, options=chosen)
+    outcome = count(puzzle, options=chosen)
     assert outcome.solutions == count_solutions(puzzle)
     assert outcome.status is (SolveStatus.SOLVED if outcome.solutions else SolveStatus.INFEASIBLE)
 
@@ -48,9 +48,9 @@ def test_every_configuration_counts_what_the_row_scan_counts(
     seed: int, width: int, height: int, colours: int, chosen: Options
 ) -> None:
     puzzle = uniform(width, height, colours, seed).with_clues(corner_cells(width, height)).puzzle
-    scanned = solve(puzzle, solver="rowscan", count_all=True, nodes=1_000_000)
+    scanned = count(puzzle, solver="rowscan", nodes=1_000_000)
     if scanned.status is SolveStatus.SOLVED:
-        assert solve(puzzle, count_all=True, options=chosen).solutions == scanned.solutions
+        assert count(puzzle, options=chosen).solutions == scanned.solutions
 
 
 @given(st.integers(0, 1 << 30), options)
@@ -67,7 +67,7 @@ def test_the_first_solution_is_perfect(seed: int, chosen: Options) -> None:
 def test_counts_of_the_field(size: int, solutions: int) -> None:
     puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
     for heuristic in Heuristic:
-        outcome = solve(puzzle, count_all=True, options=Options(heuristic=heuristic))
+        outcome = count(puzzle, options=Options(heuristic=heuristic))
         assert (outcome.solutions, outcome.status) == (solutions, SolveStatus.SOLVED)
 
 
@@ -75,16 +75,16 @@ def test_counts_of_the_field(size: int, solutions: int) -> None:
 def test_owen6_with_a_corner_fixed() -> None:
     puzzle = load_puzzle(str(shared("instances", "owen6.txt")))
     row_major = Options(heuristic=Heuristic.ROW_MAJOR)
-    assert solve(puzzle, count_all=True, fix_corner=True, options=row_major).solutions == 65
+    assert count(puzzle, fix_corner=True, options=row_major).solutions == 65
 
 
 def test_each_part_changes_the_tree_and_never_the_count() -> None:
     puzzle = uniform(7, 7, 6, 1).with_clues(corner_cells(7, 7)).puzzle
-    reference = solve(puzzle, count_all=True)
+    reference = count(puzzle)
     saved = {}
     for name in SWITCHES:
         flipped = replace(Options(), **{name: not getattr(Options(), name)})
-        outcome = solve(puzzle, count_all=True, options=flipped)
+        outcome = count(puzzle, options=flipped)
         assert outcome.solutions == reference.solutions
         saved[name] = outcome.nodes / reference.nodes
     assert saved["backjumping"] > 1.05  # taken away: more nodes
@@ -96,8 +96,8 @@ def test_each_part_changes_the_tree_and_never_the_count() -> None:
 
 def test_cycles_and_values_change_the_tree() -> None:
     puzzle = like_e2(4, 4, 3, 3, seed=1).puzzle
-    plain = solve(puzzle, count_all=True, fix_corner=True, options=Options(shaving=False))
-    with_cycles = solve(puzzle, count_all=True, fix_corner=True, options=Options(shaving=False, cycles=True))
+    plain = count(puzzle, fix_corner=True, options=Options(shaving=False))
+    with_cycles = count(puzzle, fix_corner=True, options=Options(shaving=False, cycles=True))
     assert with_cycles.nodes < plain.nodes and with_cycles.solutions == plain.solutions
     clued = uniform(6, 6, 6, 2).with_clues(corner_cells(6, 6)).puzzle
     assert solve(clued, options=Options(values=True)).nodes != solve(clued).nodes
@@ -117,9 +117,9 @@ def test_pauses_change_nothing_and_the_search_is_deterministic() -> None:
 
 def test_budgets() -> None:
     puzzle = uniform(9, 9, 8, 1).with_clues(corner_cells(9, 9)).puzzle
-    cut = solve(puzzle, count_all=True, nodes=12_345)
+    cut = count(puzzle, nodes=12_345)
     assert (cut.nodes, cut.status) == (12_345, SolveStatus.BUDGET_SPENT)
-    timed = solve(puzzle, count_all=True, seconds=0.2)
+    timed = count(puzzle, seconds=0.2)
     assert timed.status is SolveStatus.BUDGET_SPENT and 0.2 <= timed.seconds < 0.7
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_gives_what_is_known() -> None:
     def press(progress: object) -> None:
         raise KeyboardInterrupt
 
-    outcome = solve(puzzle, count_all=True, report=press)
+    outcome = count(puzzle, on_progress=press)
     assert outcome.status is SolveStatus.INTERRUPTED and outcome.nodes > 0
 
 
@@ -147,16 +147,16 @@ def test_an_unknown_heuristic_is_refused() -> None:
 
 _TINY = """
 from exact.colorpairs.options import Heuristic, Options
-from exact.solvers import solve
+from exact.solvers import count
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 every = Options(shaving=True, values=True, single_colours=True, shared_edges=True, cycles=True)
 for seed in range(40):
     puzzle = small_puzzle(seed, largest=9)
     expected = count_solutions(puzzle)
-    assert solve(puzzle, solver="rowscan", count_all=True).solutions == expected, seed
+    assert count(puzzle, solver="rowscan").solutions == expected, seed
     for options in {chosen}:
-        assert solve(puzzle, count_all=True, options=options).solutions == expected, seed
+        assert count(puzzle, options=options).solutions == expected, seed
 """
 
 

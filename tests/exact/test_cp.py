@@ -7,7 +7,7 @@ import pytest
 
 from exact.outcome import SolveStatus
 from exact.solver_protocol import SolverMessage
-from exact.solvers import solve
+from exact.solvers import count
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from tests.exact.brute import count_solutions
@@ -36,7 +36,7 @@ def test_a_single_cell() -> None:
 
 
 def test_branches_are_not_taken_off_a_budget_of_conflicts() -> None:
-    outcome = solve(uniform(5, 4, 4, 0).puzzle, solver="cp", count_all=True, fix_corner=True, nodes=100)
+    outcome = count(uniform(5, 4, 4, 0).puzzle, solver="cp", fix_corner=True, nodes=100)
     assert outcome.nodes > 100 > outcome.details["conflicts"]
     assert (outcome.status, outcome.solutions) == (SolveStatus.SOLVED, 5)  # one corner, then the other
 

@@ -8,7 +8,7 @@ import pytest
 
 from exact.driver import STEP_SECONDS, StepSizer
 from exact.outcome import SolveStatus
-from exact.solvers import solve
+from exact.solvers import count
 from instances.board import Board
 from instances.generate import uniform
 from instances.puzzle import Puzzle
@@ -30,7 +30,7 @@ def test_boards_of_brute_force(solver: str) -> None:
         if solver == "blocks" and (puzzle.width % 2 or puzzle.height % 2):
             continue
         found: list[Board] = []
-        outcome = solve(puzzle, solver=solver, each=found.append)
+        outcome = count(puzzle, solver=solver, on_solution=found.append)
         assert looks(puzzle, found) == sorted(all_boards(puzzle)), seed
         assert outcome.solutions == len(found)
         assert (outcome.status is SolveStatus.SOLVED) == bool(found)
@@ -44,7 +44,7 @@ def test_boards_of_libraries(solver: str) -> None:
         pytest.importorskip(module)
     puzzle = uniform(4, 4, 3, seed=5).puzzle
     found: list[Board] = []
-    outcome = solve(puzzle, solver=solver, each=found.append)
+    outcome = count(puzzle, solver=solver, on_solution=found.append)
     assert looks(puzzle, found) == sorted(all_boards(puzzle))
     assert outcome.solutions == len(found) == 8
 
@@ -52,8 +52,8 @@ def test_boards_of_libraries(solver: str) -> None:
 def test_a_budget_keeps_what_was_found() -> None:
     puzzle = uniform(5, 5, 3, seed=1).puzzle
     found: list[Board] = []
-    whole = solve(puzzle, solver="rowscan", count_all=True)
-    cut = solve(puzzle, solver="rowscan", each=found.append, nodes=whole.nodes // 2)
+    whole = count(puzzle, solver="rowscan")
+    cut = count(puzzle, solver="rowscan", on_solution=found.append, nodes=whole.nodes // 2)
     assert cut.status is SolveStatus.BUDGET_SPENT
     assert cut.nodes == whole.nodes // 2
     assert 0 < cut.solutions == len(set(looks(puzzle, found))) < whole.solutions
@@ -61,7 +61,7 @@ def test_a_budget_keeps_what_was_found() -> None:
 
 def test_local_search_lists_nothing() -> None:
     with pytest.raises(InputError, match="cannot count"):
-        solve(uniform(3, 3, 3).puzzle, solver="sls:rsaps", each=print)
+        count(uniform(3, 3, 3).puzzle, solver="sls:rsaps", on_solution=print)
 
 
 def test_steps_begin_small_and_follow_what_nodes_take() -> None:

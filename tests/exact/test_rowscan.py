@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from exact.outcome import SolveStatus
 from exact.rowscan.bench import placements_per_second
 from exact.rowscan.search import RowScan
-from exact.solvers import corner_variants, counted_rotations, solve
+from exact.solvers import corner_variants, count, counted_rotations, solve
 from instances.formats import load_puzzle
 from instances.generate import uniform
 from instances.puzzle import Puzzle, canonical, rotate
@@ -29,7 +29,7 @@ Laid = tuple[tuple[int, int, int, int], ...]
 @settings(max_examples=60, deadline=None)
 def test_counts_what_brute_force_counts(seed: int) -> None:
     puzzle = small_puzzle(seed, largest=12)
-    outcome = solve(puzzle, solver="rowscan", count_all=True)
+    outcome = count(puzzle, solver="rowscan")
     assert outcome.solutions == count_solutions(puzzle)
     assert outcome.status is (SolveStatus.SOLVED if outcome.solutions else SolveStatus.INFEASIBLE)
 
@@ -40,7 +40,7 @@ def test_counts_what_brute_force_counts(seed: int) -> None:
 )
 def test_counts_and_nodes_of_the_field(size: int, solutions: int, nodes: int) -> None:
     puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
-    outcome = solve(puzzle, solver="rowscan", count_all=True)
+    outcome = count(puzzle, solver="rowscan")
     assert (outcome.solutions, outcome.nodes, outcome.status) == (solutions, nodes, SolveStatus.SOLVED)
 
 
@@ -72,7 +72,7 @@ def test_first_solution_is_perfect_and_node_budget_is_exact() -> None:
     puzzle = uniform(6, 4, 6, 5).puzzle
     found = solve(puzzle, solver="rowscan")
     assert found.board is not None and verify(puzzle, found.board).score == puzzle.max_score
-    cut = solve(puzzle, solver="rowscan", count_all=True, nodes=777)
+    cut = count(puzzle, solver="rowscan", nodes=777)
     assert (cut.nodes, cut.status) == (777, SolveStatus.BUDGET_SPENT)
 
 
@@ -84,7 +84,7 @@ def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, col
         puzzle = uniform(width, height, colours, seed).puzzle
         boards = all_boards(puzzle)
         variants, convention = corner_variants(puzzle)
-        outcome = solve(puzzle, solver="rowscan", count_all=True, fix_corner=True)
+        outcome = count(puzzle, solver="rowscan", fix_corner=True)
         assert outcome.convention == convention
         looks = list(map(canonical, puzzle.pieces.tolist()))
         corners = [piece for piece, quad in enumerate(looks) if quad.count(0) == max(q.count(0) for q in looks)]
@@ -94,7 +94,7 @@ def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, col
             assert outcome.solutions == len({min(rotated_copies(board, width, height)) for board in boards})
             assert outcome.solutions * (4 if width == height else 2) == len(boards)
         else:
-            assert "all rotations" in convention and "twin" in convention and outcome.solutions == len(boards)
+            assert "all rotations" in convention and "duplicate" in convention and outcome.solutions == len(boards)
         assert outcome.board is not None
         laid = tuple(map(tuple, puzzle.oriented[outcome.board.placements].tolist()))
         same = 1 if alone else len(rotated_copies(laid, width, height))
@@ -114,20 +114,20 @@ def rotated_copies(board: Laid, width: int, height: int) -> set[Laid]:
 
 def test_no_corner_is_fixed_where_all_have_twins() -> None:
     ends, middle = [[0, 1, 0, 0]] * 2, [[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]
-    outcome = solve(Puzzle(ends + middle, 5, 1), solver="rowscan", count_all=True, fix_corner=True)
-    assert (outcome.solutions, outcome.convention) == (2, "all rotations counted (no corner piece without a twin)")
+    outcome = count(Puzzle(ends + middle, 5, 1), solver="rowscan", fix_corner=True)
+    assert (outcome.solutions, outcome.convention) == (2, "all rotations counted (every corner piece has a duplicate)")
     assert outcome.board is not None and counted_rotations(Puzzle(ends + middle, 5, 1), outcome.board) == 2
 
 
 def test_clues_leave_no_rotated_copies() -> None:
     planted = uniform(4, 4, 4, 1).with_clues([5])
-    outcome = solve(planted.puzzle, solver="rowscan", count_all=True, fix_corner=True)
+    outcome = count(planted.puzzle, solver="rowscan", fix_corner=True)
     assert outcome.solutions == count_solutions(planted.puzzle)
     assert "clues" in outcome.convention
 
 
 def test_one_cell_and_too_many_colours() -> None:
-    assert solve(Puzzle([[0, 0, 0, 0]], 1, 1), solver="rowscan", count_all=True, fix_corner=True).solutions == 1
+    assert count(Puzzle([[0, 0, 0, 0]], 1, 1), solver="rowscan", fix_corner=True).solutions == 1
     wide = uniform(64, 64, 4096, 1)
     clued = wide.with_clues(range(0, 4096, 97)).puzzle
     with pytest.raises(InputError, match="the row scan takes at most"):

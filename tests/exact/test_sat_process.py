@@ -17,7 +17,7 @@ from exact.registry import SOLVERS, SolverEntry
 from exact.request import Request
 from exact.sat.search import Job, canonical_name, search
 from exact.solver_protocol import SolverMessage, solve_in_child
-from exact.solvers import solve
+from exact.solvers import count, solve, solve_request
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit, ExitReason, ProcessResult, run_in_process
@@ -101,12 +101,12 @@ def test_a_limit_of_processor_time() -> None:
     assert run_in_process(burn, receive=heard.append, seconds=0.9, processor=True).reason is ExitReason.TIME
     assert heard == ["burning"]
     pytest.importorskip("pysat")
-    outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver="sat:half-3", seconds=2.0, processor=True)
+    outcome = solve_request(uniform(12, 12, 10, seed=1).puzzle, Request(seconds=2.0, processor_time=True), "sat:half-3")
     assert (outcome.status, outcome.seconds) == (SolveStatus.BUDGET_SPENT, 2.0)
     assert outcome.details["variables"] > 50_000  # told before the search
     for solver in ("rowscan", "sls:dcrwalk"):
         began = time.process_time()
-        outcome = solve(uniform(10, 10, 8, seed=1).puzzle, solver=solver, seconds=0.5, processor=True)
+        outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=0.5, processor_time=True), solver)
         assert outcome.status is SolveStatus.BUDGET_SPENT
         assert 0.5 <= outcome.seconds <= time.process_time() - began
 
@@ -116,7 +116,7 @@ def test_nodes_that_nobody_tells() -> None:
         pytest.importorskip(module)
     puzzle = uniform(3, 3, 3).puzzle
     assert solve(puzzle, solver="sat:half-3").nodes == NODES_UNKNOWN  # kissat
-    assert solve(puzzle, solver="xcc", count_all=True).nodes == NODES_UNKNOWN
+    assert count(puzzle, solver="xcc").nodes == NODES_UNKNOWN
     assert solve(puzzle, solver="sat:half-3", sat_solver="cadical").nodes >= 0
 
 
@@ -131,9 +131,9 @@ def test_unsolvable_and_solved_through_the_interface() -> None:
     pytest.importorskip("pysat")
     row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 1]], dtype=np.int32), 3, 1)
     assert solve(row, solver="sat:half-3").status is SolveStatus.INFEASIBLE
-    outcome = solve(uniform(4, 4, 4, seed=2).puzzle, solver="sat:half-2", count_all=True)
+    outcome = count(uniform(4, 4, 4, seed=2).puzzle, solver="sat:half-2")
     assert outcome.status is SolveStatus.SOLVED
-    assert outcome.solutions == solve(uniform(4, 4, 4, seed=2).puzzle, count_all=True).solutions
+    assert outcome.solutions == count(uniform(4, 4, 4, seed=2).puzzle).solutions
     assert outcome.board is not None
 
 
@@ -157,21 +157,16 @@ def test_decisions_are_not_taken_off_a_budget_of_conflicts() -> None:
     budget = conflicts + 1
     search(told.append, puzzle, Job("half-3", "glucose", True, nodes=budget))
     assert told[-1].exhausted and told[-1].details["budget_spent"] == conflicts
-    outcome = solve(
-        puzzle, solver="sat:half-3", sat_solver="glucose", count_all=True, fix_corner=True, nodes=2 * budget
-    )
-    assert (
-        outcome.status is SolveStatus.SOLVED
-        and outcome.solutions == solve(puzzle, fix_corner=True, count_all=True).solutions
-    )
+    outcome = count(puzzle, solver="sat:half-3", sat_solver="glucose", fix_corner=True, nodes=2 * budget)
+    assert outcome.status is SolveStatus.SOLVED and outcome.solutions == count(puzzle, fix_corner=True).solutions
     assert outcome.nodes > outcome.details["budget_spent"] == outcome.details["conflicts"]
 
 
 def test_two_corners_add_up_but_for_sizes_and_peaks() -> None:
     pytest.importorskip("pysat")
     puzzle = uniform(5, 4, 4, seed=0).puzzle
-    one = solve(puzzle, solver="sat:half-2", sat_solver="cadical", count_all=True)
-    both = solve(puzzle, solver="sat:half-2", sat_solver="cadical", count_all=True, fix_corner=True)
+    one = count(puzzle, solver="sat:half-2", sat_solver="cadical")
+    both = count(puzzle, solver="sat:half-2", sat_solver="cadical", fix_corner=True)
     assert both.details["variables"] == one.details["variables"]
     assert both.details["clauses"] < 1.5 * one.details["clauses"]
     assert both.details["peak_megabytes"] < 1.5 * one.details["peak_megabytes"]
@@ -204,7 +199,7 @@ def test_solvers_of_python_sat(name: str) -> None:
 def test_refusals() -> None:
     pytest.importorskip("pysat")
     with pytest.raises(InputError, match="cannot count"):
-        solve(uniform(3, 3, 3).puzzle, solver="sat:half-3", count_all=True, sat_solver="kissat")
+        count(uniform(3, 3, 3).puzzle, solver="sat:half-3", sat_solver="kissat")
     with pytest.raises(InputError, match="did you mean 'glucose4'"):
         canonical_name("glucos4")
     with pytest.raises(InputError, match="counts no nodes"):
@@ -225,7 +220,7 @@ def test_a_missing_package_names_its_extra(
 
 @pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
 def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: SolverEntry) -> None:
-    module, name = entry.function_path.split(":")
+    module, name = str(entry.function).split(":")
     imported = import_module(module)
     assert callable(getattr(imported, name))
     if entry.kernel_module is None:
@@ -245,4 +240,4 @@ def test_only_a_limit_that_was_met_is_the_time_that_was_spent(reason, seconds, m
         return ProcessResult(reason, 2.0, 0)
 
     monkeypatch.setattr("exact.solver_protocol.run_in_process", told)
-    assert solve_in_child(speak_and_crash, puzzle, Request(seconds=100.0, processor=True)).seconds == seconds
+    assert solve_in_child(speak_and_crash, puzzle, Request(seconds=100.0, processor_time=True)).seconds == seconds

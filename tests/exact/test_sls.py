@@ -10,7 +10,7 @@ from exact.outcome import SolveStatus
 from exact.sls.rules import RULES, advance
 from exact.sls.solver import LocalSearch
 from exact.sls.state import FALSE, KEPT, PHASE, STEP, formula_of, random_walk, recount
-from exact.solvers import solve
+from exact.solvers import count, solve
 from instances.generate import uniform
 from lns_support.errors import InputError
 
@@ -128,4 +128,4 @@ def test_same_seed_same_walk() -> None:
 
 def test_counting_is_refused() -> None:
     with pytest.raises(InputError, match="cannot count"):
-        solve(uniform(3, 3, 3).puzzle, solver="sls:rsaps", count_all=True)
+        count(uniform(3, 3, 3).puzzle, solver="sls:rsaps")

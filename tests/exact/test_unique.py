@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from exact.outcome import SolveStatus
-from exact.solvers import counted_rotations, solve
+from exact.solvers import count, counted_rotations, solve
 from instances.generate import three_partition, triples_of, unique
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -17,7 +17,7 @@ SHAPES = [(w, h) for w in range(2, 9) for h in range(2, w + 1)]
 
 def solutions(width: int, height: int, construction: str, attempt: int) -> int:
     planted = unique(width, height, construction, seed=1, attempt=attempt)
-    outcome = solve(planted.puzzle, solver="rowscan", count_all=True, fix_corner=True, seconds=20)
+    outcome = count(planted.puzzle, solver="rowscan", fix_corner=True, seconds=20)
     assert outcome.status is SolveStatus.SOLVED
     return outcome.solutions // counted_rotations(planted.puzzle, planted.solution)  # the corners of 2x2 are twins
 

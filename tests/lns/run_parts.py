@@ -12,7 +12,7 @@ from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.params import ConstructParams, EngineParams, Params, TabuParams
-from lns.runs.board_log import BoardLog, Entry, Reader
+from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard
 from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.history import RunHistory
@@ -50,7 +50,7 @@ def new_directory(path: Path, puzzle: Puzzle, *, engine: str = "auto", **options
 
 def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: float = 60.0) -> Archipelago:
     """A first session of ``steps`` steps an island; the directory is closed then."""
-    search = Archipelago(
+    archipelago = Archipelago(
         directory.puzzle,
         directory.params,
         directory.settings.seed,
@@ -59,16 +59,16 @@ def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: f
         executor=Inline(),
     )
     recorder = Recorder(directory, RunHistory(seconds), BoardLog(directory.path), [])
-    keep(search, recorder, steps)
-    return search
+    keep(archipelago, recorder, steps)
+    return archipelago
 
 
-def keep(search: Archipelago, recorder: Recorder, steps: int) -> None:
+def keep(archipelago: Archipelago, recorder: Recorder, steps: int) -> None:
     """One session, saved as `lns solve` saves it."""
-    recorder.begin(search.workers, "test")
-    recorder.save(search)
-    search.run(60.0, recorder.directory.puzzle.max_score, recorder.note, steps=steps)
-    recorder.end(search, "steps made")
+    recorder.begin(archipelago.workers, "test")
+    recorder.save(archipelago)
+    archipelago.run(60.0, recorder.directory.puzzle.max_score, recorder.on_round, steps=steps)
+    recorder.end(archipelago, "steps made")
     recorder.directory.close()
 
 
@@ -88,7 +88,7 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
     """A later session, as `lns resume` holds it."""
     with RunDirectory.open(path) as directory:
         found = recover(directory)
-        search = Archipelago(
+        archipelago = Archipelago(
             directory.puzzle,
             directory.params,
             directory.settings.seed,
@@ -99,18 +99,18 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
             executor=Inline(),
             islands=found.islands,
         )
-        recorder = Recorder(directory, found.history, found.journal, found.recent)
+        recorder = Recorder(directory, found.history, found.board_log, found.recent)
         if found.best is not None:
-            recorder.adopt(found.best.board, found.best.score, found.origin)
-        keep(search, recorder, steps)
-    return search, found
+            recorder.record_known_best(found.best.board, found.best.score, found.origin)
+        keep(archipelago, recorder, steps)
+    return archipelago, found
 
 
 def log_of(path: Path) -> list[tuple[int, bytes]]:
     _, puzzle = read_run(path)
-    entries = list(Reader(path, puzzle).read())
-    assert all(isinstance(entry, Entry) for entry in entries)
-    return [(e.score, e.board.placements.tobytes()) for e in entries if isinstance(e, Entry)]
+    entries = list(BoardLogReader(path, puzzle).read())
+    assert all(isinstance(entry, LoggedBoard) for entry in entries)
+    return [(e.score, e.board.placements.tobytes()) for e in entries if isinstance(e, LoggedBoard)]
 
 
 def best_of(path: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import zipfile
 from dataclasses import replace
@@ -21,11 +22,11 @@ from lns.engines import make_engine
 from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
 from lns.runs import recorder
-from lns.runs.board_log import Entry, Reader
+from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.directory import RunDirectory, read_best, read_run
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS
-from lns.runs.history import MAX_OPERATORS, OTHERS
-from lns.runs.run_summary import look
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, SETTINGS, STATUS, seal
+from lns.runs.history import MAX_PARTS, OTHER_PARTS
+from lns.runs.run_summary import load_summary
 from lns_support.errors import InputError
 from tests.lns.run_parts import (
     QUICK,
@@ -62,7 +63,7 @@ def test_fewer_and_more_workers(tmp_path: Path) -> None:
     assert fewer.islands.keys() == {0, 1, 2}
     assert same(fewer.islands[2].state, first.islands[2].state)  # waits
     assert fewer.best_score >= first.best_score
-    assert fewer.statistics.work > first.statistics.work
+    assert fewer.statistics.placements > first.statistics.placements
     more, found = resumed(tmp_path / "run", 2, workers=5)
     assert more.islands.keys() == {0, 1, 2, 3, 4}
     assert [session.workers for session in found.history.sessions] == [3, 1, 5]
@@ -85,12 +86,12 @@ def test_a_crash_after_the_checkpoint_loses_no_board_logs_none_twice_and_changes
     logged, counted = log_of(path), len(log_of(early))
     assert len(logged) > counted
     lines = (path / BOARDS).read_bytes().splitlines(keepends=True)[:counted]
-    checkpoints.save(path, settings.run, puzzle, replace(old, journal_size=sum(map(len, lines))))
-    search, found = resumed(path, 11)
+    checkpoints.save(path, settings.run, puzzle, replace(old, log_size=sum(map(len, lines))))
+    archipelago, found = resumed(path, 11)
     assert found.best is not None and found.best.score == whole.best_score > old.islands[0].best_score
-    assert search.best_score == whole.best_score
+    assert archipelago.best_score == whole.best_score
     for name, array in whole.islands[0].state.items():
-        assert name == "construct.cursor" or np.array_equal(array, search.islands[0].state[name]), name
+        assert name == "construct.cursor" or np.array_equal(array, archipelago.islands[0].state[name]), name
     assert log_of(path)[: len(logged)] == logged
     assert len(set(log_of(path))) == len(log_of(path))
 
@@ -112,9 +113,9 @@ def test_the_previous_checkpoint_serves_when_the_last_is_damaged(
     score = best_of(path)
     content = (path / CHECKPOINT).read_bytes()
     (path / CHECKPOINT).write_bytes(content[: len(content) // 2])
-    search, _ = resumed(path, 1)
+    archipelago, _ = resumed(path, 1)
     assert f"going on from {PREVIOUS}" in caplog.text
-    assert search.best_score >= score
+    assert archipelago.best_score >= score
 
 
 def test_a_checkpoint_that_cannot_be_put_in_place_leaves_the_last_one(
@@ -171,7 +172,7 @@ def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
     for min_score in (0, puzzle.max_score):
         path = tmp_path / str(min_score)
         run_for(new_directory(path, puzzle, engine="tabu", min_score=min_score), 3, workers=3)
-        entries = [entry for entry in Reader(path, puzzle).read() if isinstance(entry, Entry)]
+        entries = [entry for entry in BoardLogReader(path, puzzle).read() if isinstance(entry, LoggedBoard)]
         logs.append([(entry.score, entry.island, entry.board) for entry in entries])
     everything, bests = logs
     assert bests == [one for at, one in enumerate(everything) if all(one[0] > other[0] for other in everything[:at])]
@@ -260,7 +261,7 @@ def test_a_hostile_checkpoint_executes_nothing(kind: str, tmp_path: Path, monkey
         resumed(path, 1)
     assert "\n" not in str(error.value) and len(str(error.value)) < 1500
     (path / STATUS).unlink()
-    assert look(path).score == best_of(path)  # the account is that of a checkpoint, or none
+    assert load_summary(path).score == best_of(path)  # the account is that of a checkpoint, or none
     assert not (tmp_path / "executed").exists()
 
 
@@ -271,6 +272,27 @@ def test_compressed_members_are_refused_before_they_are_unpacked(tmp_path: Path)
     settings, puzzle = read_run(path)
     with pytest.raises(InputError, match="not compressed"):
         checkpoints.load(path / CHECKPOINT, settings.run, puzzle, {})
+
+
+def test_a_run_directory_of_another_version_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    fields = json.loads((path / SETTINGS).read_text())
+    del fields["sum"]
+    (path / SETTINGS).write_text(seal(fields | {"schema": 1}))
+    for read in (load_summary, RunDirectory.open):
+        with pytest.raises(InputError) as error:
+            read(path)
+        expected = "written by another version of lns (schema 1); this version reads schema 2"
+        assert str(error.value) == f"{path / SETTINGS}: {expected}"
+
+
+def test_a_checkpoint_of_another_version_is_refused_with_both_versions(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    for name in (CHECKPOINT, PREVIOUS):
+        with_schema_15 = f'"schema": {checkpoints.SCHEMA}'.encode(), b'"schema": 15'
+        rewritten(path / name, lambda member, data: data.replace(*with_schema_15))  # noqa: B023
+    with pytest.raises(InputError, match=r"another version of lns \(schema 15\); this version reads schema 16"):
+        resumed(path, 1)
 
 
 def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
@@ -293,15 +315,15 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "construct.scalars", 1, 2**63 - 1),
         ("auto", "construct.counters", 1, 2**63 - 1),
         ("auto", "construct.counters", 3, 10**9),
-        ("auto", "construct.shuffle", 1, 10**15),
-        ("auto", "construct.spent", 0, -7),
+        ("auto", "construct.restart", 1, 10**15),
+        ("auto", "construct.prefixes_by_breaks", 0, -7),
         ("auto", "construct.frontier_keys", 0, MAX_FRONTIER_KEYS + 1),
-        ("auto", "construct.census", 0, -7),
+        ("auto", "construct.child_counts", 0, -7),
         ("beam", "counters", 3, -1),
         ("tabu", "counters", 5, -1),
         ("tabu", "walk.scalars", 1, 10**6),
         ("lns", "counters", 2, -5),
-        ("lns", "efforts", 0, -1),
+        ("lns", "operator_nodes", 0, -1),
     ],
 )
 def test_a_score_without_its_board_and_counters_out_of_range_are_refused(
@@ -356,14 +378,14 @@ def test_a_log_that_names_anything_can_be_resumed_again_and_again(tmp_path: Path
     """More origins, and more seconds, than a checkpoint may hold."""
     path = finished_run(tmp_path / "run")
     _, puzzle = read_run(path)
-    entry = next(one for one in Reader(path, puzzle).read() if isinstance(one, Entry))
+    entry = next(one for one in BoardLogReader(path, puzzle).read() if isinstance(one, LoggedBoard))
     with (path / BOARDS).open("a") as file:
-        for number in range(MAX_OPERATORS + 20):
+        for number in range(MAX_PARTS + 20):
             file.write(replace(entry, origin=f"part {number}", elapsed_s=1e10).line() + "\n")
     for _ in range(3):
         _, found = resumed(path, 1)
-        assert len(found.history.operators) == MAX_OPERATORS and found.history.operators[OTHERS].boards >= 20
-    assert not look(path).notes
+        assert len(found.history.operators) == MAX_PARTS and found.history.operators[OTHER_PARTS].boards >= 20
+    assert not load_summary(path).notes
 
 
 def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,21 +396,21 @@ def test_a_disk_with_room_again_is_written_to_before_the_end(tmp_path: Path, mon
     def refuse(*_: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def note_with_room(self: recorder.Recorder, search: Archipelago) -> None:
-        note(self, search)
+    def note_with_room(self: recorder.Recorder, archipelago: Archipelago) -> None:
+        note(self, archipelago)
         if self.best and self.write_errors:
-            assert BOARDS in self.write_errors and BEST in self.write_errors and self.journal.pending
+            assert BOARDS in self.write_errors and BEST in self.write_errors and self.board_log.pending
             monkeypatch.setattr(os, "fsync", fsync)
 
-    def at_the_end(self: recorder.Recorder, search: Archipelago, why: str) -> None:
+    def at_the_end(self: recorder.Recorder, archipelago: Archipelago, why: str) -> None:
         saved.append(self.write_errors)
-        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not self.journal.pending
-        end(self, search, why)
+        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not self.board_log.pending
+        end(self, archipelago, why)
 
     path = tmp_path / "run"
     directory = new_directory(path, small_puzzle())
     monkeypatch.setattr(recorder, "RETRY_S", 0.0)
-    monkeypatch.setattr(recorder.Recorder, "note", note_with_room)
+    monkeypatch.setattr(recorder.Recorder, "on_round", note_with_room)
     monkeypatch.setattr(recorder.Recorder, "end", at_the_end)
     monkeypatch.setattr(os, "fsync", refuse)
     run_for(directory, 4)

@@ -33,10 +33,10 @@ from lns.runs.files import (
     SETTINGS,
     STATUS,
     STOP,
-    now,
+    utc_now,
 )
 from lns.runs.lock import Holder, Lock
-from lns.runs.run_summary import look
+from lns.runs.run_summary import load_summary
 from lns.tabu.search import random_board
 from lns_support.errors import InputError
 from tests.lns.run_parts import best_of, copied, finished_run, log_of, new_directory, resumed, small_puzzle
@@ -82,7 +82,7 @@ def damage(path: Path, other: Path, chance: random.Random) -> str:
 def check_damaged(path: Path, what: str, score: int, boards: int) -> str:
     """Look at a damaged directory and go on in it: 'resumed' or 'refused', and never a wrong board."""
     try:
-        assert look(path).score <= score, what
+        assert load_summary(path).score <= score, what
     except InputError as error:
         assert "\n" not in str(error), what
     try:
@@ -137,7 +137,7 @@ def test_a_pipe_is_not_waited_for(name: str, tmp_path: Path) -> None:
     os.mkfifo(path / name)
     began = time.monotonic()
     try:
-        look(path)
+        load_summary(path)
         resumed(path, 1)
     except InputError as error:
         assert name in str(error)
@@ -149,7 +149,7 @@ def test_a_board_that_is_not_what_it_claims_is_never_taken(tmp_path: Path) -> No
     score = best_of(path)
     text = (path / BEST).read_text()
     (path / BEST).write_text(text.replace(f'"score": {score}', f'"score": {score + 1}'))
-    assert look(path).score == score
+    assert load_summary(path).score == score
     search, _ = resumed(path, 1)
     assert search.best_score == best_of(path) >= score
 
@@ -201,15 +201,17 @@ def test_a_log_cut_at_any_byte_keeps_every_whole_line(tmp_path: Path) -> None:
     for length in range(data.rindex(b"\n", 0, -1) - 5, len(data)):
         (path / BOARDS).write_bytes(data[:length])
         whole = data[:length].count(b"\n")
-        journal = BoardLog(path)
-        journal.close()
-        assert journal.size == (path / BOARDS).stat().st_size == data[:length].rfind(b"\n") + 1
+        board_log = BoardLog(path)
+        board_log.close()
+        assert board_log.size == (path / BOARDS).stat().st_size == data[:length].rfind(b"\n") + 1
         assert log_of(path) == logged[:whole]
 
 
 def elsewhere(path: Path) -> None:
     """A lock left by, or held on, another machine."""
-    (path / LOCK).write_text(json.dumps({"pid": 1, "host": "elsewhere", "boot": "b", "started": "1", "since": now()}))
+    (path / LOCK).write_text(
+        json.dumps({"pid": 1, "host": "elsewhere", "boot": "b", "started": "1", "since": utc_now()})
+    )
 
 
 def test_a_lock_of_another_machine_holds_while_its_run_shows_life(
@@ -218,14 +220,14 @@ def test_a_lock_of_another_machine_holds_while_its_run_shows_life(
     path = finished_run(tmp_path / "run")
     monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
     elsewhere(path)
-    assert look(path).state == "running" and look(path).workers is None
-    beat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
-    beat.start()
+    assert load_summary(path).state == "running" and load_summary(path).workers is None
+    heartbeat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
+    heartbeat.start()
     with pytest.raises(InputError, match="process 1 on elsewhere"):
         resumed(path, 1)
-    beat.join()
+    heartbeat.join()
     resumed(path, 1)  # no life: the machine is gone, or the directory was copied from it
-    assert look(path).state == "ended"
+    assert load_summary(path).state == "ended"
 
 
 def test_a_process_with_the_number_of_a_dead_one_is_no_holder(tmp_path: Path) -> None:
@@ -233,10 +235,10 @@ def test_a_process_with_the_number_of_a_dead_one_is_no_holder(tmp_path: Path) ->
     me = Holder.me()
     assert me.is_alive
     (path / LOCK).write_text(json.dumps(me.__dict__ | {"started": "1"}))
-    assert look(path).state == "died"
+    assert load_summary(path).state == "died"
     resumed(path, 1)
     (path / LOCK).write_text(json.dumps(me.__dict__))
-    assert look(path).state == "running"
+    assert load_summary(path).state == "running"
     with pytest.raises(InputError, match="a run is under way here"):
         resumed(path, 1)
 
@@ -248,12 +250,12 @@ def test_a_process_of_another_container_is_not_taken_for_a_dead_one(
     path = finished_run(tmp_path / "run")
     monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
     (path / LOCK).write_text(json.dumps(Holder.me().__dict__ | {"started": "1", "space": "pid:[1]"}))
-    assert look(path).state == "running" and look(path).workers is None
-    beat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
-    beat.start()
+    assert load_summary(path).state == "running" and load_summary(path).workers is None
+    heartbeat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
+    heartbeat.start()
     with pytest.raises(InputError, match="still changes"):
         resumed(path, 1)
-    beat.join()
+    heartbeat.join()
     resumed(path, 1)
 
 
@@ -262,7 +264,7 @@ def test_a_lock_of_a_time_before_containers_were_told_apart_is_read(tmp_path: Pa
     values = Holder.me().__dict__ | {"started": "1"}
     del values["space"]
     (path / LOCK).write_text(json.dumps(values))
-    assert look(path).state == "died"
+    assert load_summary(path).state == "died"
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -297,7 +299,7 @@ def test_a_run_whose_clock_is_not_ours_can_be_stopped(
     monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
     monkeypatch.setattr(run_summary, "BEAT_LATE_S", -1.0)
     elsewhere(path)
-    assert look(path).state == "died"
+    assert load_summary(path).state == "died"
     assert main(["stop", str(path), "--wait", "1"]) == 1
     assert "no run is under way" in capsys.readouterr().out and not (path / STOP).exists()
 
@@ -306,8 +308,8 @@ def test_a_run_whose_clock_is_not_ours_can_be_stopped(
         time.sleep(1.0)
         (path / LOCK).write_text("")  # it has seen the file
 
-    beat = threading.Timer(0.5, run)
-    beat.start()
+    heartbeat = threading.Timer(0.5, run)
+    heartbeat.start()
     assert main(["stop", str(path), "--wait", "20"]) == 0
-    beat.join()
+    heartbeat.join()
     assert (path / STOP).exists()

@@ -49,7 +49,7 @@ def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
         second.step(puzzle.max_score)
     assert same(through.state(), second.state())
     assert through.best == second.best and through.best_score == second.best_score
-    assert through.statistics.work > first.statistics.work
+    assert through.statistics.placements > first.statistics.placements
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -69,7 +69,7 @@ def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
                 task = Task(puzzle, QUICK, engine, 7, 0, 1, island, None, -1, puzzle.max_score, 60.0, end - made)
                 report = executor.submit(run_round, task).result(60)
                 made = report.island.steps
-                scores += [find.score for find in report.finds]
+                scores += [find.score for find in report.found_boards]
         assert report is not None
         return report, scores
 
@@ -83,22 +83,22 @@ def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
 
 def test_two_islands_share_the_best_and_search_apart() -> None:
     puzzle = small_puzzle("like-e2-8x8")
-    search = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
+    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
     scores: list[int] = []
-    search.run(60.0, puzzle.max_score, lambda search: scores.append(search.best_score), steps=8)
+    archipelago.run(60.0, puzzle.max_score, lambda archipelago: scores.append(archipelago.best_score), steps=8)
     assert scores == sorted(scores)
-    assert search.best is not None and verify(puzzle, search.best).score == search.best_score
-    first, second = (search.islands[number] for number in (0, 1))
+    assert archipelago.best is not None and verify(puzzle, archipelago.best).score == archipelago.best_score
+    first, second = (archipelago.islands[number] for number in (0, 1))
     assert not same(first.state, second.state)
-    assert search.statistics == first.statistics + second.statistics
-    assert all(number in (0, 1) for number, _ in search.pop_boards())
+    assert archipelago.statistics == first.statistics + second.statistics
+    assert all(number in (0, 1) for number, _ in archipelago.pop_boards())
 
 
 def test_a_target_ends_the_search() -> None:
     puzzle = small_puzzle("like-e2-4x4")
-    search = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
-    search.run(60.0, 10, lambda _: None)
-    assert search.best_score >= 10 and search.elapsed < 30
+    archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
+    archipelago.run(60.0, 10, lambda _: None)
+    assert archipelago.best_score >= 10 and archipelago.elapsed < 30
 
 
 class Staged:
@@ -107,7 +107,7 @@ class Staged:
     def __init__(self, puzzle: Puzzle, seconds: list[float], scores: list[list[int]]) -> None:
         self.board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
         self.seconds, self.scores = seconds, scores
-        self.steps, self.finds, self.best, self.best_score, self.origin = 0, [], None, -1, "staged"
+        self.steps, self.found_boards, self.best, self.best_score, self.origin = 0, [], None, -1, "staged"
         self.statistics = Statistics()
 
     @property
@@ -117,14 +117,14 @@ class Staged:
     def step(self, target: int) -> None:
         time.sleep(self.seconds[self.steps])
         for score in self.scores[self.steps]:
-            self.finds.append(FoundBoard(self.board, score, "staged"))
+            self.found_boards.append(FoundBoard(self.board, score, "staged"))
             if score > self.best_score:
                 self.best, self.best_score = self.board, score
         self.steps += 1
 
     def pop_boards(self) -> list[FoundBoard]:
-        finds, self.finds = self.finds, []
-        return finds
+        found_boards, self.found_boards = self.found_boards, []
+        return found_boards
 
     def state(self) -> State:
         return {}
@@ -140,22 +140,22 @@ def staged(
     puzzle = small_puzzle()
     engine = Staged(puzzle, seconds or [0.0] * len(scores), scores)
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
-    search = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
-    search.min_score = limits.pop("min_score", 0)
+    archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
+    archipelago.min_score = limits.pop("min_score", 0)
     on_report = limits.pop("on_report", lambda _: None)
-    return search, search.run(limits.pop("time", 60.0), limits.pop("target", 60), on_report, **limits)
+    return archipelago, archipelago.run(limits.pop("time", 60.0), limits.pop("target", 60), on_report, **limits)
 
 
 def test_the_first_step_counts_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    search, _ = staged(monkeypatch, [[1], [2], [3]], [0.6, 0.2, 0.2], time=0.5)
-    assert search.islands[0].steps == 1 and search.elapsed >= 0.6
+    archipelago, _ = staged(monkeypatch, [[1], [2], [3]], [0.6, 0.2, 0.2], time=0.5)
+    assert archipelago.islands[0].steps == 1 and archipelago.elapsed >= 0.6
 
 
 def test_a_first_board_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int]] = []
 
-    def note(search: Archipelago) -> None:
-        seen.append((search.islands[0].steps, search.best_score))
+    def note(archipelago: Archipelago) -> None:
+        seen.append((archipelago.islands[0].steps, archipelago.best_score))
 
     staged(monkeypatch, [[1], [2], [3]], [0.0] * 3, on_report=note)
     assert seen[:3] == [(1, 1), (2, 2), (3, 3)], "so is every new best"
@@ -165,11 +165,11 @@ def test_a_first_board_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_new_bests_are_reported_whatever_goes_into_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    search, _ = staged(monkeypatch, [[3, 2, 5], [5, 4, 7, 6]], min_score=50)
-    assert [find.score for _, find in search.pop_boards()] == [3, 5, 7]
+    archipelago, _ = staged(monkeypatch, [[3, 2, 5], [5, 4, 7, 6]], min_score=50)
+    assert [find.score for _, find in archipelago.pop_boards()] == [3, 5, 7]
     many = [4] * 5000
-    search, _ = staged(monkeypatch, [[3, 9, *many, 3, 5]], min_score=4)
-    assert [find.score for _, find in search.pop_boards()] == [3, 9, *many, 5]
+    archipelago, _ = staged(monkeypatch, [[3, 9, *many, 3, 5]], min_score=4)
+    assert [find.score for _, find in archipelago.pop_boards()] == [3, 9, *many, 5]
 
 
 def test_a_new_best_is_told_before_a_long_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,12 +186,12 @@ def test_a_lone_island_finds_again_what_was_found_after_its_checkpoint(monkeypat
     board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
     islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}
     for workers, known in ((1, [0]), (1, []), (1, [0, 1]), (2, [0, 1])):
-        search = Archipelago(
+        archipelago = Archipelago(
             puzzle, QUICK, 1, workers, start=board, start_score=40, executor=Inline(),
             islands={number: islands[number] for number in known},
         )  # fmt: skip
         with pytest.raises(ZeroDivisionError):
-            search.run(60.0, 60, lambda _: None)
+            archipelago.run(60.0, 60, lambda _: None)
     assert told == [None, board, board, board, board]
 
 
@@ -205,10 +205,10 @@ def test_what_others_found_is_taken_before_a_failure_is_raised(monkeypatch: pyte
         return engine
 
     monkeypatch.setattr("lns.engines.make_engine", made)
-    search = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
+    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
     with pytest.raises(InputError, match="no"):
-        search.run(60.0, 60, lambda _: None)
-    assert [find.score for _, find in search.pop_boards()] == [7] and search.best_score == 7
+        archipelago.run(60.0, 60, lambda _: None)
+    assert [find.score for _, find in archipelago.pop_boards()] == [7] and archipelago.best_score == 7
 
 
 def test_why_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,8 +283,8 @@ def test_islands_given_up_are_no_exhausted_ones(monkeypatch: pytest.MonkeyPatch)
 
     puzzle = small_puzzle()
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: Staged(puzzle, [0.0], [[7]]))
-    search = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=OneDead())
-    assert search.run(60.0, 60, lambda _: None) == "workers lost" and search.best_score == 7
+    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=OneDead())
+    assert archipelago.run(60.0, 60, lambda _: None) == "workers lost" and archipelago.best_score == 7
 
 
 def test_workers_that_never_live_are_said(caplog: pytest.LogCaptureFixture) -> None:
@@ -294,9 +294,9 @@ def test_workers_that_never_live_are_said(caplog: pytest.LogCaptureFixture) -> N
             future.set_exception(BrokenExecutor("gone"))
             return future
 
-    search = Archipelago(small_puzzle(), QUICK, 1, 2, executor=Dead())
+    archipelago = Archipelago(small_puzzle(), QUICK, 1, 2, executor=Dead())
     with pytest.raises(InputError, match="no worker stays alive"):
-        search.run(60.0, 100, lambda _: None)
+        archipelago.run(60.0, 100, lambda _: None)
     assert caplog.text.count("takes island 0 over") == LOST_ROUNDS - 1
 
 

@@ -54,8 +54,8 @@ def test_finds_are_legal_and_better_than_their_line(name):
     assert max(find.score for find in finds) == engine.best_score
     statistics = engine.statistics
     assert statistics.boards == len(finds)
-    assert {find.origin for find in finds} - {"fill"} <= statistics.efforts().keys()
-    assert statistics.work == statistics.beam_nodes + sum(statistics.operators.values())
+    assert {find.origin for find in finds} - {"fill"} <= statistics.node_equivalents_by_part().keys()
+    assert statistics.placements == statistics.beam_nodes + sum(statistics.operators.values())
     assert "M nodes in neighbourhoods" in statistics.summary(1.0)
 
 

@@ -57,14 +57,16 @@ def test_the_engine_works_without_the_part(name, whole):
     assert part.best_score > small_puzzle("like-e2-10x10").max_score // 2
     assert part.statistics != whole.statistics
     off = {"no beams": "beam", "no regions": "windows"}.get(name)
-    assert off is None or (off in whole.statistics.efforts() and off not in part.statistics.efforts())
+    assert off is None or (
+        off in whole.statistics.node_equivalents_by_part() and off not in part.statistics.node_equivalents_by_part()
+    )
 
 
 def test_the_construct_engine_is_the_main_one_without_beams_and_regions():
     off = replace(SMALL, engine=replace(SMALL.engine, beams=0), windows=replace(SMALL.windows, nodes=0))
     one, other = stepped("construct", SMALL), stepped("auto", off)
     assert one.statistics == other.statistics and one.best == other.best
-    assert set(one.statistics.efforts()) == {"construct"}
+    assert set(one.statistics.node_equivalents_by_part()) == {"construct"}
 
 
 def test_the_table_compares_with_the_whole_engine():
