@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.names import ENGINES, SAMPLERS
+from lns.engines import ENGINES
 from lns.terminal.options import duration, positive_number, whole_number, worker_count
 from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
 from lns_support.errors import InputError
+from tuning import SAMPLERS
 
 if TYPE_CHECKING:
     from tuning.plan import Wish
