@@ -26,6 +26,6 @@ def require(what: str, who: str) -> None:
     if not is_installed(what):
         _, package, extra = EXTRAS[what]
         raise InputError(
-            f"{who} needs {package}, which is not installed; expected: make install, or in a checkout "
-            f".venv/bin/pip install -e '.[{extra}]'"
+            f"{who} needs {package}, which is not installed; it comes with the extra '{extra}': "
+            f"pip install 'lns[{extra}]', or make install in a checkout"
         )

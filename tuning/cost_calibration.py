@@ -33,23 +33,23 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
     """(what, its price, what it takes here), both in nodes. ``nodes``: of construction; ``again``: times each tail."""
     params = replace(Params(), windows=WindowsParams(nodes=0))
     search = MainEngine(puzzle, params, 1, 0)
-    while search.constructor is None or search.constructor.barren:
+    while search.constructor is None or search.constructor.no_prefix_found:
         search.step(puzzle.max_score)
     built = search.constructor
     _finish(built, 1, TIGHT, 1)  # compiles
     alone, tight, loose = (_finish(built, nodes, *how) for how in ((TIGHT, 0), (TIGHT, again), (LOOSE, again)))
     node = alone[0] / alone[1]
     tails, placements = again * max(1, tight[2]), max(1, loose[3] - tight[3])
-    yield "an exact tail's set-up", node_equivalents.TAIL_SET_UP, (tight[0] - alone[0]) / tails / node
+    yield "an exact tail's set-up", node_equivalents.TAIL_SETUP, (tight[0] - alone[0]) / tails / node
     yield "a placement of one", node_equivalents.TAIL_NODE, (loose[0] - tight[0]) / placements / node
 
     begin_endgames(built, 1, 1)  # compiles
     seconds, begun = begin_endgames(built, again, again)
-    yield "an endgame's beginning", node_equivalents.ENTRY, seconds / begun / node
+    yield "an endgame's beginning", node_equivalents.ENDGAME_SETUP, seconds / begun / node
 
     beam = BeamEngine(puzzle, params, random_state(1))
     seconds = _seconds(beam.complete)
-    yield "a child of a beam", node_equivalents.CHILD, seconds / beam.nodes / node
+    yield "a child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.nodes / node
 
     assert search.best is not None
     largest = sorted(windows.rework_regions(puzzle, search.best), key=len, reverse=True)
@@ -62,12 +62,12 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
     seconds = time.process_time() - began
     yield "a placement of a region", node_equivalents.REGION_NODE, seconds / max(1, placed) / node
 
-    quota = search.arms.quota(100)
-    order, depths = schedule_search.order_of(puzzle, params.construct), schedule.quota_end(puzzle.cells)
+    quota = search.bandit.quota(100)
+    order, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
     seconds = _seconds(lambda: stratified_population.count(puzzle, order, quota.favoured, depths))
-    yield "what a quota asks for", node_equivalents.census(puzzle.cells), seconds / node
-    seconds = _seconds(lambda: schedule_search.measure(puzzle, params.construct, quota, random_state(2)))
-    yield "measuring a arm", node_equivalents.measuring(params.construct.population, puzzle.cells), seconds / node
+    yield "what a quota asks for", node_equivalents.quota_profile(puzzle.cells), seconds / node
+    seconds = _seconds(lambda: schedule_search.measure_children(puzzle, params.construct, quota, random_state(2)))
+    yield "measuring a arm", node_equivalents.population(params.construct.population, puzzle.cells), seconds / node
 
 
 def _seconds(run: Callable[[], object]) -> float:
@@ -81,7 +81,15 @@ def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[floa
     state, before = built.state(), built.nodes
     began = time.process_time()
     prefixes, placements = _finish_prefixes(
-        built.plan, built.prefix, built.end, built.end_work, built.tail, built.tail_work, before + nodes, room, again
+        built.plan,
+        built.prefix,
+        built.endgame_plan,
+        built.endgame_work,
+        built.tail_plan,
+        built.tail_work,
+        before + nodes,
+        room,
+        again,
     )
     seconds, made = time.process_time() - began, built.nodes - before
     built.restore(state)
@@ -92,14 +100,14 @@ def begin_endgames(built: Constructor, frontier_keys: int, rounds: int) -> tuple
     """(seconds, beginnings) of endgames behind the next so many stems, as often as ``rounds`` say; as above."""
     state, prefix, plan = built.state(), built.prefix, built.plan
     if prefix.scalars[0] > plan.begin:
-        lift(built.end, prefix.scalars[0], prefix.chosen, prefix.used)
+        lift(built.endgame_plan, prefix.scalars[0], prefix.chosen, prefix.used)
         prefix.scalars[0] = plan.begin
     met: list[tuple[npt.NDArray[np.generic], ...]] = []
     while len(met) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
         met.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
     used, right, down = (np.array(one) for one in zip(*met, strict=True))
     began = time.process_time()
-    _enter_each(built.end, built.end_work, used, right, down, rounds)
+    _enter_each(built.endgame_plan, built.endgame_work, used, right, down, rounds)
     seconds = time.process_time() - began
     built.restore(state)
     return seconds, len(met) * rounds

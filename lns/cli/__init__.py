@@ -3,6 +3,7 @@
 # command -> (its module, its line in `lns --help`)
 COMMANDS = {
     "solve": ("lns.cli.solve", "search for the best full board of a puzzle, for a minute or a week"),
+    "estimate": ("lns.cli.estimate", "measure for a while, then say how long each score would take"),
     "resume": ("lns.cli.resume", "continue a run where it stopped, here or on another machine"),
     "status": ("lns.cli.status", "show the state of runs: one line a run"),
     "watch": ("lns.cli.watch", "follow a run while it goes on: score over time, boards, rates"),

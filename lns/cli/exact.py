@@ -41,7 +41,8 @@ JOBS = {
     "cnf": ("lns.cli.exact_cnf", "add_cnf_arguments", "run_cnf", "write a puzzle as a formula for SAT solvers"),
     "decode": ("lns.cli.exact_cnf", "add_decode_arguments", "run_decode", "read a SAT solver's answer back as a board"),
     "isomorphic": ("lns.cli.exact_isomorphic", "add_arguments", "run", "are two sets of pieces equal but for colours?"),
-    "tray": ("lns.cli.exact_tray", "add_arguments", "run", "fill a tray with polyominoes, as in IQ Puzzler Pro"),
+    "polyomino": ("lns.cli.exact_polyomino", "add_arguments", "run", "fill a grid with polyominoes: IQ Puzzler Pro"),
+    "paper": ("lns.cli.exact_paper", "add_arguments", "run", "repeat the experiments of a paper on instances like its"),
 }
 
 _EPILOG = """\
@@ -52,7 +53,7 @@ Exit status: 0 done or a budget spent, 1 there is no solution, 2 bad input, 130 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    jobs = parser.add_subparsers(dest="job", required=True, metavar="count|solve|paper|" + "|".join(JOBS))
+    jobs = parser.add_subparsers(dest="job", required=True, metavar="count|solve|" + "|".join(JOBS))
     for job, line in (("count", "count all solutions"), ("solve", "find the first solution, or prove there is none")):
         _add_search(jobs.add_parser(job, help=line, description=_sentence(line), epilog=_EPILOG), job)
     for job, (module, add, run_job, line) in JOBS.items():
@@ -60,30 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         _function(module, add)(parser)
         parser.set_defaults(run_job=_function(module, run_job))
-    line = "the experiments of the five documents, on instances made as there"
-    paper = jobs.add_parser("paper", help=line, description=_sentence(line))
-    which = paper.add_mutually_exclusive_group(required=True)
-    which.add_argument("--seed-000", action="store_true", help="Benoist & Bourreau 2008: tables 1 to 3")
-    which.add_argument("--seed-001", action="store_true", help="IQ Puzzler Pro report: weights of pieces, zones, trays")
-    which.add_argument("--seed-002", action="store_true", help="Bailleux 2025: the four encodings, tables 4 to 7")
-    which.add_argument(
-        "--seed-003", action="store_true", help="Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6"
-    )
-    which.add_argument("--seed-004", action="store_true", help="Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6")
-    paper.add_argument("--full", action="store_true", help="the paper's own scale: a night and more")
-    paper.add_argument(
-        "--budget", type=duration, metavar="S", help="seconds of a run; with --seed-003 million nodes of a tree"
-    )
-    paper.add_argument("--per-size", type=positive_number, metavar="N", help="instances drawn for each size or class")
-    paper.add_argument("--sizes", type=positive_number, nargs="+", metavar="N", help="these sides (001: widths)")
-    paper.add_argument(
-        "--colours", type=positive_number, nargs="+", metavar="K", help="these numbers of them (003, 004)"
-    )
-    paper.add_argument("--solvers", nargs="+", metavar="NAME", help="these methods")
-    paper.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
-    paper.add_argument(
-        "-o", "--output", type=Path, metavar="CSV", help="one line a run; those already there are not made again"
-    )
+    retired = jobs.add_parser("tray", prefix_chars="\0", add_help=False)  # `run` refuses it, whatever follows
+    retired.add_argument("ignored", nargs="*")
 
 
 def _sentence(line: str) -> str:
@@ -144,8 +123,10 @@ def run(args: argparse.Namespace) -> int:
     with signal_handler(interrupt_on_signal):
         if args.job in JOBS:
             return int(args.run_job(args))
-        if args.job == "paper":
-            return int(_function("lns.cli.exact_paper", "run")(args))
+        if args.job == "tray":
+            from lns_support.errors import InputError
+
+            raise InputError("unknown job 'tray': did you mean 'polyomino'?")
         return _run_search(args)
 
 

@@ -63,7 +63,7 @@ def _resume(args: argparse.Namespace) -> int:
         history.budget_s = history.elapsed_s + seconds
         last = history.sessions[-1].workers if history.sessions else 1
         count = args.workers or min(last, max_workers())
-        if new := parameters.unnamed(read_text(directory.path / PARAMETERS)):
+        if new := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(new))
         log.info("going on at %s of search", format_duration(history.elapsed_s))
         archipelago = Archipelago(

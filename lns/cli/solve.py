@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from lns.names import ENGINES
+from lns.engines import ENGINES
 from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number, worker_count
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
     from instances.board import Board
     from instances.puzzle import Clue, Puzzle
-
-# options that an estimate has no use for
-_OF_A_RUN = ("workers", "run_dir", "start", "pin", "target", "steps", "engine", "min_score", "checkpoint", "stats")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,10 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cells of the start board that stay, and match each other: 3,4,10-20, rows: r3, r0-11 (all from 0)",
     )  # fmt: skip
     parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="parameters as TOML")
-    parser.add_argument(
-        "--estimate", action="store_true",
-        help="no run: measure for --time seconds of one core, then say what each score costs in core-days",
-    )  # fmt: skip
     parser.add_argument(
         "--target", type=whole_number, metavar="SCORE", help="stop at this score; exit status 1 when not reached"
     )
@@ -97,11 +90,6 @@ def _solve(args: argparse.Namespace) -> int:
 
     puzzle = load_puzzle(args.instance)
     params = parameters.load(args.params) if args.params else parameters.Params()
-    if args.estimate:
-        from lns.cli.estimate import show
-
-        _refuse_what_only_a_run_has(args)
-        return show(puzzle, params, args)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
     if args.checkpoint < LEAST_CHECKPOINT_S:
@@ -144,18 +132,6 @@ def _solve(args: argparse.Namespace) -> int:
             recorder.record_known_best(start, start_score, "start")
         job.run(steps=args.steps)
     return job.finish(as_json=args.json, stats=args.stats)
-
-
-def _refuse_what_only_a_run_has(args: argparse.Namespace) -> None:
-    """Raises InputError for an option that `--estimate` does not use."""
-    usual = argparse.ArgumentParser()
-    add_arguments(usual)
-    for name in _OF_A_RUN:
-        if getattr(args, name) != usual.get_default(name):
-            raise InputError(
-                "--estimate measures the main engine on one core and makes no run; "
-                f"expected no --{name.replace('_', '-')} beside it"
-            )
 
 
 def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:

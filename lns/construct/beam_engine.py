@@ -13,10 +13,10 @@ from lns.construct.beam_kernel import Paths, finish
 from lns.construct.candidate_tables import check_colours
 from lns.construct.order import padded
 from lns.construct.schedule import favoured_colours
-from lns.construct.schedule_search import beam_cut_of, order_of
+from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
 from lns.engine import FoundBoard, State, Statistics, saved_counters, verified_board
-from lns.node_equivalents import CHILD
+from lns.node_equivalents import BEAM_CHILD
 from lns.params import Params
 from lns.rng import RandomState
 from lns_support.errors import InputError
@@ -49,8 +49,8 @@ class BeamEngine:
         self.boards = self.prefixes = self.nodes = 0
         self.died = died  # beams in a row that did not get to the cut
         self._finds: list[FoundBoard] = []
-        self._order = order_of(puzzle, params.construct)
-        self._cut = beam_cut_of(puzzle, params.beam)
+        self._order = cell_order(puzzle, params.construct)
+        self._cut = beam_tail_cut(puzzle, params.beam)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
         self._position = padded(self._order, puzzle.width)
         self._beam: BeamSearch | None = None  # that grows now
@@ -68,7 +68,7 @@ class BeamEngine:
             self._finish()
             return
         beam = self._beam or self._begin()
-        self.nodes += beam.run(int(self.params.engine.step_nodes / CHILD))
+        self.nodes += beam.run(int(self.params.engine.step_nodes / BEAM_CHILD))
         if beam.depth == self._cut:
             self._paths, self._next, self._beam, self.died = beam.paths(beam.alive), 0, None, 0
         elif not beam.alive or self.best is None:
@@ -87,8 +87,8 @@ class BeamEngine:
     def _begin(self) -> BeamSearch:
         self._seed = self.random.copy()
         params = self.params.construct
-        rim = params.border_colours if self.died == 0 and params.quota else 0
-        inner = params.inner_colours if self.died <= 1 and params.quota else 0
+        rim = params.border_colours if self.died == 0 and params.quota_scale else 0
+        inner = params.inner_colours if self.died <= 1 and params.quota_scale else 0
         favoured = favoured_colours(self.puzzle, rim, inner)
         self._beam = BeamSearch(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
         return self._beam

@@ -11,7 +11,7 @@ from lns.construct.candidate_tables import Tables
 from lns.construct.packed_candidate import BREAK_COST, GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT
 from lns.construct.population import Population, bear
 from lns.construct.tail import TailPlan, TailWork, solve_tail
-from lns.rng import RandomState, below
+from lns.rng import RandomState, random_below
 from lns_support.jit import kernel
 
 Paths = npt.NDArray[np.int16]
@@ -100,7 +100,7 @@ def advance(
             continue
         if worth == bar:
             equal -= 1
-            if below(random, equal + 1) >= open_places:
+            if random_below(random, equal + 1) >= open_places:
                 continue
             open_places -= 1
         room.sorted[counts[worth]] = child

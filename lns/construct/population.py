@@ -25,7 +25,7 @@ from lns.construct.packed_candidate import (
     RIGHT_MASK,
     breaks_spent,
 )
-from lns.rng import RandomState, below
+from lns.rng import RandomState, random_below
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MOST_TOLD = 255  # breaks that are told apart
@@ -200,7 +200,7 @@ def draw(
     slot = room.seen[total]
     room.seen[total] += 1
     if slot >= size:
-        slot = below(random, room.seen[total])
+        slot = random_below(random, room.seen[total])
     if slot < size:
         room.parent[total, slot] = i
         room.word[total, slot] = word

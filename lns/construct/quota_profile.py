@@ -27,7 +27,7 @@ ROOT = 1e8
 WITHIN = 1e-9  # of a logarithm
 
 
-def profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
+def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     """Favoured half-edges asked for by depth, (cells,), never falling, up to depth ``cut``.
 
     Clues count, unless no prefix of the measurement passes them.
@@ -44,7 +44,7 @@ def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], 
     asked = np.zeros(puzzle.cells)
     if reached:
         children = mean_children(census.parents[:reached], census.children[:reached])
-        asked[:reached] = np.maximum.accumulate(least_used(children))
+        asked[:reached] = np.maximum.accumulate(min_half_edges(children))
         asked[reached:] = asked[reached - 1]
     return tuple(asked.tolist())
 
@@ -65,7 +65,7 @@ def mean_children(parents: stratified_population.Longs, children: stratified_pop
     return mean
 
 
-def least_used(children: Floats) -> IntArray:
+def min_half_edges(children: Floats) -> IntArray:
     """Half-edges from which on a prefix is worth its nodes, once each depth is filled: int (depths,).
 
     ``children``: float64 (depths, numbers, favoured half-edges of the next piece).
@@ -76,7 +76,7 @@ def least_used(children: Floats) -> IntArray:
         return math.log(BEHIND) + _log_expm1(level + WORTH * (numbers - numbers[-1]))
 
     def gain(level: float) -> float:
-        return plan(children, at_the_end(level))[1] - math.log(ROOT)
+        return backward_induction(children, at_the_end(level))[1] - math.log(ROOT)
 
     low, high = -1.0, 1.0
     while gain(high) < 0:
@@ -84,10 +84,12 @@ def least_used(children: Floats) -> IntArray:
     while high - low > WITHIN:
         middle = (low + high) / 2
         low, high = (middle, high) if gain(middle) < 0 else (low, middle)
-    return plan(children, at_the_end(high))[0]  # not the other end, where on a large board nothing may be worth a node
+    return backward_induction(children, at_the_end(high))[
+        0
+    ]  # not the other end, where on a large board nothing may be worth a node
 
 
-def plan(children: Floats, worth: Floats) -> tuple[IntArray, float]:
+def backward_induction(children: Floats, worth: Floats) -> tuple[IntArray, float]:
     """(half-edges from which on a prefix is worth more than its node, by depth; what the empty board is worth).
 
     ``worth``: of prefixes of all depths, by half-edges used, in nodes. It and what is returned are logarithms: on large

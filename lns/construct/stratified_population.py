@@ -42,7 +42,7 @@ def count(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: in
     """(census of SAMPLES populations of ``puzzle``, its clues respected and no break made; depths that they
     reached)."""
     _, _, looks = _count(puzzle, order, favoured, depths, 1, LEAST)
-    each = LEAST * node_equivalents.CENSUS_LOOKS // (SAMPLES * max(1, looks))
+    each = LEAST * node_equivalents.MAX_PROFILE_CHECKS // (SAMPLES * max(1, looks))
     census, reached, _ = _count(puzzle, order, favoured, depths, SAMPLES, min(max(LEAST, each), EACH))
     return census, reached
 

@@ -237,12 +237,18 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["count", "p.json", "--nodes", "-3"], "whole number"),
         (["solve", "p.json", "-o", "nowhere/board.json"], "no such directory"),
         (["guess", "p.json"], "invalid choice"),
-        (["paper"], "--seed-000"),
-        (["paper", "--seed-002", "--colours", "3"], "expected no --colours"),
-        (["paper", "--seed-000", "--colours", "3"], "expected no --colours"),
-        (["paper", "--seed-000", "--sizes", "6"], "'6' is none of seed 000's sizes; expected some of 7, 8, 9, 10"),
-        (["paper", "--seed-000", "--solvers", "dlx"], "'dlx' is none of seed 000's solvers"),
-        (["paper", "--seed-003", "--solvers", "cp"], "expected some of dlx:binary, zig-zag"),
+        (["paper"], "PAPER"),
+        (["paper", "benoist"], "unknown paper 'benoist': did you mean 'benoist2008'?"),
+        (["paper", "knuth"], "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
+        (["tray", "--count"], "unknown job 'tray': did you mean 'polyomino'?"),
+        (["paper", "bailleux2025", "--colours", "3"], "expected no --colours"),
+        (["paper", "benoist2008", "--colours", "3"], "expected no --colours"),
+        (
+            ["paper", "benoist2008", "--sizes", "6"],
+            "'6' is none of the sizes of benoist2008; expected some of 7, 8, 9, 10",
+        ),
+        (["paper", "benoist2008", "--solvers", "dlx"], "'dlx' is none of the solvers of benoist2008"),
+        (["paper", "jolivet2008", "--solvers", "cp"], "expected some of dlx:binary, zig-zag"),
         (["solve", "p.json", "--all", "-o", "no/boards"], "no such directory"),
         (["solve", "p.json", "--all", "-o", "p.json"], "expected a new directory"),
         (["solve", "p.json", "-o", "p.json"], "p.json: this exists already"),
@@ -293,7 +299,7 @@ def test_the_board_is_written_also_where_nobody_can_read_the_answer(stdout: str,
 
 @pytest.mark.slow
 def test_the_experiment_prints_its_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "paper", "--seed-000", "--budget", "0.3", "--per-size", "1", "-o", "runs.csv"]) == 0
+    assert main(["exact", "paper", "benoist2008", "--budget", "0.3", "--per-size", "1", "-o", "runs.csv"]) == 0
     said_ = capsys.readouterr()
     assert "**Table 2." in said_.out and "**Table 3." in said_.out
     assert "7x7-c6-s1 ColorPairs" in said_.err and Path("runs.csv").read_text().startswith("size,colours,seed")

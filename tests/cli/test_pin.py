@@ -14,7 +14,7 @@ from instances.puzzle import Clue
 from instances.verify import verify
 from lns.cli.main import main
 from lns.cli.pins import pinned
-from lns.names import ENGINES
+from lns.engines import ENGINES
 from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.directory import read_run

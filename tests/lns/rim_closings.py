@@ -12,7 +12,7 @@ from lns.construct.constructor import Constructor
 
 def closes(search: Constructor, prefix: tuple[int, ...]) -> bool:
     """Whether what is free behind the last cell that KEEPS could close the rim; by trying all."""
-    puzzle, order, plan = search.puzzle, search.schedule.order, search.end.closing
+    puzzle, order, plan = search.puzzle, search.schedule.order, search.endgame_plan.closing
     if not (plan.rule == LAST).any():
         return True
     behind = search.plan.begin + int(np.flatnonzero(plan.rule == LAST)[0]) + 1

@@ -97,13 +97,16 @@ def small_search(
 
 def prefixes_of(search: Constructor) -> set[tuple[int, ...]]:
     met = set()
-    while kernel.next_prefix(search.plan, search.prefix, search.end, search.end_work, 10**9) == endgame.REACHED:
+    while (
+        kernel.next_prefix(search.plan, search.prefix, search.endgame_plan, search.endgame_work, 10**9)
+        == endgame.REACHED
+    ):
         met.add(standing(search))
     return met
 
 
 def without_rules(search: Constructor) -> Constructor:
-    search.end.closing.rule[:] = IDLE
+    search.endgame_plan.closing.rule[:] = IDLE
     return search
 
 
@@ -113,7 +116,7 @@ def without_rules(search: Constructor) -> Constructor:
 def test_just_the_prefixes_whose_rim_can_be_closed_are_met(seed, begin, tail):
     everything = prefixes_of(without_rules(small_search(seed, begin, tail=tail)))
     search = small_search(seed, begin, tail=tail)
-    assert len(search.end.closing.colours) == (3 if tail == 3 else 0)
+    assert len(search.endgame_plan.closing.colours) == (3 if tail == 3 else 0)
     met = prefixes_of(search)
     assert met == {prefix for prefix in everything if closes(search, prefix)}
 
@@ -140,10 +143,10 @@ def test_a_rim_that_falls_apart_is_given_up_at_once(width, height, band, saves):
     for whole in (True, False):
         searches = [small_search(seed, 13, width=width, height=height, band=band, tail=3) for seed in SEEDS]
         for search in searches:
-            assert len(search.end.closing.colours) == 3
+            assert len(search.endgame_plan.closing.colours) == 3
             if not whole:
-                none = search.end.closing._replace(colours=np.zeros(0, dtype=np.int64))
-                search.end = search.end._replace(closing=none)
+                none = search.endgame_plan.closing._replace(colours=np.zeros(0, dtype=np.int64))
+                search.endgame_plan = search.endgame_plan._replace(closing=none)
         met.append([prefixes_of(search) for search in searches])
         nodes.append(sum(search.nodes for search in searches))
     assert met[0] == met[1]

@@ -15,7 +15,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
 from lns.construct.endgame_plan import MOST_PIECES
 from lns.construct.order import comb
-from lns.construct.quota_profile import profile
+from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -47,7 +47,7 @@ def prefixes_of(search: Constructor, nodes: int = 10**9) -> tuple[int, list[tupl
     limit = search.nodes + nodes
     found = []
     while True:
-        status = kernel.next_prefix(search.plan, search.prefix, search.end, search.end_work, limit)
+        status = kernel.next_prefix(search.plan, search.prefix, search.endgame_plan, search.endgame_work, limit)
         if status != REACHED:
             return status, found
         found.append(standing(search))
@@ -129,7 +129,7 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
     """100 pieces, 64 bits: the sets hold those pieces that have one, and a saved search goes on with them."""
     puzzle, order = load_puzzle("like-e2-10x10"), comb(10, 10, 3)
     favoured = favoured_colours(puzzle, 1, 2)
-    quota = Quota(favoured, profile(puzzle, order, favoured, 62), 0.7)
+    quota = Quota(favoured, quota_profile(puzzle, order, favoured, 62), 0.7)
     schedule = BreakSchedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(100), quota.favoured, 94)
     whole, part = (Constructor(puzzle, ConstructParams(), schedule, random_state(4)) for _ in range(2))
     _, met = prefixes_of(whole, 4_000_000)
@@ -163,7 +163,7 @@ def test_a_clue_in_the_tail_is_paid_for_once():
         none = np.zeros(16, dtype=np.int32)
         schedule = BreakSchedule(comb(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
         search = Constructor(fixed, ConstructParams(), schedule, random_state(1))
-        while not search.over and checked < 200:
+        while not search.restart_due and checked < 200:
             found = search.run(10_000, 0)
             if found is not None:
                 checked += 1

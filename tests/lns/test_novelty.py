@@ -75,7 +75,7 @@ def small_tree() -> tuple[Puzzle, BreakSchedule]:
 
 
 def search(built: Constructor, nodes: int = 10**7) -> None:
-    while not built.over:
+    while not built.restart_due:
         built.run(nodes, built.puzzle.max_score)
     assert built.exhausted
 
@@ -87,7 +87,7 @@ def test_two_shuffles_of_one_tree_leave_the_same_keys():
     for _ in range(2):
         search(built)
         left.append(built.frontier_keys.tolist())
-        built.begin(schedule)
+        built.restart(schedule)
         assert not len(built.frontier_keys)
     assert len(set(left[0])) > 10 and sorted(left[0]) == sorted(left[1]) and left[0] != left[1]
     assert all(key % RARE == 0 for key in left[0])
@@ -97,7 +97,7 @@ def test_keys_are_the_same_whether_a_search_is_interrupted_or_not():
     puzzle, schedule = small_tree()
     whole, part = (Constructor(puzzle, ConstructParams(), schedule, random_state(5)) for _ in range(2))
     search(whole)
-    while not part.over:
+    while not part.restart_due:
         part.run(500_001, puzzle.max_score)
         state, part = part.state(), Constructor(puzzle, ConstructParams(), schedule, random_state(6))
         part.restore(state)
@@ -160,6 +160,6 @@ def test_the_empty_board_is_no_stem():
     none = np.zeros(puzzle.cells, dtype=np.int32)
     schedule = BreakSchedule(comb(5, 5, 2), np.arange(5, 15, 2), none, (), puzzle.cells - 6)
     built = Constructor(puzzle, ConstructParams(), schedule, random_state(5))
-    assert schedule.endgame == 0
+    assert schedule.endgame_depth == 0
     built.run(100_000, puzzle.max_score)
     assert built.prefixes and not len(built.frontier_keys)

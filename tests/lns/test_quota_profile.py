@@ -15,9 +15,9 @@ from lns import node_equivalents
 from lns.construct import stratified_population
 from lns.construct.population import Room, draw
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.quota_profile import _profile, least_used, mean_children, plan, profile
+from lns.construct.quota_profile import _profile, backward_induction, mean_children, min_half_edges, quota_profile
 from lns.construct.schedule import Quota, favoured_colours, quota_end
-from lns.construct.schedule_search import order_of
+from lns.construct.schedule_search import cell_order
 from lns.construct.stratified_population import EACH, SAMPLES, STRATA, Floats, count
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -69,7 +69,7 @@ def test_a_census_of_all_prefixes_is_exact(seed):
 
 def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
     puzzle = like_e2(8, 8, seed=4).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
+    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     census, reached = count(puzzle, order, favoured, 40)
     assert reached == 40
     assert census.parents.max() == SAMPLES * EACH
@@ -93,7 +93,7 @@ def test_each_child_is_kept_with_equal_chance():
 
 def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
     puzzle = like_e2(8, 8, seed=4).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
+    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     whole, _ = count(puzzle, order, favoured, 40)
     _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, EACH)
     monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", looks // 4)
@@ -144,7 +144,7 @@ def test_no_other_thresholds_are_worth_more():
         children = chance.random((depths, 1, 3)).repeat(numbers, axis=1) * [1.5, 0.8, 0.3]
         worth = np.maximum(0, np.sort(chance.random(numbers)) * 24 - 8)
         with np.errstate(divide="ignore"):
-            asked, value = plan(children, np.log(worth))
+            asked, value = backward_induction(children, np.log(worth))
         value = np.exp(value)
         best = max(worth_of(children, worth, each) for each in product(range(numbers + 1), repeat=depths))
         if value > 0:
@@ -156,12 +156,12 @@ def test_no_other_thresholds_are_worth_more():
 
 def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypatch):
     puzzle = like_e2(12, 12, seed=5).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
+    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     children = mean_children(*count(puzzle, order, favoured, 90)[0])
     asked = []
     for worth in (1.0, 1e4, 1e8):
         monkeypatch.setattr("lns.construct.quota_profile.ROOT", worth)
-        asked.append(least_used(children))
+        asked.append(min_half_edges(children))
         ends, none = np.ones(children.shape[1]), np.zeros(children.shape[1])
         thresholds = tuple(asked[-1].tolist())
         assert worth_of(children, ends, thresholds) > worth_of(children, none, thresholds), "prefixes get through"
@@ -172,8 +172,8 @@ def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypa
 
 def test_a_quota_is_asked_for_until_it_ends_and_some_prefixes_keep_it():
     puzzle = like_e2(16, 16, seed=5).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
-    asked = profile(puzzle, order, favoured, 160)
+    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
+    asked = quota_profile(puzzle, order, favoured, 160)
     quota = Quota(favoured, asked, 0.95)
     floor, total = quota.floor(256), int(np.isin(puzzle.pieces, favoured).sum())
     assert list(asked) == sorted(asked)
@@ -181,7 +181,7 @@ def test_a_quota_is_asked_for_until_it_ends_and_some_prefixes_keep_it():
     census, _ = count(puzzle, order, favoured, 160)
     kept = [census.parents[depth + 1, floor[depth] :].sum() for depth in range(159)]
     assert min(kept) > 0, "some prefixes of the census keep to a little less at every depth"
-    assert (quota.times(0.0).floor(256) == 0).all() and quota.times(0.5).height == pytest.approx(0.475)
+    assert (quota.scaled(0.0).floor(256) == 0).all() and quota.scaled(0.5).scale == pytest.approx(0.475)
 
 
 @pytest.mark.filterwarnings("error")
@@ -192,7 +192,7 @@ def test_numbers_of_hundreds_of_digits_are_planned_with():
     first = np.linspace(30.0, 1.2, depths)[:, None, None]
     children = first * left[None, :, None] ** 2 * np.array([0.6, 0.3, 0.1])
     assert np.log10(children.sum(2).max(1)).sum() > 500
-    asked = least_used(children)
+    asked = min_half_edges(children)
     assert asked.shape == (depths,) and 0 < asked.max() < numbers
     assert (np.diff(asked) >= -2).all() and asked[depths // 8] < 0.7 * asked[-1]
 
@@ -201,7 +201,7 @@ def test_numbers_of_hundreds_of_digits_are_planned_with():
 @pytest.mark.parametrize("puzzle", [like_e2(24, 24, 5, 10, seed=2).puzzle, uniform(16, 16, 2, seed=3).puzzle])
 def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
     favoured, cut = favoured_colours(puzzle, 1, 2), quota_end(puzzle.cells)
-    asked = profile(puzzle, order_of(puzzle, ConstructParams()), favoured, cut)
+    asked = quota_profile(puzzle, cell_order(puzzle, ConstructParams()), favoured, cut)
     assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
 
 
@@ -210,8 +210,8 @@ def test_what_is_asked_for_rises_with_the_board(name):
     """On a large board the empty board is worth nothing, or more than ROOT, within a millionth of a level."""
     puzzle = load_puzzle(name)
     cut = quota_end(puzzle.cells)
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
-    asked = profile(puzzle, order, favoured, cut)
+    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
+    asked = quota_profile(puzzle, order, favoured, cut)
     census, _ = count(puzzle, order, favoured, cut)
     highest = [int(np.flatnonzero(met)[-1]) for met in census.parents]
     assert all(least <= 1.1 * most + 2 for least, most in zip(asked, highest[1:], strict=False))
@@ -220,9 +220,9 @@ def test_what_is_asked_for_rises_with_the_board(name):
 
 def test_less_is_asked_for_where_a_clue_has_to_be_passed():
     puzzle = load_puzzle("like-e2-16x16-clue5")
-    favoured, order = favoured_colours(puzzle, 1, 2), order_of(puzzle, ConstructParams())
-    with_clues = np.array(profile(puzzle, order, favoured, 160))
-    without = np.array(profile(puzzle.with_clues(()), order, favoured, 160))
+    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
+    with_clues = np.array(quota_profile(puzzle, order, favoured, 160))
+    without = np.array(quota_profile(puzzle.with_clues(()), order, favoured, 160))
     assert with_clues[-1] < without[-1] and (with_clues <= without + 4).all()
 
 
@@ -241,20 +241,20 @@ def test_clues_that_no_prefix_passes_are_left_out():
     )
     clued = puzzle.with_clues((Clue(7, left >> 2, left & 3), Clue(9, right >> 2, right & 3)))
     assert count(clued, order, favoured, 22)[1] < 22 == count(puzzle, order, favoured, 22)[1]
-    assert profile(clued, order, favoured, 22) == profile(puzzle, order, favoured, 22)
+    assert quota_profile(clued, order, favoured, 22) == quota_profile(puzzle, order, favoured, 22)
 
 
 @pytest.mark.parametrize("width,height", [(1, 1), (2, 1), (1, 5), (2, 2), (3, 2), (3, 3)])
 def test_the_smallest_boards_have_a_profile(width, height):
     puzzle = planted(2, width, height, 2)[0]
-    asked = profile(puzzle, order_of(puzzle, ConstructParams()), (1,), quota_end(puzzle.cells))
+    asked = quota_profile(puzzle, cell_order(puzzle, ConstructParams()), (1,), quota_end(puzzle.cells))
     assert len(asked) == puzzle.cells and list(asked) == sorted(asked) and asked[0] >= 0
 
 
 def test_a_profile_is_that_of_the_puzzle_and_of_no_run():
     puzzle = planted(3, 5, 4, 4, 2)[0]
-    order, favoured = order_of(puzzle, ConstructParams()), favoured_colours(puzzle, 1, 2)
-    first = profile(puzzle, order, favoured, 12)
-    QuotaBandit(puzzle, ConstructParams(), random_state(7)).choose(3)
+    order, favoured = cell_order(puzzle, ConstructParams()), favoured_colours(puzzle, 1, 2)
+    first = quota_profile(puzzle, order, favoured, 12)
+    QuotaBandit(puzzle, ConstructParams(), random_state(7)).choose_schedule(3)
     _profile.cache_clear()
-    assert profile(puzzle, order, favoured, 12) == first and len(first) == 20
+    assert quota_profile(puzzle, order, favoured, 12) == first and len(first) == 20
