@@ -40,6 +40,6 @@ def require(name: str, feature: str) -> None:
     if not is_installed(name):
         _, package, extra = EXTRAS[name]
         raise InputError(
-            f"{feature} needs {package}, which is not installed; expected: make install, or in a checkout "
-            f".venv/bin/pip install -e '.[{extra}]'"
+            f"{feature} needs {package}, which is not installed; it comes with the extra '{extra}': "
+            f"pip install 'lns[{extra}]', or make install in a checkout"
         )

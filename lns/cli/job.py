@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from lns.cli.stats import facts, table
@@ -15,6 +14,7 @@ from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, prin
 from lns.terminal.progress import LiveLine
 from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
+from lns_support.version import __version__
 
 if TYPE_CHECKING:
     from lns.engine import FoundBoard
@@ -50,7 +50,7 @@ class Job:
         asked = self.directory.settings.target
         target = asked if asked >= 0 else puzzle.max_score
         with signal_handler(self._interrupt), self.line:
-            recorder.begin(archipelago.workers, version("lns"))
+            recorder.begin(archipelago.workers, __version__)
             recorder.save(archipelago)
             recorder.write_status(archipelago)
             why = "failed"

@@ -214,7 +214,7 @@ def test_a_missing_package_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, solver: str, module: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=rf"pip install -e '\.\[{extra}\]'"):
+    with pytest.raises(InputError, match=rf"pip install 'lns\[{extra}\]'"):
         solve(uniform(3, 3, 3).puzzle, solver=solver)
 
 
