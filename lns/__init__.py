@@ -20,8 +20,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tuning.api import BenchmarkResult, TuningResult, benchmark, tune
-
     from exact.colorpairs.options import Heuristic, Options
     from exact.outcome import Outcome, SolveStatus
     from exact.region.result import RegionResult, RegionStatus
@@ -38,14 +36,12 @@ if TYPE_CHECKING:
     from lns.api.solving import resume, solve
     from lns.api.stopping import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore
     from lns.engine import FoundBoard, Statistics
-    from lns.neighbourhoods.operators import register_operator
     from lns.params import Params
     from lns_support.errors import InputError
 
-# public name -> module that defines it; the tuner stands above this package, so it is only named here
+# public name -> module that defines it
 _HOMES = {
     "Board": "instances.board",
-    "BenchmarkResult": "tuning.api",
     "Clue": "instances.puzzle",
     "FoundBoard": "lns.engine",
     "Heuristic": "exact.colorpairs.options",
@@ -65,26 +61,21 @@ _HOMES = {
     "Statistics": "lns.engine",
     "StopRule": "lns.api.stopping",
     "TargetScore": "lns.api.stopping",
-    "TuningResult": "tuning.api",
     "Verification": "instances.verify",
-    "benchmark": "tuning.api",
     "count": "lns.api.counting",
     "generate": "lns.api.files",
     "improve": "lns.api.improving",
     "load_board": "lns.api.files",
     "load_puzzle": "lns.api.files",
-    "register_operator": "lns.neighbourhoods.operators",
     "register_solver": "exact.registry",
     "resume": "lns.api.solving",
     "save": "lns.api.files",
     "solve": "lns.api.solving",
-    "tune": "tuning.api",
     "verify": "instances.verify",
     "viewer_url": "lns.api.files",
 }
 
 __all__ = [
-    "BenchmarkResult",
     "Board",
     "Clue",
     "FoundBoard",
@@ -105,21 +96,17 @@ __all__ = [
     "Statistics",
     "StopRule",
     "TargetScore",
-    "TuningResult",
     "Verification",
-    "benchmark",
     "cells",
     "count",
     "generate",
     "improve",
     "load_board",
     "load_puzzle",
-    "register_operator",
     "register_solver",
     "resume",
     "save",
     "solve",
-    "tune",
     "verify",
     "viewer_url",
 ]

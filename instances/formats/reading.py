@@ -13,10 +13,11 @@ from instances.formats.registry import FORMATS, by_content, by_extension, by_nam
 from instances.formats.shipped import shipped_instances
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
+from lns_support.files import EXPECTED_FILE, atomic_write, read_text
 from lns_support.text import printable
 
-VIEWER_URL = "viewer URL"  # what messages call a URL given as the argument itself
+VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
+_EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
 
 
 def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None) -> Document:
@@ -159,13 +160,14 @@ def _path(source: str) -> Path:
 
 def _text(path: Path, source: str) -> str:
     if not source:
-        raise InputError("the name is empty; expected a file, a viewer URL or the name of a shipped instance")
+        raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
     try:
         return read_text(path)
     except InputError as error:
         near = get_close_matches(source[:200], shipped_instances(), n=1) if "no such file" in error.message else []
         hint = f" (did you mean '{near[0]}'?)" if near else ""
-        raise InputError(error.message + hint, error.source, error.line) from None
+        message = error.message.replace(EXPECTED_FILE, _EXPECTED_SOURCE) + hint
+        raise InputError(message, error.source, error.line) from None
 
 
 def _stem(path: Path) -> str:
