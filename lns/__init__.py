@@ -116,9 +116,9 @@ def __getattr__(name: str) -> Any:
     if name == "cells":
         return import_module("lns.cells")
     if name == "__version__":
-        from importlib.metadata import version
+        from lns_support.version import __version__
 
-        return version("lns")
+        return __version__
     if name not in _HOMES:
         raise AttributeError(f"module 'lns' has no attribute '{name}'")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)

@@ -10,7 +10,6 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any, Protocol
 
 from instances.board import Board
@@ -20,6 +19,7 @@ from lns.api.stopping import SearchProgress, StopRule
 from lns.engine import FoundBoard
 from lns.islands import Archipelago
 from lns.runs.history import RunHistory
+from lns_support.version import __version__
 
 log = logging.getLogger("lns")
 
@@ -155,7 +155,7 @@ class SearchSession:
     def _search(self) -> None:
         archipelago, recorder = self.archipelago, self.recorder
         try:
-            recorder.begin(archipelago, version("lns"))
+            recorder.begin(archipelago, __version__)
             why = "failed"
             try:
                 why = archipelago.run(self.seconds, self.target, self._after_round, steps=self.steps)
