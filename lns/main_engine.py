@@ -67,7 +67,7 @@ class MainEngine:
         self.edges_by_regions = 0  # edges that region re-solves have added to the best board
         self.next_region = 0  # number of the next region of the best board to re-solve
         self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
-        self.died = 0  # beams in a row that reached no exact tail
+        self.failed_beams = 0  # beams in a row that reached no exact tail
         self._regions: list[tuple[int, ...]] | None = None
         self._found_boards: list[FoundBoard] = []
 
@@ -142,14 +142,14 @@ class MainEngine:
 
     def _run_beams(self, number: int) -> None:
         """Run ``number`` whole beams, each for boards better than the best."""
-        beam = BeamEngine(self.puzzle, self.params, self.random, self.died)
+        beam = BeamEngine(self.puzzle, self.params, self.random, self.failed_beams)
         if self.best is not None:
             beam.inject_incumbent(self.best, self.best_score)
         for _ in range(number):
             beam.complete()
         self.beam_nodes += beam.nodes
         self.beam_prefixes += beam.prefixes
-        self.died = beam.died
+        self.failed_beams = beam.failed_beams
         for found in beam.pop_boards():
             self._offer(found.board, found.origin)
 
@@ -219,7 +219,7 @@ class MainEngine:
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
-        totals = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.edges_by_regions, self.died
+        totals = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.edges_by_regions, self.failed_beams
         state: State = {
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.boards, self.steps_without_gain, self.next_region, *totals]),
@@ -237,7 +237,7 @@ class MainEngine:
         puzzle = self.puzzle
         self.best_score = int(state["counters"][0])
         self.boards, self.steps_without_gain, self.next_region, *totals = saved_counters(state["counters"][1:])
-        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.edges_by_regions, self.died = totals
+        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.edges_by_regions, self.failed_beams = totals
         self.random[:] = state["random"]
         self._restore_partition(*saved_counters(state["partition"]))
         best = np.asarray(state["best"])

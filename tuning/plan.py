@@ -10,7 +10,6 @@ import json
 import logging
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
-from importlib.metadata import version
 from pathlib import Path
 
 from instances.formats import load_puzzle, write
@@ -23,6 +22,7 @@ from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_integer
+from lns_support.version import __version__
 from tuning import SAMPLERS
 from tuning.objective import FORMULA, Pair, TrialRun
 from tuning.run_store import locked
@@ -177,7 +177,7 @@ def _plan(wish: Wish, named: list[Puzzle]) -> Plan:
         first_seeds=first,
         objective=FORMULA,
         sources=engine_digest(),
-        version=version("lns"),
+        version=__version__,
         command=wish.command,
         sampler=wish.sampler or SAMPLERS[0],
     )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import ENDS
+from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import ChildMeans
@@ -103,7 +103,7 @@ class QuotaArm:
             self.keys_seen, self.keys_new = self.keys_seen / 2 + seen, self.keys_new / 2 + new
         if constructor.no_prefix_found:
             return  # counts of a subtree that dies early are biased
-        counts = constructor.prefix.census.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
+        counts = constructor.prefix.child_counts.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
         exact, breaking = counts[:, 0], counts[:, 1]
         parents = np.zeros((cells, MAX_BREAKS))  # nodes before each depth, by breaks spent
         parents[0, 0] = 1.0
@@ -153,17 +153,17 @@ def expected_boards(prefixes_by_breaks: Floats, probabilities: Floats, most: int
     ----------
     prefixes_by_breaks : float64 (MAX_BREAKS,)
         Prefixes that reached the exact tail, by breaks spent.
-    probabilities : float64 (ENDS,)
+    probabilities : float64 (MISMATCH_BINS,)
         See `tail_probabilities`.
     most : int
         Largest number of mismatches of interest.
     """
-    ends: Floats = probabilities[np.minimum(np.arange(most + 1), ENDS - 1)]
+    ends: Floats = probabilities[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
     return np.convolve(prefixes_by_breaks, ends)[: most + 1]
 
 
 def tail_probabilities(outcomes: Floats, completions: Floats) -> Floats:
-    """Probability that an exact tail ends with at most k mismatches; float64 (ENDS,).
+    """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
 
     Where fewer than `MIN_TAILS` sampled tails ended with k or fewer, the probability is extrapolated: it falls from k+1
     to k by the factor by which ``completions`` falls. The level of that forecast is far too high, since it takes cells
@@ -171,16 +171,18 @@ def tail_probabilities(outcomes: Floats, completions: Floats) -> Floats:
 
     Parameters
     ----------
-    outcomes : float64 (ENDS + 1,)
+    outcomes : float64 (MISMATCH_BINS + 1,)
         Sampled tails by their fewest mismatches; the last entry counts those without a result.
-    completions : float64 (ENDS,)
+    completions : float64 (MISMATCH_BINS,)
         The forecast, see `lns.construct.markov_model.expected_completions`.
     """
     reached = np.cumsum(outcomes)
     probability: Floats = reached / max(1.0, reached[-1])
-    probability[ENDS] = 1.0
-    slope = completions[:ENDS] / np.maximum(np.append(completions[1:ENDS], completions[ENDS - 1]), TINY)
-    for k in range(ENDS - 1, -1, -1):
+    probability[MISMATCH_BINS] = 1.0
+    slope = completions[:MISMATCH_BINS] / np.maximum(
+        np.append(completions[1:MISMATCH_BINS], completions[MISMATCH_BINS - 1]), TINY
+    )
+    for k in range(MISMATCH_BINS - 1, -1, -1):
         if reached[k] < MIN_TAILS:
             probability[k] = probability[k + 1] * slope[k]
-    return probability[:ENDS]
+    return probability[:MISMATCH_BINS]

@@ -40,7 +40,7 @@ from lns.construct.arm_value import (
     shrunk_rate,
 )
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import ENDS
+from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.markov_model import expected_completions
 from lns.construct.novelty import Keys, PrefixNovelty
 from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS
@@ -108,7 +108,7 @@ class QuotaBandit:
         Index of the arm that is being searched.
     forecast : ScheduleForecast or None
         Forecast of the present break schedule.
-    tail_outcomes : float64 (ENDS + 1,)
+    tail_outcomes : float64 (MISMATCH_BINS + 1,)
         Sampled exact tails of all arms by their fewest mismatches; the last entry counts those without a result.
     """
 
@@ -123,7 +123,7 @@ class QuotaBandit:
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
         self.arms: list[QuotaArm] = []
         self.current = 0
-        self.tail_outcomes = np.zeros(ENDS + 1)
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)
         self.frontier_keys = PrefixNovelty()
         self.forecast: ScheduleForecast | None = None
 
@@ -369,7 +369,7 @@ class QuotaBandit:
         arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks[ALL].sum())
         children, cut = arm.shrunk_estimate(), tail_cut(self.puzzle, self.params)
         return tail_probabilities(
-            outcomes, expected_completions(children.exact[cut:], children.breaking[cut:], ENDS - 1)
+            outcomes, expected_completions(children.exact[cut:], children.breaking[cut:], MISMATCH_BINS - 1)
         )
 
     # -- state -------------------------------------------------------------------------------------------------------
@@ -392,7 +392,11 @@ class QuotaBandit:
             np.asarray(state[name], dtype=np.float64)
             for name in ("priors", "prefixes_by_breaks", "tail_outcomes", "scalars", "forecast")
         )
-        if not 0 < len(priors) == len(prefixes) == len(scalars) or len(forecast) != 3 or len(outcomes) != ENDS + 1:
+        if (
+            not 0 < len(priors) == len(prefixes) == len(scalars)
+            or len(forecast) != 3
+            or len(outcomes) != MISMATCH_BINS + 1
+        ):
             raise InputError("checkpoint: arrays of the arms differ in length; expected one entry for each arm")
         for values in (priors, prefixes, outcomes, scalars, forecast):
             if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():
@@ -453,7 +457,7 @@ class QuotaBandit:
 
 
 def _same_family(arm: QuotaArm, other: QuotaArm) -> bool:
-    """Whether two arms have the same colours and view, so that the lower scale searches all that the higher one does."""
+    """Whether two arms have the same colours and view: the lower scale then searches all that the higher one does."""
     return (arm.view, arm.colour_set) == (other.view, other.colour_set)
 
 
