@@ -80,7 +80,7 @@ def count_boards(
         for find in search.pop_boards():
             if _is_new(find.board.placements, find.score, tallies):
                 boards.append((rotate_board(find.board, -turns).placements, find.score))
-    work = sum(arm.work for arm in search.arms.arms) or 1.0
+    work = sum(arm.node_equivalents for arm in search.bandit.arms) or 1.0
     return BoardCounts(
         seed,
         island,
@@ -88,7 +88,7 @@ def count_boards(
         tuple(boards),
         search.statistics.node_equivalents,
         time.process_time() - began,
-        tuple((arm.view, arm.colour_set, arm.percent, arm.work / work) for arm in search.arms.arms),
+        tuple((arm.view, arm.colour_set, arm.scale_percent, arm.node_equivalents / work) for arm in search.bandit.arms),
     )
 
 

@@ -142,7 +142,7 @@ class TrialRun:
     Parameters
     ----------
     engine : str
-        One of `lns.names.ENGINES`.
+        One of `lns.engines.ENGINES`.
     params : Params
         Parameters of the engine. Steps are shortened so that the shortest budget has at least `MIN_STEPS`.
     pair : Pair
@@ -162,8 +162,8 @@ class TrialRun:
         self._max_score = pair.puzzle.max_score
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._min_step = min(MIN_STEP_NODES, step)
-        self._measuring = node_equivalents.measuring(params.construct.population, pair.puzzle.cells)
-        self._census = node_equivalents.census(pair.puzzle.cells)
+        self._measuring = node_equivalents.population(params.construct.population, pair.puzzle.cells)
+        self._census = node_equivalents.quota_profile(pair.puzzle.cells)
         self._nodes = 0
         self._best_scores: list[tuple[int, int]] = []
         self._expected_scores: list[tuple[float, int]] = []

@@ -10,20 +10,20 @@ import json
 import logging
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
-from importlib.metadata import version
 from pathlib import Path
 
 from instances.formats import load_puzzle, write
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
-from lns.names import SAMPLERS
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_integer
+from lns_support.version import __version__
+from tuning import SAMPLERS
 from tuning.objective import OBJECTIVE, Pair, TrialRun
 from tuning.run_store import locked
 from tuning.sampler import check_sampler
@@ -33,7 +33,7 @@ log = logging.getLogger("lns")
 
 STUDY_FILE, BASE_FILE, JOURNAL_FILE = "study.json", "base.toml", "journal.log"
 RUNS_FILE, LOCK_FILE = "runs.jsonl", "study.lock"
-SCHEMA = 3  # of the files of a study; 3: keys of runs.jsonl and attributes of trials renamed
+SCHEMA = 3  # of the files of a study; 3: names of parameters, keys of runs.jsonl and attributes of trials changed
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
@@ -55,7 +55,7 @@ class StudyPlan:
     instances : tuple of (str, str)
         Name and sha256 of each named instance.
     engine : str
-        One of `lns.names.ENGINES`.
+        One of `lns.engines.ENGINES`.
     seed : int
         Seed of the study.
     pairs, held_out : int
@@ -77,7 +77,7 @@ class StudyPlan:
     command : str
         The command that began the study.
     sampler : str
-        One of `lns.names.SAMPLERS`.
+        One of `tuning.SAMPLERS`.
     schema : int
         Version of the files.
 
@@ -225,7 +225,7 @@ def _new_plan(request: StudyRequest, puzzles: list[Puzzle]) -> StudyPlan:
         first_seeds=seeds,
         objective=OBJECTIVE,
         sources=engine_digest(),
-        version=version("lns"),
+        version=__version__,
         command=request.command,
         sampler=request.sampler or SAMPLERS[0],
     )
@@ -266,7 +266,7 @@ def read_plan(path: Path) -> StudyPlan:
         if schema != SCHEMA:
             raise InputError(
                 f"a study of schema {schema}, begun by lns {values.text('version', 40)}; "
-                f"this is lns {version('lns')}, which reads schema {SCHEMA}: expected a new study"
+                f"this is lns {__version__}, which reads schema {SCHEMA}: expected a new study"
             )
         training, held_out = values.array("first_seeds", 2)
         plan = StudyPlan(

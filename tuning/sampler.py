@@ -37,7 +37,7 @@ class SeededSampler(BaseSampler):
     Parameters
     ----------
     kind : str
-        One of `lns.names.SAMPLERS`; 'random' continues as in the first trials.
+        One of `tuning.SAMPLERS`; 'random' continues as in the first trials.
     seed : int
         Seed of the study.
     base : mapping of str to float

@@ -78,7 +78,7 @@ def search_space(params: Any, engine: str) -> list[Variable]:
     params : Params
         A dataclass of components.
     engine : str
-        One of `lns.names.ENGINES`.
+        One of `lns.engines.ENGINES`.
     """
     space = []
     for part in dataclasses.fields(params):

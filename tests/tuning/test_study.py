@@ -281,20 +281,23 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
     study = searched(tmp_path / "s", 3)
     mine, orphan, unsigned = study.next_trial(None), study.next_trial(None), study.optuna.ask()
     for trial in (mine, orphan, unsigned):
-        trial.suggest_float("construct.band", 0.15, 0.4)
+        trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     orphan.set_user_attr("holder", _dead_holder())
     states = [trial.state for trial in open_study(study.path, StudyRequest()).trials()]
     assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
     assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
     again = open_study(study.path, StudyRequest()).next_trial(None)
-    assert again.suggest_float("construct.band", 0.15, 0.4) == orphan.params["construct.band"]
+    assert (
+        again.suggest_float("construct.column_major_fraction", 0.15, 0.4)
+        == orphan.params["construct.column_major_fraction"]
+    )
 
 
 def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
     path = tmp_path / "s"
     study = searched(path, 2)
     trial = study.next_trial(None)
-    trial.suggest_float("construct.band", 0.15, 0.4)
+    trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
     searched(path, 12)
     again = [
@@ -325,7 +328,7 @@ def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up,
     path = tmp_path / "s"
     study = searched(path, 2)
     trial = study.next_trial(None)
-    trial.suggest_float("construct.band", 0.15, 0.4)
+    trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
     for _ in range(studies.MAX_RETRIES):
         (waiting,) = open_study(path, StudyRequest()).trials(TrialState.WAITING)
@@ -338,11 +341,11 @@ def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up,
 def test_a_trial_that_is_interrupted_is_tried_again_however_often(made_up, tmp_path):
     study = searched(tmp_path / "s", 2)
     trial = study.next_trial(None)
-    drawn = trial.suggest_float("construct.band", 0.15, 0.4)
+    drawn = trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     for _ in range(studies.MAX_RETRIES + 2):
         study.requeue(trial)
         trial = study.next_trial(None)
-        assert trial.suggest_float("construct.band", 0.15, 0.4) == drawn
+        assert trial.suggest_float("construct.column_major_fraction", 0.15, 0.4) == drawn
 
 
 def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatch, tmp_path):
