@@ -57,6 +57,34 @@ def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None
     return document
 
 
+def parse(text: str, *, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
+    """Read the text of a puzzle or a board, as `read` reads the content of a file.
+
+    Parameters
+    ----------
+    text : str
+        Content in any format of the field.
+    puzzle : Puzzle, optional
+        What a board is a board of.
+    format : str, optional
+        Name of the format; by default the content decides.
+    name : str
+        Name of the puzzle.
+
+    Returns
+    -------
+    Document
+        Puzzle or board, or both, with notes about what was noticed.
+
+    Raises
+    ------
+    InputError
+        The text is in none of the formats; the message names the line.
+    """
+    form, option = by_name(format) if format is not None else (by_content(text), None)
+    return form.read(Source(text, puzzle, name, option, None, _find_puzzle))
+
+
 def load_puzzle(source: str, format: str | None = None) -> Puzzle:
     """Load a puzzle.
 
