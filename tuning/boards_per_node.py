@@ -31,7 +31,7 @@ ABOVE = 2
 
 
 @dataclass(frozen=True)
-class Count:
+class BoardCounts:
     """Of one island of a seed. ``distinct_boards``: of boards of at least each score from ``best`` - BELOW;
     ``boards``: those
     that are the first of a family, with their scores; ``nodes``: what its work took (`Statistics.effort`);
@@ -53,7 +53,9 @@ class Count:
         return f"seed {name:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
 
-def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1) -> Count:
+def count_boards(
+    puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1
+) -> BoardCounts:
     """Families of boards that one island makes of ``puzzle`` in so many nodes, as if it had a board of ``best``."""
     orientation = Orientation.of_island(puzzle, island, islands)
     puzzle, scores = orientation.puzzle, _scores(puzzle, best)
@@ -70,7 +72,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
             if _is_new(find.board.placements, find.score, tallies):
                 boards.append((orientation.from_engine(find.board).placements, find.score))
     work = sum(arm.node_equivalents for arm in search.bandit.arms) or 1.0
-    return Count(
+    return BoardCounts(
         seed,
         island,
         tuple(tally.count for tally in tallies.values()),
@@ -94,7 +96,7 @@ def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool
     return before != [tally.count for tally in tallies.values()]
 
 
-def together(puzzle: Puzzle, best: int, counts: Sequence[Count]) -> list[int]:
+def combined_counts(puzzle: Puzzle, best: int, counts: Sequence[BoardCounts]) -> list[int]:
     """Families of all islands of one seed, by score; those of a single one are its own."""
     if len(counts) == 1:
         return list(counts[0].distinct_boards)
@@ -139,7 +141,7 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
     with WorkerPool(args.workers) as pool:
         jobs = [
-            pool.submit(count, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
+            pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
             for seed in range(1, args.seeds + 1)
             for island in range(args.islands)
         ]
@@ -149,7 +151,7 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
             print(counts[-1], flush=True)
     nodes = sum(one.nodes for one in counts)
     runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
-    total = [sum(column) for column in zip(*(together(puzzle, args.best, run) for run in runs), strict=True)]
+    total = [sum(column) for column in zip(*(combined_counts(puzzle, args.best, run) for run in runs), strict=True)]
     print(f"{'all':<9} {' '.join(f'{one:6}' for one in total)}   in {nodes:.3g} nodes")
 
 
