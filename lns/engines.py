@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from instances.puzzle import Puzzle
@@ -17,11 +18,40 @@ from lns.tabu.engine import TabuEngine
 from lns_support.errors import InputError
 
 
-def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int = 1) -> Engine:
-    """The engine called ``name``, one of ENGINES; 'construct' is 'auto' with nothing around the construction.
+def make_engine(
+    name: str,
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    island: int,
+    islands: int = 1,
+    operators: Sequence[str] | None = None,
+) -> Engine:
+    """Make the engine of one island.
 
-    It works on the board as the ``island`` fills it best, one of so many ``islands``; its boards are those of
-    ``puzzle``. Raises InputError for another name.
+    Parameters
+    ----------
+    name : str
+        One of `lns.names.ENGINES`. 'construct' is 'auto' without beams and regions.
+    puzzle : Puzzle
+        Puzzle to search. Islands may search it from different sides; the boards returned are those of this puzzle.
+    params : Params
+        Parameters of the search.
+    seed : int
+        Random seed of the run.
+    island, islands : int
+        Number of the island, from 0, and number of islands.
+    operators : sequence of str, optional
+        Operators of the engine 'lns' in their order; all that are known in this process by default.
+
+    Returns
+    -------
+    Engine
+
+    Raises
+    ------
+    InputError
+        There is no engine or operator of that name, or the engine cannot search this puzzle.
     """
     puzzle = puzzle.renumbered()
     lot, views = prefix_partition(island, islands), island_views(puzzle, island)
@@ -37,7 +67,7 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
             case "tabu":
                 return TabuEngine(puzzle, params, seed, island)
             case "lns":
-                return LnsEngine(puzzle, params, seed, island)
+                return LnsEngine(puzzle, params, seed, island, operators)
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
 
     turns = best_quarter_turns(puzzle, island)

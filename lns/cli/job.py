@@ -50,9 +50,7 @@ class Job:
         asked = self.directory.settings.target
         target = asked if asked >= 0 else puzzle.max_score
         with signal_handler(self._interrupt), self.line:
-            recorder.begin(archipelago.workers, version("lns"))
-            recorder.save(archipelago)
-            recorder.write_status(archipelago)
+            recorder.begin(archipelago, version("lns"))
             why = "failed"
             try:
                 why = archipelago.run(self.seconds, target, self._report, steps=steps)
@@ -69,6 +67,8 @@ class Job:
 
     def _report(self, archipelago: Archipelago) -> None:
         self.recorder.on_round(archipelago)
+        if self.directory.stop_wanted:
+            archipelago.stop()
         done, score = archipelago.statistics, archipelago.best_score if archipelago.best_score >= 0 else "-"
         rate = (done.placements - self._work_before) / max(archipelago.elapsed, 0.5) / 1e6
         self.line.show(f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {done.unit}/s", archipelago.elapsed)

@@ -74,7 +74,9 @@ def _resume(args: argparse.Namespace) -> int:
             engine=settings.engine,
             start=found.best.board if found.best else None,
             start_score=found.best.score if found.best else -1,
+            min_score=settings.min_score,
             islands=found.islands,
+            operators=settings.operators or None,
         )
         recorder = Recorder(directory, history, found.board_log, found.recent)
         job = Job(archipelago, recorder, quiet=args.quiet, seconds=seconds)

@@ -124,7 +124,7 @@ def _solve(args: argparse.Namespace) -> int:
 
         archipelago = Archipelago(
             directory.pinned_puzzle, params, args.seed, args.workers, engine=args.engine, start=start,
-            start_score=start_score,
+            start_score=start_score, min_score=directory.settings.min_score,
         )  # fmt: skip
         recorder = Recorder(directory, RunHistory(args.time), BoardLog(directory.path), [])
         job = Job(archipelago, recorder, quiet=args.quiet, seconds=args.time)

@@ -312,7 +312,7 @@ def test_texts_of_a_foreign_run_stay_texts(tmp_path: Path, capsys: pytest.Captur
     [
         ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[1, 0, "", ""]] * 9999),
         ("improvements", [[99999, 0, "", ""]]), ("counts", [[3, -1]]), ("counts", {"3": 1}),
-        ("counts", [[3, 0]]), ("operators", [[[], 1, 1, 1]]),
+        ("counts", [[3, 0]]), ("gains_by_part", [[[], 1, 1, 1]]),
         ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip
