@@ -1,28 +1,46 @@
-"""The board: where each piece lies. A value, partial or full; what it is worth is said by `instances.verify`."""
+"""The board: which piece lies on each cell, and how it is turned. `instances.verify` counts its score."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from instances.puzzle import IntArray, Puzzle
-from lns_support.errors import InputError
+from instances.rich_display import RichDisplay, repr_suffix
+from lns_support.errors import BoardError, InputError
 
 EMPTY = -1
 
 
-@dataclass(frozen=True, eq=False)
-class Board:
-    """Oriented pieces by cell: int32 array of shape (width*height,), ``piece*4 + rotation``, -1 = empty; read-only.
+@dataclass(frozen=True, eq=False, repr=False)
+class Board(RichDisplay):
+    """An immutable board, partial or full. It may break any rule: a repeated piece, a missed clue, grey inside.
 
-    Nothing is promised about rim, clues or repeated pieces: a board found elsewhere may break every rule.
+    Two boards are equal if they have the same shape and placements.
+
+    Parameters
+    ----------
+    placements : array_like of int, shape (width * height,)
+        The oriented piece ``piece * 4 + rotation`` on each cell, row by row; any negative number means an empty cell.
+        Pieces count from 0, rotations are clockwise quarter turns. Stored as a read-only int32 array in which every
+        empty cell is -1.
+    width, height : int
+        Number of columns and rows.
+
+    Raises
+    ------
+    InputError
+        If the number of placements is not ``width * height``.
     """
 
     placements: IntArray
     width: int
     height: int
+
+    _puzzle: ClassVar[Puzzle | None] = None  # `of` sets it on the instance; no field, so no part of equality or hash
 
     def __post_init__(self) -> None:
         flat = np.asarray(self.placements, dtype=np.int32).reshape(-1)
@@ -37,24 +55,75 @@ class Board:
 
     @classmethod
     def empty(cls, puzzle: Puzzle) -> Board:
-        """A board of the puzzle's shape without a piece (clues neither)."""
+        """A board of the puzzle's shape without any piece; clues are not placed either."""
         return cls(np.full(puzzle.cells, EMPTY, dtype=np.int32), puzzle.width, puzzle.height)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[Sequence[int] | None], width: int, height: int) -> Board:
-        """From (piece, rotation) by cell, row-major, None = empty: the form of ``best.json``."""
+        """Make a board from the form that ``best.json`` uses.
+
+        Parameters
+        ----------
+        pairs : iterable of (piece, rotation) or None
+            One entry for each cell, row by row; both numbers count from 0, None is an empty cell.
+        width, height : int
+            Number of columns and rows.
+
+        Returns
+        -------
+        Board
+        """
         return cls(
             np.array([EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs], dtype=np.int32),
             width,
             height,
         )
 
+    def of(self, puzzle: Puzzle) -> Board:
+        """The same placements with ``puzzle`` attached.
+
+        Such a board shows its score in its repr and its colours in a notebook. The puzzle is not compared, hashed or
+        pickled: a board that was sent to another process has lost it.
+
+        Parameters
+        ----------
+        puzzle : Puzzle
+            The puzzle whose pieces lie on the board.
+
+        Returns
+        -------
+        Board
+            A new board, equal to this one.
+
+        Raises
+        ------
+        BoardError
+            If the board has another shape than the puzzle.
+        """
+        self.check_shape(puzzle)
+        board = Board(self.placements, self.width, self.height)
+        object.__setattr__(board, "_puzzle", puzzle)
+        return board
+
+    @property
+    def puzzle(self) -> Puzzle | None:
+        """The puzzle that `of` attached, None without one."""
+        return self._puzzle
+
+    def check_shape(self, puzzle: Puzzle) -> None:
+        """Raise BoardError if the board has another width or height than ``puzzle``."""
+        if (self.width, self.height) != (puzzle.width, puzzle.height):
+            raise BoardError(
+                f"the board is {self.width} x {self.height} (width x height); "
+                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
+            )
+
     def pairs(self) -> list[list[int] | None]:
-        """[piece, rotation] by cell, row-major, None where empty."""
+        """[piece, rotation] for each cell, row by row; None for an empty cell."""
         return [None if oriented < 0 else [oriented >> 2, oriented & 3] for oriented in self.placements.tolist()]
 
     def distance(self, other: Board) -> int:
-        """Cells that hold different pieces in the other board, or the same piece turned."""
+        """Number of cells on which two boards of one shape differ (Hamming distance)."""
         return int((self.placements != other.placements).sum())
 
     @property
@@ -63,7 +132,18 @@ class Board:
         return int((self.placements >= 0).sum())
 
     def colours(self, puzzle: Puzzle) -> IntArray:
-        """Colours by cell and side, shape (cells, 4), -1 where the cell is empty."""
+        """Colours on the board.
+
+        Parameters
+        ----------
+        puzzle : Puzzle
+            The puzzle whose pieces lie on the board.
+
+        Returns
+        -------
+        ndarray of int32, shape (cells, 4)
+            Colours up, right, down, left of each cell; -1 on an empty cell.
+        """
         quads = puzzle.oriented[np.maximum(self.placements, 0)].copy()
         quads[self.placements < 0] = -1
         return quads
@@ -77,3 +157,9 @@ class Board:
 
     def __hash__(self) -> int:
         return hash((self.width, self.height, self.placements.tobytes()))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_puzzle"}
+
+    def __repr__(self) -> str:
+        return f"Board({self.width}x{self.height}, {self.placed} placed{repr_suffix(self)})"

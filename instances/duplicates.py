@@ -1,4 +1,4 @@
-"""Identical pieces: which of them lies where says nothing, except that a clue names one of them."""
+"""Identical pieces. Exchanging two of them changes no colour, but a clue names one of them by number."""
 
 from __future__ import annotations
 
@@ -11,39 +11,53 @@ from instances.puzzle import IntArray, Puzzle
 
 
 def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = ()) -> Board:
-    """``board`` in the same colours, with the clue's own piece on every cell that shows its clue.
+    """Exchange identical pieces so that the cells of clues hold the pieces that the clues name.
 
-    An identical piece there changes names with it. The piece of a clue whose cell is empty, or among ``freed`` (cells
-    that will be emptied), is not to lie elsewhere: it changes names with an identical piece that lies nowhere, or on a
-    freed cell, and belongs to no clue. Where there is none it stays. ``board`` has the shape of the puzzle.
+    A cell that shows the colours of its clue gets the clue's own piece, which is exchanged with the identical piece
+    there. If the cell of a clue is empty, or will be emptied, the clue's piece should not lie on another cell: it is
+    exchanged with an identical piece that lies nowhere, or on a freed cell, and that no clue names. Without such a
+    piece it stays where it is.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        A board of the puzzle's shape, partial or full.
+    freed : iterable of int, optional
+        Cells that the caller will empty.
+
+    Returns
+    -------
+    Board
+        A board with the same colours on every cell.
     """
     placements = board.placements.copy()
-    cleared = set(freed)
-    clues = sorted(puzzle.clues, key=lambda clue: clue.cell not in cleared)
+    emptied = set(freed)
+    clues = sorted(puzzle.clues, key=lambda clue: clue.cell not in emptied)
     for clue in clues:
-        lies = int(placements[clue.cell])
-        if lies >> 2 != clue.piece and lies in _alike(puzzle, clue.piece * 4 + clue.rotation):
-            _exchange(puzzle, placements, lies >> 2, clue.piece)
-    at = {oriented >> 2: cell for cell, oriented in enumerate(placements.tolist()) if cell not in cleared}
-    bound = {clue.piece for clue in clues}
+        oriented = int(placements[clue.cell])
+        if oriented >> 2 != clue.piece and oriented in _same_colours(puzzle, clue.piece * 4 + clue.rotation):
+            _exchange(puzzle, placements, oriented >> 2, clue.piece)
+    cell_of = {oriented >> 2: cell for cell, oriented in enumerate(placements.tolist()) if cell not in emptied}
+    clue_pieces = {clue.piece for clue in clues}
     for clue in clues:
-        if at.get(clue.piece, clue.cell) != clue.cell:
-            twins = set((_alike(puzzle, clue.piece * 4) >> 2).tolist()) - at.keys() - bound
-            if twins:
-                twin = min(twins)
-                _exchange(puzzle, placements, clue.piece, twin)
-                at[twin] = at.pop(clue.piece)
+        if cell_of.get(clue.piece, clue.cell) != clue.cell:
+            identical = set((_same_colours(puzzle, clue.piece * 4) >> 2).tolist()) - cell_of.keys() - clue_pieces
+            if identical:
+                substitute = min(identical)
+                _exchange(puzzle, placements, clue.piece, substitute)
+                cell_of[substitute] = cell_of.pop(clue.piece)
     return Board(placements, board.width, board.height)
 
 
-def _alike(puzzle: Puzzle, oriented: int) -> IntArray:
-    """The oriented pieces that show the same colours."""
+def _same_colours(puzzle: Puzzle, oriented: int) -> IntArray:
+    """The oriented pieces with the same four colours as ``oriented``, itself included."""
     return np.flatnonzero((puzzle.oriented == puzzle.oriented[oriented]).all(axis=1)).astype(np.int32)
 
 
-def _exchange(puzzle: Puzzle, placements: IntArray, one: int, other: int) -> None:
-    """Let two identical pieces change names wherever they lie; the colours stay."""
-    for cell in np.flatnonzero(np.isin(placements >> 2, (one, other))):
-        name = one + other - (placements[cell] >> 2)
-        alike = _alike(puzzle, placements[cell])
-        placements[cell] = alike[alike >> 2 == name][0]
+def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> None:
+    """Exchange two identical pieces wherever they lie, in place; the colours on the cells stay."""
+    for cell in np.flatnonzero(np.isin(placements >> 2, (first, second))):
+        other = first + second - (placements[cell] >> 2)
+        candidates = _same_colours(puzzle, placements[cell])
+        placements[cell] = candidates[candidates >> 2 == other][0]

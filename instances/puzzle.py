@@ -1,7 +1,8 @@
-"""The puzzle: pieces, board shape, clues. A frozen value, checked once when it is made.
+"""The puzzle: pieces, board shape, clues. An immutable value, checked once when it is made.
 
-Representation, used everywhere inside: colours in the order up, right, down, left; rotation in clockwise quarter turns;
-an oriented piece is ``piece*4 + rotation``; cell = ``row*width + column``; all 0-based. Colour 0 is the grey rim.
+Representation everywhere in the project: colours are in the order up, right, down, left; a rotation is a number of
+clockwise quarter turns; an oriented piece is ``piece * 4 + rotation``; a cell is ``row * width + column``; all numbers
+count from 0. Colour 0 is the grey rim of the board.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from instances.rich_display import RichDisplay
 from lns_support.errors import InputError
 
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -29,7 +31,17 @@ IntArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, order=True)
 class Clue:
-    """A piece that must lie on ``cell`` with ``rotation`` clockwise quarter turns (all 0-based)."""
+    """A piece that must lie on a given cell.
+
+    Parameters
+    ----------
+    cell : int
+        Where the piece must lie, ``row * width + column``.
+    piece : int
+        The piece, counted from 0.
+    rotation : int
+        Clockwise quarter turns of the piece, 0 to 3.
+    """
 
     cell: int
     piece: int
@@ -37,22 +49,64 @@ class Clue:
 
 
 def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
-    """The colours (up, right, down, left) of a piece after ``rotation`` clockwise quarter turns."""
+    """Turn the colours of a piece.
+
+    Parameters
+    ----------
+    quad : sequence of 4 int
+        Colours up, right, down, left.
+    rotation : int
+        Clockwise quarter turns; negative numbers turn counterclockwise.
+
+    Returns
+    -------
+    tuple of 4 int
+        Colours up, right, down, left after the turn.
+    """
     up, right, down, left = (int(quad[(side - rotation) % 4]) for side in range(4))
     return up, right, down, left
 
 
 def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
-    """The smallest of the four rotations: equal for two pieces (or patterns of grey sides) that are the same turned."""
-    return min(rotate(quad, turn) for turn in range(4))
+    """The smallest of the four rotations of a piece.
+
+    Two pieces, or two patterns of grey sides, have the same canonical form just when one is a rotation of the other.
+
+    Parameters
+    ----------
+    quad : sequence of 4 int
+        Colours up, right, down, left.
+
+    Returns
+    -------
+    tuple of 4 int
+    """
+    return min(rotate(quad, rotation) for rotation in range(4))
 
 
-@dataclass(frozen=True, eq=False)
-class Puzzle:
-    """An edge-matching puzzle on a ``height`` x ``width`` board.
+@dataclass(frozen=True, eq=False, repr=False)
+class Puzzle(RichDisplay):
+    """An immutable edge-matching puzzle on a rectangular board.
 
-    ``pieces``: int32 array of shape (cells, 4), colours up, right, down, left, 0 = rim; made read-only.
-    Raises InputError when counts, colours, clues or the rim pieces cannot be those of a board of this shape.
+    Two puzzles are equal if they have the same shape, pieces and clues; the name does not count.
+
+    Parameters
+    ----------
+    pieces : array_like of int, shape (width * height, 4)
+        Colours up, right, down, left of each piece; 0 is grey. Stored as a read-only int32 array.
+    width, height : int
+        Number of columns and rows.
+    clues : tuple of Clue, optional
+        Pieces that must lie on given cells. Stored in order of cells.
+    name : str, optional
+        What messages and pictures call the puzzle.
+
+    Raises
+    ------
+    InputError
+        If the shape is not from 1 to 4096 cells, the number of pieces is not the number of cells, a colour is out of
+        range, the grey sides of the pieces do not fit the rim of the board, or the clues contradict each other or the
+        rim.
     """
 
     pieces: IntArray
@@ -98,34 +152,34 @@ class Puzzle:
 
     @property
     def max_score(self) -> int:
-        """Number of inner edges: the score of a board without a mismatch."""
+        """Number of inner edges, which is the score of a board without a mismatch."""
         return self.height * (self.width - 1) + self.width * (self.height - 1)
 
     @cached_property
     def colours(self) -> int:
-        """Largest colour number; grey (0) is not counted."""
+        """Largest colour number in use; 0 if every side is grey."""
         return int(self.pieces.max())
 
     @cached_property
     def oriented(self) -> IntArray:
-        """Colours of every oriented piece: shape (cells*4, 4), row ``piece*4 + rotation``; read-only."""
+        """Colours of each oriented piece: read-only int32 array (cells * 4, 4), row ``piece * 4 + rotation``."""
         table = np.stack([np.roll(self.pieces, rotation, axis=1) for rotation in range(4)], axis=1).reshape(-1, 4)
         table = np.ascontiguousarray(table)
         table.flags.writeable = False
         return table
 
     def rim_sides(self, cell: int) -> tuple[bool, bool, bool, bool]:
-        """Which sides (up, right, down, left) of ``cell`` lie on the rim."""
+        """For each side (up, right, down, left) of ``cell`` whether it lies on the rim of the board."""
         row, column = divmod(cell, self.width)
         return row == 0, column == self.width - 1, row == self.height - 1, column == 0
 
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
-        """(side, neighbouring cell) for the neighbours on the board."""
-        step = (-self.width, 1, self.width, -1)
-        return [(side, cell + step[side]) for side, rim in enumerate(self.rim_sides(cell)) if not rim]
+        """(side, cell beyond that side) for each side of ``cell`` that does not lie on the rim."""
+        steps = (-self.width, 1, self.width, -1)
+        return [(side, cell + steps[side]) for side, rim in enumerate(self.rim_sides(cell)) if not rim]
 
     def cell_label(self, cell: int) -> str:
-        """``cell`` for people: 'row 3, column 5 (cell 37)', rows and columns from 1 as in the files."""
+        """``cell`` as messages name it: 'row 3, column 5 (cell 37)'; rows and columns count from 1, cells from 0."""
         row, column = divmod(cell, self.width)
         return f"row {row + 1}, column {column + 1} (cell {cell})"
 
@@ -133,7 +187,7 @@ class Puzzle:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the canonical form: shape, pieces in file order, clues in order of cells. The name is left out."""
+        """Hash of shape, pieces in file order and clues in order of cells, as 64 hexadecimal digits."""
         form: dict[str, Any] = {
             "width": self.width,
             "height": self.height,
@@ -149,32 +203,41 @@ class Puzzle:
         return hash(self.sha256)
 
     def with_clues(self, clues: Iterable[Clue]) -> Puzzle:
-        """The same pieces and board with other clues."""
+        """The same puzzle with ``clues`` in place of its own. Raises InputError for clues that cannot be."""
         return Puzzle(self.pieces, self.width, self.height, tuple(clues), self.name)
 
     def renumbered(self) -> Puzzle:
-        """The same puzzle with its colours numbered from 1 without gaps, in the same order, for tables by colour."""
-        numbers, again = np.unique(np.append(self.pieces, GREY), return_inverse=True)
+        """The same puzzle with its colours numbered from 1 without gaps, in the same order.
+
+        Solvers use it so that their tables by colour have no empty rows. Boards of one are boards of the other.
+        """
+        numbers, renumbered = np.unique(np.append(self.pieces, GREY), return_inverse=True)
         if numbers[-1] == len(numbers) - 1:
             return self
-        pieces = again[:-1].reshape(self.pieces.shape).astype(np.int32)
+        pieces = renumbered[:-1].reshape(self.pieces.shape).astype(np.int32)
         return Puzzle(pieces, self.width, self.height, self.clues, self.name)
+
+    def __repr__(self) -> str:
+        clues = f"{len(self.clues)} clue{'' if len(self.clues) == 1 else 's'}"
+        colours = f"{self.colours} colour{'' if self.colours == 1 else 's'}"
+        return f"Puzzle({self.name!r}, {self.width}x{self.height}, {colours}, {clues})"
 
     # -- checks --------------------------------------------------------------------------------------------------
 
     def _check_rim(self) -> None:
-        """Pieces by their grey sides (up to rotation) must be as many as the cells that need them."""
+        """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one."""
         needed = Counter(canonical(self.rim_sides(cell)) for cell in range(self.cells))
-        found = Counter(canonical([colour == GREY for colour in quad]) for quad in self.pieces.tolist())
-        if needed != found:
+        present = Counter(canonical([colour == GREY for colour in quad]) for quad in self.pieces.tolist())
+        if needed != present:
             parts = [
-                f"{found[kind]} {_GREY_NAMES[kind]} where the board needs {needed[kind]}"
-                for kind in sorted(needed.keys() | found.keys())
-                if needed[kind] != found[kind]
+                f"{present[pattern]} {_GREY_NAMES[pattern]} where the board needs {needed[pattern]}"
+                for pattern in sorted(needed.keys() | present.keys())
+                if needed[pattern] != present[pattern]
             ]
             raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: " + ", ".join(parts))
 
     def _check_clues(self) -> None:
+        """Raise InputError for a clue out of range, a cell or piece with two clues, or sides that cannot match."""
         cells: dict[int, Clue] = {}
         used: dict[int, Clue] = {}
         for clue in self.clues:
@@ -200,12 +263,12 @@ class Puzzle:
                 other = cells.get(other_cell)
                 if other is None or other_cell < clue.cell:
                     continue
-                mine = rotate(self.pieces[clue.piece].tolist(), clue.rotation)[side]
-                theirs = rotate(self.pieces[other.piece].tolist(), other.rotation)[(side + 2) % 4]
-                if mine != theirs:
+                colour = rotate(self.pieces[clue.piece].tolist(), clue.rotation)[side]
+                other_colour = rotate(self.pieces[other.piece].tolist(), other.rotation)[(side + 2) % 4]
+                if colour != other_colour:
                     raise InputError(
                         f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other_cell)} do not match: "
-                        f"colour {mine} meets colour {theirs}"
+                        f"colour {colour} meets colour {other_colour}"
                     )
 
 

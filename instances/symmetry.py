@@ -1,4 +1,4 @@
-"""The board seen from another side: puzzles and boards after quarter turns or in a mirror; same pieces, same scores."""
+"""Rotations and reflections of puzzles and boards. A board keeps its pieces and its score under each of them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from instances.board import EMPTY, Board
-from instances.puzzle import Clue, Puzzle
+from instances.puzzle import Clue, IntArray, Puzzle
 
-_MIRRORED = (0, 3, 2, 1)  # where a piece's colours, up, right, down and left, go in a mirror
+_REFLECTED_SIDES = (0, 3, 2, 1)  # a reflection exchanges the right and left colours of a piece
 
 
 class View(NamedTuple):
-    """After so many clockwise quarter turns; then left and right exchanged, if ``mirrored``."""
+    """A symmetry of the board: the view of it after a rotation and, if ``mirrored``, a reflection."""
 
-    turns: int = 0
-    mirrored: bool = False
+    turns: int = 0  # clockwise quarter turns, applied first
+    mirrored: bool = False  # whether left and right are then exchanged
 
 
 IDENTITY_VIEW = View()
@@ -25,39 +25,94 @@ IDENTITY_VIEW = View()
 
 @lru_cache(maxsize=8)
 def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
-    """The puzzle whose board is that of ``puzzle`` after ``turns`` clockwise quarter turns."""
-    cells = np.rot90(np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width), -turns)
-    at = np.argsort(cells.reshape(-1))  # old cell -> new cell
-    clues = tuple(Clue(int(at[clue.cell]), clue.piece, (clue.rotation + turns) % 4) for clue in puzzle.clues)
-    return Puzzle(puzzle.pieces, cells.shape[1], cells.shape[0], clues, puzzle.name)
+    """Rotate the board of a puzzle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    turns : int
+        Clockwise quarter turns.
+
+    Returns
+    -------
+    Puzzle
+        The same pieces; width and height are exchanged by an odd number of turns, and the clues move with the board.
+    """
+    old_cells = np.rot90(np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width), -turns)
+    new_cell = np.argsort(old_cells.reshape(-1))
+    clues = tuple(Clue(int(new_cell[clue.cell]), clue.piece, (clue.rotation + turns) % 4) for clue in puzzle.clues)
+    return Puzzle(puzzle.pieces, old_cells.shape[1], old_cells.shape[0], clues, puzzle.name)
 
 
 def rotate_board(board: Board, turns: int) -> Board:
-    """A board, partial or full, after ``turns`` clockwise quarter turns, or back again (negative)."""
-    grid = np.rot90(board.placements.reshape(board.height, board.width), -turns)
-    laid = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
-    return Board(laid, grid.shape[1], grid.shape[0])
+    """Rotate a board.
+
+    Parameters
+    ----------
+    board : Board
+        Partial or full.
+    turns : int
+        Clockwise quarter turns; negative numbers undo as many.
+
+    Returns
+    -------
+    Board
+        A board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``.
+    """
+    grid = np.rot90(_grid(board), -turns)
+    placements = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
+    return Board(placements, grid.shape[1], grid.shape[0])
 
 
 @lru_cache(maxsize=16)
 def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
-    """The puzzle as it is seen from ``view``. A mirrored piece keeps its number, and its rotations run backwards."""
-    turned = rotate_puzzle(puzzle, view.turns) if view.turns else puzzle
+    """Transform a puzzle by a symmetry of the board.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    view : View
+
+    Returns
+    -------
+    Puzzle
+        The puzzle as seen from ``view``. A mirrored piece keeps its number; its rotations count the other way round.
+    """
+    rotated = rotate_puzzle(puzzle, view.turns) if view.turns else puzzle
     if not view.mirrored:
-        return turned
-    clues = tuple(Clue(_mirrored(clue.cell, turned.width), clue.piece, -clue.rotation % 4) for clue in turned.clues)
-    return Puzzle(turned.pieces[:, _MIRRORED], turned.width, turned.height, clues, turned.name)
+        return rotated
+    clues = tuple(
+        Clue(_reflected_cell(clue.cell, rotated.width), clue.piece, -clue.rotation % 4) for clue in rotated.clues
+    )
+    return Puzzle(rotated.pieces[:, _REFLECTED_SIDES], rotated.width, rotated.height, clues, rotated.name)
 
 
 def board_from_view(board: Board, view: View) -> Board:
-    """The board of the puzzle, partial or full, that looks like ``board`` from ``view``."""
-    return rotate_board(_mirrored_board(board) if view.mirrored else board, -view.turns)
+    """Transform a board of `puzzle_in_view` back to a board of the puzzle itself.
+
+    Parameters
+    ----------
+    board : Board
+        A board of ``puzzle_in_view(puzzle, view)``, partial or full.
+    view : View
+
+    Returns
+    -------
+    Board
+        The board of ``puzzle`` that looks like ``board`` from ``view``.
+    """
+    return rotate_board(_reflected_board(board) if view.mirrored else board, -view.turns)
 
 
-def _mirrored_board(board: Board) -> Board:
-    grid = board.placements.reshape(board.height, board.width)[:, ::-1]
+def _reflected_board(board: Board) -> Board:
+    grid = _grid(board)[:, ::-1]
     return Board(np.where(grid < 0, EMPTY, grid // 4 * 4 + -grid % 4), board.width, board.height)
 
 
-def _mirrored(cell: int, width: int) -> int:
+def _reflected_cell(cell: int, width: int) -> int:
     return cell + width - 1 - 2 * (cell % width)
+
+
+def _grid(board: Board) -> IntArray:
+    """Placements by row and column."""
+    return board.placements.reshape(board.height, board.width)

@@ -1,4 +1,7 @@
-"""The judge: what a board is worth and which rules it breaks. Plain Python, shared with no search, on purpose."""
+"""The verifier: the score of a board and the rules that it breaks.
+
+It is plain Python and shares no code with any search, on purpose, so that an error in a search cannot hide here.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,30 @@ from dataclasses import dataclass
 
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
-from lns_support.errors import BoardError
 
 _SIDES = ("upper", "right", "lower", "left")
 
 
 @dataclass(frozen=True)
 class Verification:
-    """``valid``: no rule is broken by the pieces that lie (a partial board can be valid; see ``placed``).
+    """What `verify` found.
 
-    ``score``: matched inner edges; grey against grey and edges at empty cells never count.
-    ``mismatches``: pairs of neighbouring cells, both filled, whose colours differ.
-    ``problems``: one sentence a broken rule, with its place; ``violations``: those of them about pieces that lie, so
-    without the clue cells that are empty.
+    Attributes
+    ----------
+    valid : bool
+        True if ``problems`` is empty. A partial board can be valid.
+    score : int
+        Number of matched inner edges. Edges beside an empty cell and grey against grey never count.
+    max_score : int
+        Number of inner edges of the board.
+    placed, cells : int
+        Number of cells with a piece, and of all cells.
+    mismatches : tuple of (int, int)
+        Pairs of neighbouring cells that both hold a piece and whose facing colours differ.
+    problems : tuple of str
+        One sentence for each broken rule: those of ``violations``, then each clue whose cell is empty.
+    violations : tuple of str
+        One sentence for each rule that the placed pieces break.
     """
 
     valid: bool
@@ -32,28 +46,41 @@ class Verification:
 
     @property
     def full(self) -> bool:
+        """True if no cell is empty."""
         return self.placed == self.cells
 
     @property
     def complete(self) -> bool:
-        """A full board that breaks no rule."""
+        """True for a full board that breaks no rule, whatever its score."""
         return self.valid and self.full
 
 
 def verify(puzzle: Puzzle, board: Board) -> Verification:
-    """Judge ``board`` by the rules of ``puzzle``: each piece once, grey exactly on the rim, clues, matched inner edges.
+    """Count the score of a board and check it against the rules.
 
-    Raises BoardError only when the board has another shape than the puzzle.
+    The rules are: each piece at most once, grey sides exactly on the rim, every clue respected. A mismatch of two
+    inner sides breaks no rule; it costs one point.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        Any board of the puzzle's shape, partial or full.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    BoardError
+        If the board has another shape than the puzzle.
     """
-    if (board.width, board.height) != (puzzle.width, puzzle.height):
-        raise BoardError(
-            f"the board is {board.width} x {board.height} (width x height); "
-            f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
-        )
+    board.check_shape(puzzle)
     violations: list[str] = []
     pieces = puzzle.pieces.tolist()
     quads: list[tuple[int, int, int, int] | None] = []
-    seen: dict[int, int] = {}
+    cell_of: dict[int, int] = {}
     for cell, oriented in enumerate(board.placements.tolist()):
         if oriented < 0:
             quads.append(None)
@@ -63,11 +90,11 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             violations.append(f"{puzzle.cell_label(cell)} holds piece {piece + 1}; the puzzle has {puzzle.cells}")
             quads.append(None)
             continue
-        if piece in seen:
+        if piece in cell_of:
             violations.append(
-                f"piece {piece + 1} lies twice: {puzzle.cell_label(seen[piece])} and {puzzle.cell_label(cell)}"
+                f"piece {piece + 1} is placed twice: {puzzle.cell_label(cell_of[piece])} and {puzzle.cell_label(cell)}"
             )
-        seen.setdefault(piece, cell)
+        cell_of.setdefault(piece, cell)
         quad = rotate(pieces[piece], rotation)
         quads.append(quad)
         for side, on_rim in enumerate(puzzle.rim_sides(cell)):
@@ -80,11 +107,11 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
 
     missing: list[str] = []
     for clue in puzzle.clues:
-        lies = quads[clue.cell]
+        quad_there = quads[clue.cell]
         wanted = rotate(pieces[clue.piece], clue.rotation)
-        if lies is None:
+        if quad_there is None:
             missing.append(f"the clue on {puzzle.cell_label(clue.cell)} is missing: piece {clue.piece + 1}")
-        elif lies != wanted:  # by colours, so that an identical twin or an equal rotation counts
+        elif quad_there != wanted:  # compared by colours: an identical piece or an equal rotation respects the clue too
             violations.append(
                 f"the clue on {puzzle.cell_label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
             )
@@ -110,6 +137,12 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
                 mismatches.append((cell, other))
     placed = sum(quad is not None for quad in quads)
     return Verification(
-        not violations and not missing, score, puzzle.max_score, placed, puzzle.cells, tuple(mismatches),
-        (*violations, *missing), tuple(violations),
-    )  # fmt: skip
+        valid=not violations and not missing,
+        score=score,
+        max_score=puzzle.max_score,
+        placed=placed,
+        cells=puzzle.cells,
+        mismatches=tuple(mismatches),
+        problems=(*violations, *missing),
+        violations=tuple(violations),
+    )

@@ -173,8 +173,8 @@ class Statistics:
         One node equivalent takes as long as one placement of the constructor. For a tabu search: moves evaluated.
         """
         parts = {
-            "construct": self.nodes + node_equivalents.tails(self.prefixes, self.tail_nodes),
-            "beam": self.beam_nodes * node_equivalents.CHILD + node_equivalents.tails(self.beam_prefixes, 0),
+            "construct": self.nodes + node_equivalents.exact_tails(self.prefixes, self.tail_nodes),
+            "beam": self.beam_nodes * node_equivalents.BEAM_CHILD + node_equivalents.exact_tails(self.beam_prefixes, 0),
             "windows": self.window_nodes * node_equivalents.REGION_NODE,
             **{name: nodes * node_equivalents.REGION_NODE for name, nodes in self.operators.items()},
             "tabu": self.moves,

@@ -1,21 +1,20 @@
-"""The engines by name."""
+"""The engines by name. Importing this module loads no engine; `make_engine` imports the one it makes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from instances.puzzle import Puzzle
-from lns.construct.beam_engine import BeamEngine
-from lns.engine import Engine
-from lns.main_engine import MainEngine
-from lns.names import ENGINES
-from lns.neighbourhoods.engine import LnsEngine
-from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
-from lns.params import Params
-from lns.rng import random_state
-from lns.tabu.engine import TabuEngine
 from lns_support.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from instances.puzzle import Puzzle
+    from lns.engine import Engine
+    from lns.params import Params
+
+ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 
 
 def make_engine(
@@ -32,7 +31,7 @@ def make_engine(
     Parameters
     ----------
     name : str
-        One of `lns.names.ENGINES`. 'construct' is 'auto' without beams and regions.
+        One of `ENGINES`. 'construct' is 'auto' without beams and regions.
     puzzle : Puzzle
         Puzzle to search. Islands may search it from different sides; the boards returned are those of this puzzle.
     params : Params
@@ -53,15 +52,22 @@ def make_engine(
     InputError
         There is no engine or operator of that name, or the engine cannot search this puzzle.
     """
+    from lns.construct.beam_engine import BeamEngine
+    from lns.main_engine import MainEngine
+    from lns.neighbourhoods.engine import LnsEngine
+    from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
+    from lns.rng import random_state
+    from lns.tabu.engine import TabuEngine
+
     puzzle = puzzle.renumbered()
-    lot, views = prefix_partition(island, islands), island_views(puzzle, island)
+    partition, views = prefix_partition(island, islands), island_views(puzzle, island)
 
     def made(puzzle: Puzzle) -> Engine:
         match name:
             case "auto":
-                return MainEngine(puzzle, params, seed, island, lot, views)
+                return MainEngine(puzzle, params, seed, island, partition, views)
             case "construct":
-                return MainEngine(puzzle, construction_only(params), seed, island, lot, views)
+                return MainEngine(puzzle, construction_only(params), seed, island, partition, views)
             case "beam":
                 return BeamEngine(puzzle, params, random_state(seed, island))
             case "tabu":

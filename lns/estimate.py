@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import rotate_puzzle
-from lns.construct.schedule_search import Aim, Fit, best_schedule
+from lns.construct.schedule_search import ChildMeans, ScheduleForecast, best_schedule
 from lns.distinct_boards import DistinctBoards
 from lns.engines import construction_only
 from lns.main_engine import MainEngine
@@ -25,8 +25,8 @@ from lns.orientation import best_quarter_turns, island_views
 from lns.params import Params
 from lns_support.errors import InputError
 
-ENOUGH = 20  # families of a score, after which the next score is looked for
-TRUSTED = 10  # families, from which a ratio is worth something; where fewer come, `low` and `high` are far apart
+RAISE_TARGET_COUNT = 20  # families of a score, after which the next score is looked for
+RELIABLE_COUNT = 10  # families, from which a ratio is worth something; where fewer come, `low` and `high` are far apart
 EDGES = 2  # over which the price of an edge is measured
 SHOWN_BELOW = 3  # scores below the highest well measured one
 HOPELESS_DAYS = 1e6
@@ -34,16 +34,16 @@ HOPELESS_DAYS = 1e6
 
 @dataclass
 class Tally:
-    """Boards of at least one score: ``finds`` in all, and their ``distinct_boards``, in the ``seconds`` that they
+    """Boards of at least one score: ``boards`` in all, and their ``distinct_boards``, in the ``seconds`` that they
     counted."""
 
     seconds: float = 0.0
-    finds: int = 0
+    boards: int = 0
     distinct_boards: DistinctBoards = field(default_factory=DistinctBoards)
 
     def add(self, placements: IntArray) -> None:
         """Count a board; as a family of its own, if it differs from all earlier ones in enough cells."""
-        self.finds += 1
+        self.boards += 1
         if self.distinct_boards.find(placements) is None:
             self.distinct_boards.add(placements)
 
@@ -54,7 +54,7 @@ class Tally:
     @property
     def per_hour(self) -> float:
         """Families. The one that ended the counting is left out: with it the rate would be too high on average."""
-        counted = self.count - 1 if self.count >= ENOUGH else self.count
+        counted = self.count - 1 if self.count >= RAISE_TARGET_COUNT else self.count
         return 3600 * counted / self.seconds
 
 
@@ -84,7 +84,7 @@ class EstimateRow:
 
 @dataclass(frozen=True)
 class Estimate:
-    """``trusted``: the highest score of which `TRUSTED` families came, or as many as came at all.
+    """``measured_score``: the highest score of which `RELIABLE_COUNT` families came, or as many as came at all.
 
     Expected rates above it are extrapolated. ``interrupted``: by Ctrl-C, before the time was over.
     """
@@ -92,7 +92,7 @@ class Estimate:
     rows: tuple[EstimateRow, ...]
     seconds: float
     nodes: int
-    trusted: int
+    measured_score: int
     interrupted: bool = False
 
 
@@ -129,23 +129,23 @@ class Measurement:
                     for score in range(self.target, find.score + 1):
                         self.tallies[score].add(find.board.placements)
             passed = self.target
-            while self.target < most and self.tallies[self.target].count >= ENOUGH:
+            while self.target < most and self.tallies[self.target].count >= RAISE_TARGET_COUNT:
                 self.target += 1
             if self.target > passed:
-                progress(f"{self.seconds:6.1f} s: {ENOUGH} different boards of {self.target - 1} or more")
+                progress(f"{self.seconds:6.1f} s: {RAISE_TARGET_COUNT} different boards of {self.target - 1} or more")
 
     @property
     def nodes(self) -> int:
         """Placements in ``seconds``."""
         return self.search.statistics.placements - self._nodes_before
 
-    def best_arm(self, score: int) -> Fit:
+    def best_arm(self, score: int) -> ChildMeans:
         """What the search has learned of the arm that promises most boards of ``score``, among those searched."""
-        arms = self.search.arms.arms
-        fits = [arm.known() for arm in arms if arm.shuffles] or [arm.known() for arm in arms]
+        arms = self.search.bandit.arms
+        fits = [arm.shrunk_estimate() for arm in arms if arm.restarts] or [arm.shrunk_estimate() for arm in arms]
         return max(fits, key=lambda fit: self.best_aim(fit, score).rate)
 
-    def best_aim(self, fit: Fit, score: int) -> Aim:
+    def best_aim(self, fit: ChildMeans, score: int) -> ScheduleForecast:
         """The forecast of the best schedule for ``score``."""
         return best_schedule(fit, self.puzzle, self.params.construct, self.puzzle.max_score - score)
 
@@ -172,22 +172,22 @@ def estimate(
         raise KeyboardInterrupt
     if not seen:
         raise InputError(f"no board of {puzzle.name} was constructed in {seconds:g} s; expected a longer --time")
-    enough = min(TRUSTED, max(measured.tallies[score].count for score in seen))
-    trusted = max(score for score in seen if measured.tallies[score].count >= enough)
-    fit = measured.best_arm(trusted)
-    promised = measured.best_aim(fit, trusted).rate
+    enough = min(RELIABLE_COUNT, max(measured.tallies[score].count for score in seen))
+    measured_score = max(score for score in seen if measured.tallies[score].count >= enough)
+    fit = measured.best_arm(measured_score)
+    promised = measured.best_aim(fit, measured_score).rate
     rows: list[EstimateRow] = []
-    for score in range(max(seen[0], trusted - SHOWN_BELOW), puzzle.max_score + 1):
-        rows.append(_row(score, trusted, promised, fit, measured))
+    for score in range(max(seen[0], measured_score - SHOWN_BELOW), puzzle.max_score + 1):
+        rows.append(_row(score, measured_score, promised, fit, measured))
         if rows[-1].core_days > HOPELESS_DAYS:
             break
-    return Estimate(tuple(rows), measured.seconds, measured.nodes, trusted, interrupted)
+    return Estimate(tuple(rows), measured.seconds, measured.nodes, measured_score, interrupted)
 
 
-def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurement) -> EstimateRow:
-    """``promised``: boards of at least ``trusted`` a node by the forecast from ``fit``."""
+def _row(score: int, measured_score: int, promised: float, fit: ChildMeans, measured: Measurement) -> EstimateRow:
+    """``promised``: boards of at least ``measured_score`` a node by the forecast from ``fit``."""
     tally, aim = measured.tallies[score], measured.best_aim(fit, score)
-    nearest = min(score, trusted)
+    nearest = min(score, measured_score)
     edges = min(EDGES, nearest - min(measured.tallies))
     known, below = measured.tallies[nearest], measured.tallies[nearest - edges] if edges else None
     rate = known.per_hour
@@ -196,8 +196,8 @@ def _row(score: int, trusted: int, promised: float, fit: Fit, measured: Measurem
     if score > nearest:
         low = rate * min(1.0, aim.rate / max(promised, 1e-300))
         high = low
-        if below is not None and below.finds:  # the price of the last edges, in boards or in families
-            boards = below.finds / below.seconds / (known.finds / known.seconds)
+        if below is not None and below.boards:  # the price of the last edges, in boards or in families
+            boards = below.boards / below.seconds / (known.boards / known.seconds)
             distinct_boards = below.per_hour / known.per_hour
             high = max(low, rate / max(1.0, boards, distinct_boards) ** ((score - nearest) / edges))
         expected = math.sqrt(low * high)

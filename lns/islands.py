@@ -21,7 +21,7 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.engine import Engine, FoundBoard, State, Statistics
 from lns.params import Params
-from lns.worker_pool import WorkerLost, WorkerPool, is_worker, stop_requested
+from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, is_worker, stop_requested
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -52,7 +52,7 @@ class Task:
 
     puzzle: Puzzle
     params: Params
-    engine: str  # one of lns.names.ENGINES
+    engine: str  # one of lns.engines.ENGINES
     seed: int
     number: int  # of the island
     islands: int  # how many there are
@@ -162,7 +162,7 @@ class Archipelago:
     workers : int
         Number of islands that are searched, each by one worker.
     engine : str
-        One of `lns.names.ENGINES`.
+        One of `lns.engines.ENGINES`.
     start : Board, optional
         Full legal board to improve; no worse board becomes the best.
     start_score : int
@@ -176,7 +176,7 @@ class Archipelago:
         Islands of earlier sessions by number. Those without a worker keep their state.
     operators : sequence of str, optional
         Operators of the engine 'lns'; by default all that are known in this process. A worker that does not know one
-        of them raises InputError.
+        of them raises InputError. One that was registered in this process only needs ``workers=1`` or an executor.
 
     Attributes
     ----------
@@ -212,12 +212,12 @@ class Archipelago:
         self.best, self.best_score, self.origin = start, start_score, "start"
         self.islands: dict[int, Island] = dict(islands or {})
         self.pids: dict[int, int] = {}
-        self._operators = operators if operators is not None else _known_operators(engine)
+        self._operators, in_process = _choose_operators(engine, operators, executor, workers)
         self._fixed_min_score = min_score
         self._found_boards: list[tuple[int, FoundBoard]] = []
         self._lost: Counter[int] = Counter()
         self._idle: set[int] = set(range(workers))
-        self._executor = executor
+        self._executor = InProcessExecutor() if in_process else executor
         self._pool: WorkerPool | None = None
         self._stop = False
         self._began: float | None = None
@@ -417,10 +417,19 @@ class Archipelago:
             self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin
 
 
-def _known_operators(engine: str) -> tuple[str, ...] | None:
-    """The operators that this process knows, for the engine that uses them."""
+def _choose_operators(
+    engine: str, operators: Sequence[str] | None, executor: Executor | None, workers: int
+) -> tuple[Sequence[str] | None, bool]:
+    """The operators of the engine, and whether the search must run in this process, which alone knows one of them."""
     if engine != "lns":
-        return None
-    from lns.neighbourhoods.operators import operator_names
+        return None, False
+    from lns.neighbourhoods.operators import ENTRY_POINTS, operator_names, process_only_operators
 
-    return operator_names()
+    chosen = operator_names() if operators is None else tuple(operators)
+    process_only = sorted(process_only_operators() & set(chosen)) if executor is None else []
+    if process_only and workers > 1:
+        raise InputError(
+            f"operator '{process_only[0]}' is registered in this process only, and worker processes cannot use it; "
+            f"expected one worker, or an entry point of the group '{ENTRY_POINTS}'"
+        )
+    return chosen, bool(process_only)

@@ -38,12 +38,12 @@ class MainEngine:
         params: Params,
         seed: int,
         island: int,
-        lot: tuple[int, int] = (0, 1),
+        partition: tuple[int, int] = (0, 1),
         views: Sequence[View] = (IDENTITY_VIEW,),
     ) -> None:
-        self.puzzle, self.params, self.island, self.lot = puzzle, params, island, lot
+        self.puzzle, self.params, self.island, self.partition = puzzle, params, island, partition
         self.random: RandomState = random_state(seed, island)
-        self.arms = QuotaBandit(puzzle, params.construct, self.random, views)
+        self.bandit = QuotaBandit(puzzle, params.construct, self.random, views)
         self.constructor: Constructor | None = None
         self.best: Board | None = None
         self.best_score = -1
@@ -53,7 +53,7 @@ class MainEngine:
         self.lifted = 0  # edges that regions have added to the best board
         self.region = 0  # the next region of the best board to rework
         self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
-        self.died = 0  # beams in a row that did not get to the cut
+        self.failed_beams = 0  # beams in a row that did not get to the cut
         self._regions: list[tuple[int, ...]] | None = None
         self._finds: list[FoundBoard] = []
 
@@ -64,15 +64,15 @@ class MainEngine:
     @property
     def expected_best_score(self) -> float | None:
         """By the prefixes of the construction, and by what regions have added to the best board."""
-        constructed = self.arms.expected_best_score(self.constructor) if self.constructor else None
+        constructed = self.bandit.expected_best_score(self.constructor) if self.constructor else None
         return None if constructed is None else min(constructed + self.lifted, self.puzzle.max_score)
 
     @property
     def statistics(self) -> Statistics:
         made = Statistics(
             window_nodes=self.window_nodes,
-            arms=len(self.arms.arms),
-            colour_sets=len({(arm.view, arm.colour_set) for arm in self.arms.arms if arm.percent}),
+            arms=len(self.bandit.arms),
+            colour_sets=len({(arm.view, arm.colour_set) for arm in self.bandit.arms if arm.scale_percent}),
             boards=self.boards,
             beam_nodes=self.beam_nodes,
             beam_prefixes=self.beam_prefixes,
@@ -93,9 +93,9 @@ class MainEngine:
         if self.quiet > self.params.windows.patience and self._may_rework() and self._rework(self.best):
             return
         built = self.constructor or self._begin()
-        if built.over or self.arms.outdone(built, self._mismatches):
+        if built.restart_due or self.bandit.should_abandon(built, self._mismatches):
             self._begin_again(built)
-        if self.params.engine.beams and self.arms.barren and self.beam_nodes <= built.nodes:
+        if self.params.engine.beams and self.bandit.no_prefix_found and self.beam_nodes <= built.nodes:
             self._beams(1)
             return
         wanted = min(self.best_score + 1, self.params.engine.search_floor or self.puzzle.max_score + 1)
@@ -112,14 +112,14 @@ class MainEngine:
 
     def _beams(self, number: int) -> None:
         """So many beams, each from the empty board to its last tail, for boards better than the best."""
-        beam = BeamEngine(self.puzzle, self.params, self.random, self.died)
+        beam = BeamEngine(self.puzzle, self.params, self.random, self.failed_beams)
         if self.best is not None:
             beam.inject_incumbent(self.best, self.best_score)
         for _ in range(number):
             beam.complete()
         self.beam_nodes += beam.nodes
         self.beam_prefixes += beam.prefixes
-        self.died = beam.died
+        self.failed_beams = beam.failed_beams
         for find in beam.pop_boards():
             self._offer(find.board, find.origin)
 
@@ -149,15 +149,15 @@ class MainEngine:
 
     def _begin(self) -> Constructor:
         """Measure the instance, and choose what to search first."""
-        schedule = self.arms.choose(self._mismatches)
-        self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random, self.lot)
+        schedule = self.bandit.choose_schedule(self._mismatches)
+        self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random, self.partition)
         return self.constructor
 
     def _begin_again(self, built: Constructor) -> None:
         """Learn from the shuffle that is over, and choose what to search next."""
-        self.arms.learn(built)
-        schedule = self.arms.choose(self._mismatches)
-        built.begin(schedule, self.arms.work)
+        self.bandit.learn(built)
+        schedule = self.bandit.choose_schedule(self._mismatches)
+        built.restart(schedule, self.bandit.nodes_before)
 
     def _offer(self, board: Board, origin: str) -> None:
         find = verified_board(self.puzzle, board, origin)
@@ -193,14 +193,14 @@ class MainEngine:
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
-        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died
+        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.failed_beams
         state: State = {
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.boards, self.quiet, self.region, *efforts]),
             "random": self.random.copy(),
-            "lot": np.array(self.lot),
+            "partition": np.array(self.partition),
         }
-        state.update({f"arms.{name}": value for name, value in self.arms.state().items()})
+        state.update({f"bandit.{name}": value for name, value in self.bandit.state().items()})
         built = {} if self.constructor is None else self.constructor.state()
         for name, dtype in Constructor.STATE.items():
             state[f"construct.{name}"] = built.get(name, np.zeros(0, dtype=dtype))
@@ -211,27 +211,29 @@ class MainEngine:
         puzzle = self.puzzle
         self.best_score = int(state["counters"][0])
         self.boards, self.quiet, self.region, *efforts = saved_counters(state["counters"][1:])
-        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died = efforts
+        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.failed_beams = efforts
         self.random[:] = state["random"]
-        number, islands = saved_counters(state["lot"])
+        number, islands = saved_counters(state["partition"])
         if number >= islands:
             raise InputError("the saved island is none of so many")
-        if self.lot[1] % islands or self.lot[0] % islands != number:
+        if self.partition[1] % islands or self.partition[0] % islands != number:
             # its part is kept, as those of the others are told apart by it; where there are twice or more times as many
             # islands now, it keeps a part of it, and leaves the rest to the new ones
-            self.lot = number, islands
+            self.partition = number, islands
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
         if self.best_score != (-1 if self.best is None else legal_score(puzzle, self.best)):
             raise InputError("the saved score contradicts the saved board")
         self._regions = None
-        known, built = (_part(state, part) for part in ("arms.", "construct."))
+        known, built = (_part(state, part) for part in ("bandit.", "construct."))
         if len(known["fits"]) == 0:
             return
         if any(len(value) == 0 for value in built.values()):
             raise InputError("the saved construction is not whole")
-        self.arms.restore(known)
-        self.constructor = Constructor(puzzle, self.params.construct, self.arms.schedule(), self.random, self.lot)
+        self.bandit.restore(known)
+        self.constructor = Constructor(
+            puzzle, self.params.construct, self.bandit.schedule(), self.random, self.partition
+        )
         self.constructor.restore(built)
 
 

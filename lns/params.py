@@ -69,16 +69,16 @@ class ConstructParams(Component):
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct", "beam", "lns")
 
-    band: float = option(
+    column_major_fraction: float = option(
         0.25, "share of the rows, at the end, that are filled column by column", 0.0, 1.0, tune=(0.15, 0.4)
     )
-    lead: int = option(0, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
-    corner: int = option(2, "last columns of that band, filled row and column in turn", 1, 64, tune=(1, 6))
+    column_major_skip: int = option(0, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
+    corner_size: int = option(2, "last columns of that band, filled row and column in turn", 1, 64, tune=(1, 6))
     tail: int = option(6, "cells at the end that the exact search fills", 1, 16, tune=(2, 12), engines=_DEPTH_FIRST)
     tail_nodes: int = option(
         20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True, tune=(1000, 300_000)
     )
-    quota: float = option(
+    quota_scale: float = option(
         1.0,
         "height of the quota that is tried first; 0: no quota",
         0.0,
@@ -86,9 +86,14 @@ class ConstructParams(Component):
         tune=(0.85, 1.15),
         engines=_DEPTH_FIRST,
     )
-    border_colours: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota")
+    border_colours: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota_scale")
     inner_colours: int = option(
-        2, "favoured inner colours; more, in proportion, on boards larger than 16x16", 0, 8, tune=(1, 4), when="quota"
+        2,
+        "favoured inner colours; more, in proportion, on boards larger than 16x16",
+        0,
+        8,
+        tune=(1, 4),
+        when="quota_scale",
     )
     population: int = option(
         1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000), engines=_DEPTH_FIRST
@@ -261,7 +266,7 @@ def load(path: str | Path) -> Params:
         raise InputError(f"not TOML: {error}", path) from None
 
 
-def unnamed(text: str) -> list[str]:
+def omitted_names(text: str) -> list[str]:
     """Parameters that parameters as TOML leave at their defaults, as 'section.name'."""
     named = tomllib.loads(text)
     return [

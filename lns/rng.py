@@ -55,6 +55,6 @@ def next_u64(state: RandomState) -> np.uint64:
 
 
 @inline_flat_kernel
-def below(state: RandomState, n: int) -> int:
+def random_below(state: RandomState, n: int) -> int:
     """A number in 0..n-1, n < 2**31 (bias below 2**-32)."""
     return np.int64(((next_u64(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

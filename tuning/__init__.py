@@ -1,0 +1,3 @@
+"""Parameter tuning and benchmarks."""
+
+SAMPLERS = ("tpe", "cmaes", "random")  # names of `lns tune --sampler`

@@ -11,10 +11,10 @@ WHOLE = "whole"
 OFF: dict[str, dict[str, dict[str, float]]] = {
     "no beams": {"engine": {"beams": 0}},
     "no regions": {"windows": {"nodes": 0}},
-    "no quota": {"construct": {"quota": 0.0}},
+    "no quota": {"construct": {"quota_scale": 0.0}},
     "no tail": {"construct": {"tail": 1}},  # the construction itself places all cells but the last
     "long tail": {"construct": {"tail": 14}},
-    "row by row": {"construct": {"band": 0.0}},
+    "row by row": {"construct": {"column_major_fraction": 0.0}},
     "breaks for the next score": {"construct": {"schedule_slack": 0}},
     "one shuffle": {"construct": {"restart_nodes": 10**12, "restart_nodes_without_prefix": 10**12}},
 }

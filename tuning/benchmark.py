@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from instances.formats import load_puzzle
@@ -27,6 +26,7 @@ from lns_support.child_process import peak_bytes
 from lns_support.csv_records import append_row
 from lns_support.errors import InputError
 from lns_support.files import read_text
+from lns_support.version import __version__
 
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
@@ -140,7 +140,7 @@ def summary(
     times = [at for at in (one.seconds_to(median) for one in runs) if at is not None]
     return {
         "date": time.strftime("%Y-%m-%d"),
-        "version": version("lns"),
+        "version": __version__,
         "instance": name,
         "seconds": round(seconds),
         "workers": workers,

@@ -78,7 +78,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
         for find in search.pop_boards():
             if _is_new(find.board.placements, find.score, tallies):
                 boards.append((rotate_board(find.board, -turns).placements, find.score))
-    work = sum(arm.work for arm in search.arms.arms) or 1.0
+    work = sum(arm.node_equivalents for arm in search.bandit.arms) or 1.0
     return Count(
         seed,
         island,
@@ -86,7 +86,7 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
         tuple(boards),
         search.statistics.node_equivalents,
         time.process_time() - began,
-        tuple((arm.view, arm.colour_set, arm.percent, arm.work / work) for arm in search.arms.arms),
+        tuple((arm.view, arm.colour_set, arm.scale_percent, arm.node_equivalents / work) for arm in search.bandit.arms),
     )
 
 

@@ -121,8 +121,8 @@ class TrialRun:
         self._best_possible = pair.puzzle.max_score
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._least = min(LEAST_STEP, step)
-        self._measuring = node_equivalents.measuring(params.construct.population, pair.puzzle.cells)
-        self._census = node_equivalents.census(pair.puzzle.cells)
+        self._measuring = node_equivalents.population(params.construct.population, pair.puzzle.cells)
+        self._census = node_equivalents.quota_profile(pair.puzzle.cells)
         self._work = 0
         self._rises: list[tuple[int, int]] = []
         self._hopes: list[tuple[float, int]] = []

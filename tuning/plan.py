@@ -10,20 +10,20 @@ import json
 import logging
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
-from importlib.metadata import version
 from pathlib import Path
 
 from instances.formats import load_puzzle, write
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
-from lns.names import SAMPLERS
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_integer
+from lns_support.version import __version__
+from tuning import SAMPLERS
 from tuning.objective import FORMULA, Pair, TrialRun
 from tuning.run_store import locked
 from tuning.sampler import check_sampler
@@ -32,7 +32,7 @@ from tuning.sources import engine_digest
 log = logging.getLogger("lns")
 
 SETTINGS, BASE, JOURNAL, RUNS, GUARD = "study.json", "base.toml", "journal.log", "runs.jsonl", "study.lock"
-SCHEMA = 2  # 2: shares of candidates, sources and command are always there
+SCHEMA = 3  # 3: names of parameters; 2: shares of candidates, sources and command are always there
 PAIRS, HELD_OUT_PAIRS, RUN_S, SEED = 10, 24, 10.0, 1  # where nobody says
 LEAST_PAIRS = 20  # of the validation: below, nothing is called better
 SHORT = 4  # a short run has this part of a long run's nodes
@@ -177,7 +177,7 @@ def _plan(wish: Wish, named: list[Puzzle]) -> Plan:
         first_seeds=first,
         objective=FORMULA,
         sources=engine_digest(),
-        version=version("lns"),
+        version=__version__,
         command=wish.command,
         sampler=wish.sampler or SAMPLERS[0],
     )

@@ -29,7 +29,7 @@ class Seeded(BaseSampler):
     """A sampler whose chance depends on the study's seed and the number of the trial alone.
 
     One with a single seed would draw the same numbers again after every restart, and in every process. ``kind``: one
-    of `lns.names.SAMPLERS`, which all draw the same first `STARTUP` trials; 'random' goes on as it began. ``base``:
+    of `tuning.SAMPLERS`, which all draw the same first `STARTUP` trials; 'random' goes on as it began. ``base``:
     values by name of what is to be beaten. Among many parameters hardly a random trial comes near it, and TPE, which
     follows the best it has seen, would not look there again. ``space``: the parameters that are searched.
     """

@@ -1,31 +1,68 @@
-"""The engine that a study is begun with, named by its sources: runs of two engines cannot be compared."""
+"""The digest of the sources that decide a run: runs of two versions of an engine cannot be compared."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
-_DECISIVE = (
-    "lns_support",
-    "instances",
-    "exact",
-    "lns",
-    "tuning/objective.py",
-)  # what a run finds, and how its work is counted
-_COMPARATORS = ("blocks", "cover", "cp", "paper", "polyominoes", "sat", "sls")
-_APART = ("lns/cli", "lns/runs", "instances/draw", *(f"exact/{name}" for name in _COMPARATORS))  # no engine sees these
+_RUN = "tuning.objective"  # makes the runs of a trial; what it imports, directly or not, decides what a run finds
 
 
 @cache
 def engine_digest(root: Path = _ROOT) -> str:
-    """Digest of every byte of the sources that can decide a run; read once, when the process begins with a study."""
-    found = hashlib.sha256()
-    paths = [path for name in _DECISIVE for path in (root / name, *(root / name).rglob("*.py")) if path.is_file()]
-    for path in sorted(paths):
-        name = path.relative_to(root).as_posix()
-        if not name.startswith(tuple(f"{apart}/" for apart in _APART)):
-            data = path.read_bytes()
-            found.update(f"{name} {len(data)}\n".encode() + data)
-    return found.hexdigest()[:32]
+    """Digest of all sources that can decide a run.
+
+    Parameters
+    ----------
+    root : Path
+        Directory of the packages.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits. They are computed once in a process, when it opens a study.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(decisive_sources(root)):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
+    return digest.hexdigest()[:32]
+
+
+def decisive_sources(root: Path = _ROOT) -> set[Path]:
+    """Files of `tuning.objective` and of every module of this project that it imports, directly or not.
+
+    Imports for the type checker do not count, nor those inside functions of a package's `__init__`.
+    """
+    waiting, paths = [_RUN], set()
+    while waiting:
+        module = waiting.pop()
+        path = _path_of(root, module)
+        if path is not None and path not in paths:
+            paths.add(path)
+            waiting += [module.rpartition(".")[0], *_imports(path)]
+    return paths
+
+
+def _path_of(root: Path, module: str) -> Path | None:
+    base = root.joinpath(*module.split("."))
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if module and path.is_file()), None)
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Dotted names that the file imports; for ``from a import b`` both a and a.b, which may be a module."""
+    waiting: list[ast.AST] = list(ast.parse(path.read_bytes()).body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names))
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif not (path.name == "__init__.py" and isinstance(node, ast.FunctionDef)):
+            waiting += ast.iter_child_nodes(node)

@@ -12,7 +12,6 @@ import os
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,7 @@ from lns.params import Params
 from lns.runs.files import utc_now
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
+from lns_support.version import __version__
 from tuning.plan import LEAST_PAIRS, params_digest
 from tuning.study import BEST, FINISHED, Study, value_of
 
@@ -194,7 +194,7 @@ def write_best(study: Study, found: Conclusion) -> None:
     header = [
         f"# command: {plan.command}",
         f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
-        f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {version('lns')}, {utc_now()}",
+        f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {__version__}, {utc_now()}",
         f"# evidence: {winner}",
         "# (objective, 95% confidence interval; Wilcoxon signed rank, one-sided, corrected for the candidates tried)",
     ]

@@ -1,4 +1,9 @@
-"""Bailleux 2025 (seed 002), section 3: four encodings on balanced toroidal puzzles, tables 4 to 7."""
+"""Bailleux 2025, section 3: the four SAT encodings on balanced toroidal puzzles, tables 4 to 7.
+
+References
+----------
+O. Bailleux, "Quel codage CNF pour les contraintes de concordance de motifs d'Eternity II ?", 2025.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import PlannedRun, columns, mean, rounded, solver_run
+from exact.paper.runs import PlannedRun, columns, mean_of, rounded, solver_run
 from instances.generate import balanced_torus
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
@@ -28,20 +33,25 @@ PAPER: dict[str, dict[int, tuple[float, float, int, float | None]]] = {
 
 @dataclass(frozen=True)
 class Plan:
+    """The runs: ``per_size`` puzzles for each of ``sizes`` (sides), each by all ``solvers``.
+
+    ``seconds``: limit of a run, in processor time; ``seed``: seed of the first puzzle of each size, the next ones count
+    up; ``sat_solver``: the solver of python-sat for the encodings; ``solvers``: names of `exact.registry.SOLVERS`.
+    """
+
     sizes: tuple[int, ...] = (5, 6, 7)
     per_size: int = 5
     seconds: float = 20.0
     seed: int = 1
     sat_solver: str = "kissat404"
     solvers: tuple[str, ...] = (*(f"sat:{name}" for name in ENCODINGS), "colorpairs", "rowscan")
-    """Any of the single interface, on the same puzzles: where does which win?"""
 
 
 FULL = Plan(sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """Sizes n with n colours, as the paper's numbers of variables imply."""
+    """Plan all runs. A puzzle of side n has n colours, as the paper's numbers of variables imply."""
     for n in plan.sizes:
         for index in range(plan.per_size):
             puzzle = balanced_torus(n, n, plan.seed + index).puzzle
@@ -50,52 +60,52 @@ def runs(plan: Plan) -> Iterator[PlannedRun]:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """One line a size and method, the paper's figures behind ours."""
+    """The text of tables 4 to 7: a line for each method and size, with the paper's figures in the last columns."""
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses",
               "paper: %", "mean s", "variables", "clauses"]]  # fmt: skip
     for solver in plan.solvers:
         for n in plan.sizes:
-            ours = _of(rows, solver, n)
-            if not ours:
+            chosen = _of(rows, solver, n)
+            if not chosen:
                 continue
-            times = [row.seconds for row in ours if row.status == "solved"]
-            sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in ours if "clauses" in row.size]
-            variables, clauses = (mean([float(size[at]) / 1000 for size in sizes]) for at in (0, 1))
+            times = [row.seconds for row in chosen if row.status == "solved"]
+            sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
+            variables, clauses = (mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1))
             paper = PAPER.get(solver.removeprefix("sat:"), {}).get(n)
             lines.append(
                 [
                     solver,
                     f"{n}x{n}",
-                    str(len(ours)),
-                    f"{100 * len(times) / len(ours):.0f}",
+                    str(len(chosen)),
+                    f"{100 * len(times) / len(chosen):.0f}",
                     rounded(min(times, default=float("nan"))),
-                    rounded(mean(times)),
+                    rounded(mean_of(times)),
                     rounded(max(times, default=float("nan"))),
                     *(f"{value:,.1f}k" if value == value else "-" for value in (variables, clauses)),
                     *(["-"] * 4 if paper is None else [str(paper[2]), "-" if paper[3] is None else str(paper[3])]),
                     *([] if paper is None else [f"{paper[0]}k", f"{paper[1]}k"]),
                 ]
             )
-    head = f"seed 002, tables 4 to 7: {plan.sat_solver}, limit {plan.seconds:.0f} s of processor time\n"
+    head = f"Bailleux 2025, tables 4 to 7: {plan.sat_solver}, limit {plan.seconds:.0f} s of processor time\n"
     return head + columns(lines) + "\n\n" + best(rows, plan)
 
 
 def best(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Encodings against the other solvers, size by size: of each side the one that solves most, then the fastest."""
+    """A table by size: the best encoding beside the best other solver. Best: most puzzles solved, then least time."""
     lines = [["size", "best encoding", "solved", "mean s", "best other", "solved", "mean s"]]
     for n in plan.sizes:
         line = [f"{n}x{n}"]
         for encoding in (True, False):
             ranked = []
             for solver in plan.solvers:
-                ours = _of(rows, solver, n)
-                if ours and solver.startswith("sat:") == encoding and all(row.status != "refused" for row in ours):
-                    times = [row.seconds for row in ours if row.status == "solved"]
-                    ranked.append((-len(times) / len(ours), mean(times), solver, f"{len(times)} of {len(ours)}"))
+                chosen = _of(rows, solver, n)
+                if chosen and solver.startswith("sat:") == encoding and all(row.status != "refused" for row in chosen):
+                    times = [row.seconds for row in chosen if row.status == "solved"]
+                    ranked.append((-len(times) / len(chosen), mean_of(times), solver, f"{len(times)} of {len(chosen)}"))
             _, seconds, solver, solved = min(ranked, default=(0.0, float("nan"), "-", "-"))
             line += [solver, solved, "-" if seconds != seconds else f"{seconds:.3f}"]
         lines.append(line)
-    return "where encodings win, and where other solvers do\n" + columns(lines)
+    return "the best encoding and the best other solver, by size\n" + columns(lines)
 
 
 def _of(rows: Sequence[ComparisonRow], solver: str, n: int) -> list[ComparisonRow]:
@@ -103,7 +113,7 @@ def _of(rows: Sequence[ComparisonRow], solver: str, n: int) -> list[ComparisonRo
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Seconds by size, one line a method, to an image file."""
+    """Draw the mean seconds by size, a curve for each method, to the image file ``path``. Needs matplotlib."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 4))
@@ -112,7 +122,7 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
         for row in rows:
             if row.solver == solver and row.status == "solved":
                 times.setdefault(int(row.instance.split("-")[2].split("x")[0]), []).append(row.seconds)
-        axes.plot(sorted(times), [mean(times[n]) for n in sorted(times)], marker="o", label=solver)
+        axes.plot(sorted(times), [mean_of(times[n]) for n in sorted(times)], marker="o", label=solver)
     axes.set(xlabel="side of the board", ylabel="mean seconds of those solved", yscale="log")
     axes.legend()
     figure.savefig(path, dpi=120, bbox_inches="tight")

@@ -1,7 +1,11 @@
-"""The experiment of seed 000 (section 6): instances, methods, and a log of runs that can be continued.
+"""Benoist & Bourreau 2008, section 6: the methods on random puzzles, and a CSV log of runs that can be continued.
 
-Instances: every inner edge uniform in 1..K, four corners fixed. The paper does not say which K it used; `COLOURS`
-are the values around which a size is neither trivial nor hopeless.
+The colour of every inner edge is drawn uniformly from 1..K, and the four corners are fixed. The paper does not say
+which K it used; `COLOURS` has, for each size, the values at which puzzles are neither trivial nor out of reach.
+
+References
+----------
+T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008, section 6.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from lns_support import csv_records
 
 ROW_SCAN = "row scan"
 REFERENCE = "ColorPairs"
-METHODS: dict[str, Options | None] = {  # None: not ColorPairs
+METHODS: dict[str, Options | None] = {  # None: a solver other than ColorPairs
     REFERENCE: Options(),
     ROW_SCAN: None,
     "without backjumping": Options(backjumping=False),
@@ -39,11 +43,23 @@ COLOURS = {7: (6, 5), 8: (8, 7), 9: (10, 9), 10: (12, 11)}
 
 @dataclass(frozen=True)
 class Plan:
-    """``per_size`` instances of each size, colours and seeds in turn.
+    """The runs of the experiment.
 
-    ``budget``: seconds of processor time for a method on an instance. Where the reference finishes, the row scan gets
-    ``patience`` times as many, because it is what the others are measured against. ``methods``: names in `METHODS`,
-    the reference and the row scan first.
+    Parameters
+    ----------
+    sizes : tuple of int
+        Sides of the boards, keys of `COLOURS`.
+    per_size : int
+        Instances of each size; they take the numbers of colours of their size in turn.
+    budget : float
+        Seconds of processor time for a method on an instance.
+    seed : int
+        Seed of the first instance of each size and number of colours; the next ones count up.
+    patience : float
+        The row scan gets this many times `budget` on instances that the reference finishes, because the other methods
+        are compared with it.
+    methods : tuple of str
+        Keys of `METHODS`; the first two are `REFERENCE` and `ROW_SCAN`.
     """
 
     sizes: tuple[int, ...] = (7, 8, 9, 10)
@@ -54,7 +70,7 @@ class Plan:
     methods: tuple[str, ...] = tuple(METHODS)
 
     def instances(self) -> Iterator[tuple[int, int, int]]:
-        """(size, colours, seed) of each."""
+        """(size, colours, seed) of each instance."""
         for size in self.sizes:
             for index in range(self.per_size):
                 colours = COLOURS[size]
@@ -67,7 +83,7 @@ FULL = Plan(per_size=35, budget=3600.0, patience=1.0)
 
 @dataclass(frozen=True)
 class ExperimentRun:
-    """One method on one instance; ``seconds`` and ``budget`` are of processor time."""
+    """The result of one method on one instance; a row of the log. ``seconds`` and ``budget`` are processor time."""
 
     size: int
     colours: int
@@ -81,28 +97,47 @@ class ExperimentRun:
 
     @property
     def instance(self) -> str:
+        """The name of the instance, like 7x7-c6-s1: size, colours, seed."""
         return f"{self.size}x{self.size}-c{self.colours}-s{self.seed}"
 
     @property
     def finished(self) -> bool:
+        """Whether the search was complete within its budget."""
         return self.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
 
-    def told(self) -> str:
+    def describe(self) -> str:
+        """Instance, method and result in one line."""
         return f"{self.instance} {self.method}: {self.status}, {self.nodes:,} nodes, {self.seconds:.2f} s"
 
 
 def instance(size: int, colours: int, seed: int) -> Puzzle:
-    """The puzzle with its four corners fixed."""
+    """A puzzle of ``size`` x ``size`` cells with uniform colours, its four corners fixed as clues."""
     return uniform(size, size, colours, seed).with_clues(corner_cells(size, size)).puzzle
 
 
 def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRun]:
-    """Every method on every instance that the reference or the row scan finishes; runs in ``log`` are not repeated.
+    """Run every method on every instance that the reference or the row scan finishes.
 
-    Raises InputError for a log of another form, RuntimeError when two methods disagree on the number of solutions.
+    Parameters
+    ----------
+    plan : Plan
+    log : Path, optional
+        CSV file of finished runs. Runs that it holds are not repeated; each new run is appended.
+
+    Yields
+    ------
+    ExperimentRun
+        One for each method and instance.
+
+    Raises
+    ------
+    InputError
+        If the log has other columns.
+    RuntimeError
+        If two methods count different numbers of solutions.
     """
-    known = [] if log is None else csv_records.read(log, ExperimentRun)
-    done = {(run.size, run.colours, run.seed, run.method, run.budget): run for run in known}
+    logged = [] if log is None else csv_records.read(log, ExperimentRun)
+    finished = {(run.size, run.colours, run.seed, run.method, run.budget): run for run in logged}
     for solver in ("rowscan", "colorpairs"):  # compiled before anything is timed
         solve(instance(3, 2, 1), solver=solver)
     for size, colours, seed in plan.instances():
@@ -113,7 +148,7 @@ def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRu
                 break
             patient = method == ROW_SCAN and runs[0].finished
             budget = plan.budget * (plan.patience if patient else 1.0)
-            run = done.get((size, colours, seed, method, budget))
+            run = finished.get((size, colours, seed, method, budget))
             if run is None:
                 solver = "rowscan" if method == ROW_SCAN else "colorpairs"
                 options = METHODS[method] or Options()

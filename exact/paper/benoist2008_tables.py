@@ -1,4 +1,4 @@
-"""Tables 1, 2 and 3 of seed 000 from a list of runs, next to the paper's own figures."""
+"""Tables 1, 2 and 3 of Benoist & Bourreau 2008 from a list of runs, beside the figures of the paper."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, ExperimentRun, Plan
 
-# (label, from, to): seconds of the best method
+# (label, from, to): seconds that the fastest method took on an instance
 CLASSES = (
     ("< 1 s", 0.0, 1.0),
     ("1 s to 10 s", 1.0, 10.0),
     ("10 s to 3 min", 10.0, 180.0),
     ("3 min to 1 h", 180.0, 3600.0),
 )
-# The paper's figures are arithmetic means of ratios over the instances that its backtracker finished: lines 1-4, 5-19
-# and 20-31 of its table 1 give them back; their geometric means are the second entries.
+# First entry: the paper's figures, arithmetic means of ratios over the instances that its backtracker finished, as rows
+# 1-4, 5-19 and 20-31 of its table 1 show. Second entry: the geometric means of the same rows.
 _TABLE_2 = {
     "nodes": (("4.3", "1760", "2720", "-"), ("2.9", "377", "407", "321")),
     "time": (("-", "13.4", "23.8", "-"), ("-", "2.9", "3.5", "2.7")),
@@ -40,7 +40,15 @@ Table = dict[str, dict[str, ExperimentRun]]  # instance -> method -> run
 
 
 def tables(runs: Iterable[ExperimentRun], plan: Plan) -> str:
-    """All tables as Markdown. An instance counts where some method finished it."""
+    """All tables as Markdown text.
+
+    Parameters
+    ----------
+    runs : iterable of ExperimentRun
+        Instances that no method finished are left out of the tables.
+    plan : Plan
+        The plan of the runs, for the caption.
+    """
     table: Table = {}
     for run in runs:
         table.setdefault(run.instance, {})[run.method] = run
@@ -49,16 +57,16 @@ def tables(runs: Iterable[ExperimentRun], plan: Plan) -> str:
     order = sorted(table, key=lambda name: best_time(table[name]))
     kept = [table[name] for name in order]
     parts = [
-        f"{drawn} instances, {len(kept)} finished by some method; {plan.budget:g} s of processor time for a method "
+        f"{drawn} instances, {len(kept)} finished by some method; {plan.budget:g} s of processor time for each method "
         f"({plan.budget * plan.patience:g} s for the row scan where ColorPairs finishes); seed {plan.seed}.",
         "**Table 1. Results** (seconds / million nodes; `>` = budget spent)",
         _table_1(kept),
-        "**Table 2. What ColorPairs saves against the row scan** (number of instances; ≥: the row scan did not finish "
-        "some; means beside the paper's are over instances that both finish)",
+        "**Table 2. ColorPairs against the row scan** (in brackets: instances; ≥: the row scan did not finish some; "
+        "the means beside those of the paper are over instances that both finish)",
         _table_2(kept),
-        "**Parts** (change against ColorPairs, geometric means over instances that both finish)",
+        "**Parts of ColorPairs** (change against the whole, geometric means over instances that both finish)",
         _parts(kept),
-        "**Table 3. What the heuristics save against MinOffer** (time / nodes)",
+        "**Table 3. Heuristics against MinOffer** (time and nodes saved)",
         _table_3(kept),
     ]
     return "\n\n".join(parts)
@@ -70,7 +78,7 @@ def best_time(row: dict[str, ExperimentRun]) -> float:
 
 
 def ratio(pairs: Sequence[tuple[ExperimentRun, ExperimentRun]], what: str) -> float | None:
-    """Geometric mean of first over second, of nodes or seconds; None without pairs."""
+    """The geometric mean of first over second, of "nodes" or "seconds" (``what``); None without pairs."""
     if not pairs:
         return None
     logs = [math.log(max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5)) for a, b in pairs]
@@ -78,7 +86,7 @@ def ratio(pairs: Sequence[tuple[ExperimentRun, ExperimentRun]], what: str) -> fl
 
 
 def arithmetic(pairs: Sequence[tuple[ExperimentRun, ExperimentRun]], what: str) -> float | None:
-    """Arithmetic mean of first over second, the paper's; None without pairs."""
+    """The arithmetic mean of the same ratios, which the paper uses; None without pairs."""
     if not pairs:
         return None
     return float(sum(max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs) / len(pairs))
@@ -114,9 +122,9 @@ def _table_2(rows: Sequence[dict[str, ExperimentRun]]) -> str:
         for _, low, high in CLASSES:
             inside = [row for row in _in_class(rows, low, high) if ROW_SCAN in row and row[REFERENCE].finished]
             both = _both(inside, ROW_SCAN, REFERENCE)
-            known = ratio([(row[ROW_SCAN], row[REFERENCE]) for row in inside], field)
-            least = "" if len(both) == len(inside) else "≥ "
-            means[0].append("-" if known is None else f"{least}{known:.3g} ({len(inside)})")
+            geometric = ratio([(row[ROW_SCAN], row[REFERENCE]) for row in inside], field)
+            at_least = "" if len(both) == len(inside) else "≥ "
+            means[0].append("-" if geometric is None else f"{at_least}{geometric:.3g} ({len(inside)})")
             for place, value in ((1, arithmetic(both, field)), (2, ratio(both, field))):
                 means[place].append("-" if value is None else f"{value:.3g} ({len(both)})")
         paper = _TABLE_2[what]
@@ -154,8 +162,8 @@ def _table_3(rows: Sequence[dict[str, ExperimentRun]]) -> str:
             cells = []
             for index, (_, low, high) in enumerate(CLASSES):
                 value = ratio(_both(_in_class(rows, low, high), method, "MinOffer"), field)
-                told = "-" if value is None else f"{1 - value:.0%}"
-                cells.append(told + (f" (paper {paper[what][index]})" if paper else ""))
+                saved = "-" if value is None else f"{1 - value:.0%}"
+                cells.append(saved + (f" (paper {paper[what][index]})" if paper else ""))
             lines.append([f"{_NAMES.get(method, method)}, {what} saved", *cells])
     return _markdown(["when the best takes", *(label for label, _, _ in CLASSES)], lines)
 

@@ -1,4 +1,10 @@
-"""Cuvillier & Szymkowiak 2010 (seed 004), chapter 4: colours x pieces, minisat (and restricted), local searches."""
+"""Cuvillier & Szymkowiak 2010, chapter 4: minisat and five local searches by number of colours and of pieces.
+
+References
+----------
+G. Cuvillier and J. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT",
+Université d'Artois, 2010, tables 4.1 to 4.6.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,7 @@ from exact.compare import ComparisonRow
 from exact.paper.runs import PlannedRun, columns, rounded, solver_run
 from instances.generate import uniform
 
-# method -> (solver of the single interface, solver of python-sat, the seed's table)
+# method -> (name in `exact.registry.SOLVERS`, solver of python-sat, table of the paper)
 METHODS: dict[str, tuple[str, str | None, str]] = {
     "minisat": ("sat:triangles", "minisat22", "4.1"),
     "restricted": ("sat:triangles-restricted", None, "4.1, text"),
@@ -21,7 +27,7 @@ METHODS: dict[str, tuple[str, str | None, str]] = {
     "irots": ("sls:irots", None, "4.6"),
 }
 
-# table -> colours -> {pieces: (seconds of all solved, solved of 100)}; the lines that the docs quote
+# table -> colours -> {pieces: (seconds of all solved, solved of 100)}; rows quoted in docs/papers
 PAPER: dict[str, dict[int, dict[int, tuple[float, int]]]] = {
     "4.1": {2: {16: (0.74, 100), 25: (3.23, 100), 36: (1242.08, 100)},
             4: {16: (0.77, 100), 25: (13.45, 100), 36: (1068.07, 100)},
@@ -55,8 +61,13 @@ PAPER: dict[str, dict[int, dict[int, tuple[float, int]]]] = {
 
 @dataclass(frozen=True)
 class Plan:
+    """The runs: ``per_size`` puzzles for each of ``sizes`` (sides of boards) and ``colours``, by all ``solvers``.
+
+    ``seconds``: limit of a run, in processor time; ``seed``: seed of the first puzzle of each class, the next ones
+    count up; ``solvers``: names of `exact.registry.SOLVERS`.
+    """
+
     sizes: tuple[int, ...] = (3, 4, 5)
-    """Sides of the square boards."""
     colours: tuple[int, ...] = (2, 4, 5, 6, 8, 12)
     per_size: int = 3
     seconds: float = 5.0
@@ -68,7 +79,7 @@ FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(range(2, 18)), 100, 600.0)
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """A class that a method never solved at the next smaller size is still run: the table's zeros are measured."""
+    """Plan all runs, also those of classes that a method is unlikely to solve: zeros in the tables are measured."""
     for side in plan.sizes:
         for colours in plan.colours:
             if colours > 2 * side * (side - 1):
@@ -83,7 +94,7 @@ def runs(plan: Plan) -> Iterator[PlannedRun]:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """A table for each method: mean seconds and solved, the seed's in brackets."""
+    """The text of a table for each method: mean seconds and share solved, the paper's figures in brackets."""
     parts = []
     for method, (solver, _, table) in METHODS.items():
         if solver not in plan.solvers:
@@ -92,13 +103,13 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         for colours in plan.colours:
             line = [str(colours)]
             for side in plan.sizes:
-                found = [
+                chosen = [
                     row
                     for row in rows
                     if row.solver == solver and row.instance.startswith(f"{side * side}-c{colours}-")
                 ]
-                times = [row.seconds for row in found if row.status == "solved"]
-                if not found:
+                times = [row.seconds for row in chosen if row.status == "solved"]
+                if not chosen:
                     line.append("-")
                     continue
                 paper = PAPER.get(table, {}).get(colours, {}).get(side * side)
@@ -106,17 +117,21 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                 known = ""
                 if paper is not None:
                     known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
-                line.append(f"{seconds}{100 * len(times) // len(found)}%{known}")
+                line.append(f"{seconds}{100 * len(times) // len(chosen)}%{known}")
             lines.append(line)
-        parts.append(f"table {table}: {method}, mean seconds and share solved (the seed's)\n" + columns(lines))
+        parts.append(f"table {table}: {method}, mean seconds and share solved (the paper's)\n" + columns(lines))
     head = (
-        f"seed 004, chapter 4: {plan.per_size} puzzles a class, at most {plan.seconds:.0f} s of processor time each\n\n"
+        f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "
+        f"at most {plan.seconds:.0f} s of processor time each\n\n"
     )
     return head + "\n\n".join(parts)
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Minisat's mean time by colours, one line a size: the peak near the square root of the number of pieces."""
+    """Draw minisat's mean time by number of colours, a curve for each size, to the image file ``path``.
+
+    The peak lies near the square root of the number of pieces. Needs matplotlib.
+    """
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 4))

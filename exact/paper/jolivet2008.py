@@ -1,10 +1,14 @@
-"""Jolivet 2008 (seed 003): tree sizes (table 1), difficulty by colours (2), hard instances (3), nodes by level (figure
-6).
+"""Jolivet 2008: sizes of search trees (table 1), difficulty by colours (2), hard instances (3), levels (figure 6).
 
-Trees are whole (all solutions), solutions are counted up to rotation with equal pieces and equal orientations told
-apart, and the empty board is a node, all as in the seed. To leave out rotated boards the upper left corner of the
-planted solution is fixed; that the seed did the same, on rectangles too, follows from its table 2. The seed does not
-say how its puzzles were drawn; here each inner edge has a colour drawn uniformly.
+As in the paper, each tree is searched to its end (all solutions), solutions are counted up to rotation, identical
+pieces and equal orientations are told apart, and the empty board is a node. Rotated boards are left out by fixing the
+upper left corner of the planted solution; table 2 of the paper implies that it did so too, on rectangles as well. The
+paper does not say how its puzzles were made; here the colour of each inner edge is drawn uniformly.
+
+References
+----------
+T. Jolivet, "Eternity II : puzzles, algorithmique et complexité", ENS de Lyon, 2008, sections
+2.1 to 2.3 (methods), 2.4 and 4 (tables).
 """
 
 from __future__ import annotations
@@ -20,15 +24,15 @@ from exact.compare import ComparisonRow, short_hash
 from exact.cover.search import Cover
 from exact.driver import run_search
 from exact.outcome import SolveStatus
-from exact.paper.runs import GAVE_UP, PlannedRun, columns, mean, rounded
+from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, mean_of, rounded
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
-# The seed has both codes of colours and does not say which its tables used: measured, the binary one.
+# The paper has two codes of colours and does not say which its tables used; the measured counts fit the binary one.
 
-# (side, colours) -> the seed's means for the three methods, None where it gives none; table 1's second '8 colours' of
-# 6x6 and its lines of 8x8 and larger are left out
+# (side, colours) -> the paper's means for the three methods, None where it gives none; the second row '8 colours' of
+# 6x6 in table 1 and its rows of 8x8 and larger are left out
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
     (4, 2): (18474, 79090, 15214), (4, 3): (422, 1578, 209), (4, 4): (111, 203, 50), (4, 5): (53, 83, 20),
@@ -36,7 +40,7 @@ TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] 
     (6, 6): (75851, 112636, 43163), (6, 7): (7762, 4063, 2077), (6, 8): (3686, 1107, 335),
 }  # fmt: skip
 
-# (width, height) -> the seed's DLX difficulty for 2, 3, ... 9 colours
+# (width, height) -> the paper's DLX difficulty for 2, 3, ... 9 colours
 TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
     (3, 4): (5, 15, 14, 14, 14, 14, 13, 13),
     (4, 4): (6, 36, 30, 29, 26, 24, 23, 21),
@@ -46,12 +50,12 @@ TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
     (6, 6): (None, None, None, 369376, 16895, 3528, 1926, 623),
 }
 
-# (side, colours) -> (record, mean) of the zig-zag's difficulty; the lines of larger boards are left out
+# (side, colours) -> (record, mean) of the zig-zag's difficulty; the rows of larger boards are left out
 TABLE_3: dict[tuple[int, int], tuple[int, int | None]] = {
     (4, 4): (931, 53), (5, 4): (20304, 2752), (5, 5): (15209, 561), (5, 6): (10832, 214), (6, 6): (1973183, 18904),
 }  # fmt: skip
 
-# nodes by level of the seed's hard, easy small and easy large tree
+# nodes by level of the paper's hard, easy small and easy large tree
 FIGURE_6: tuple[tuple[int, ...], ...] = (
     (1, 1, 2, 6, 9, 33, 104, 146, 80, 126, 121, 51, 24, 18, 10, 5, 1),
     (1, 1, 2, 2, 3, 3, 3, 2, 2, 4, 2, 2, 1, 1, 1, 1, 1),
@@ -61,9 +65,10 @@ FIGURE_6: tuple[tuple[int, ...], ...] = (
 
 @dataclass(frozen=True)
 class Plan:
-    """Classes by ``sizes`` (longer sides) and ``colours``; ``per_size``: puzzles a class.
+    """The runs: ``per_size`` puzzles for each class of the tables with one of ``sizes`` (longer side) and ``colours``.
 
-    ``nodes``: trees beyond are given up.
+    ``nodes``: limit of a tree, a larger one is cut there; ``solvers``: some of METHODS; ``seed``: seed of the first
+    puzzle of each class, the next ones count up.
     """
 
     per_size: int = 20
@@ -75,31 +80,34 @@ class Plan:
 
     @property
     def table_1(self) -> list[tuple[int, int]]:
+        """(side, colours) of the rows of table 1 in this plan."""
         return [(side, k) for side, k in TABLE_1 if side in self.sizes and k in self.colours]
 
     @property
     def table_2(self) -> list[tuple[int, int]]:
+        """(width, height) of the rows of table 2 in this plan."""
         return [shape for shape in TABLE_2 if max(shape) in self.sizes]
 
     @property
     def table_3(self) -> list[tuple[int, int]]:
+        """(side, colours) of the rows of table 3 in this plan."""
         return [(side, k) for side, k in TABLE_3 if side in self.sizes and k in self.colours]
 
 
 FULL = Plan(200, 2_000_000_000)
 
 
-CUT, ROUGHLY = ">", "~"  # before a mean: some trees were cut, so it is a lower bound, or an estimate
+CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lower bound, or an estimate
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
 
 
-def drawn(width: int, height: int, colours: int, seed: int) -> Puzzle:
-    """A puzzle with the upper left corner of its planted solution fixed."""
+def random_puzzle(width: int, height: int, colours: int, seed: int) -> Puzzle:
+    """A puzzle with uniform colours and the upper left corner of its planted solution fixed."""
     return uniform(width, height, colours, seed).with_clues([0]).puzzle
 
 
 def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
-    """The whole tree of ``method``, or its first ``nodes`` nodes. Raises KeyboardInterrupt, as half a run is none."""
+    """Search the tree of ``method`` to its end or for ``nodes`` nodes. Raises KeyboardInterrupt if interrupted."""
     search: Cover | Blocks
     if method in CODES:
         search = Cover(puzzle, CODES[method], all_four=True)
@@ -112,14 +120,14 @@ def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
 
 
 def measure(instance: str, puzzle: Puzzle, method: str, nodes: int) -> ComparisonRow:
-    """Solutions and nodes of a tree, as a row."""
+    """Search a tree; its solutions and nodes as a row."""
     search = tree(puzzle, method, nodes)
-    status = "solved" if search.exhausted else GAVE_UP
+    status = "solved" if search.exhausted else BUDGET_SPENT
     return ComparisonRow(instance, method, status, search.solutions, search.nodes, -1.0)
 
 
 def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
-    """(width, height, colours, method) of each class of each table, once where two tables share it."""
+    """(width, height, colours, method) of the classes of all tables, each once."""
     wanted: dict[tuple[int, int, int, str], None] = {}
     for side, colours in plan.table_1:
         for method in METHODS:
@@ -136,10 +144,10 @@ def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """Each puzzle of each class."""
+    """Plan a run for each puzzle of each class."""
     for width, height, colours, method in classes(plan):
         for index in range(plan.per_size):
-            puzzle = drawn(width, height, colours, plan.seed + index)
+            puzzle = random_puzzle(width, height, colours, plan.seed + index)
             name = f"{width}x{height}-c{colours}-s{plan.seed + index}"
             question = f"all solutions; {plan.nodes} nodes; {short_hash(puzzle)}"
             yield PlannedRun(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
@@ -149,52 +157,57 @@ def _class(rows: Sequence[ComparisonRow], width: int, height: int, colours: int,
     return [row for row in rows if row.solver == method and row.instance.startswith(f"{width}x{height}-c{colours}-")]
 
 
-def _shown(values: Sequence[float], found: Sequence[ComparisonRow], mark: str) -> str:
-    """The mean and its standard error, with ``mark`` where trees were cut."""
+def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark: str) -> str:
+    """The mean and its standard error, after ``mark`` if some trees were cut."""
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-    return (mark if any(row.status == GAVE_UP for row in found) else "") + f"{rounded(mean(values))}±{rounded(error)}"
+    return (
+        mark if any(row.status == BUDGET_SPENT for row in rows) else ""
+    ) + f"{rounded(mean_of(values))}±{rounded(error)}"
 
 
-def _difficulty(found: Sequence[ComparisonRow]) -> list[float]:
-    """Nodes by solutions; of a cut tree those found so far, which estimates it (from below where there is none yet)."""
-    return [row.nodes / max(1, row.solutions) for row in found]
+def _difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
+    """Nodes divided by solutions. For a cut tree an estimate from those found, or a lower bound if there is none."""
+    return [row.nodes / max(1, row.solutions) for row in rows]
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Tables 1, 2 and 3 with the seed's figures in brackets, and the nodes by level of three trees.
+    """The text of tables 1, 2 and 3 with the paper's figures in brackets, and the nodes by level of three trees.
 
-    The trees are searched here, so only where all ``rows`` were made: after Ctrl-C nothing is begun.
+    The three trees are searched by this function. They are left out if some of the planned rows are missing, as after
+    Ctrl-C.
     """
     lines = [["mean nodes", *METHODS]]
     for side, colours in plan.table_1:
         line = [f"{side}x{side}, {colours} colours"]
         for method, paper in zip(METHODS, (*TABLE_1[side, colours], None), strict=True):
-            found = _class(rows, side, side, colours, method)
+            chosen = _class(rows, side, side, colours, method)
             known = "" if paper is None else f" ({rounded(paper)})"
-            line.append("-" if not found else f"{_shown([row.nodes for row in found], found, CUT)}{known}")
+            line.append("-" if not chosen else f"{_mean_and_error([row.nodes for row in chosen], chosen, CUT)}{known}")
         lines.append(line)
-    text = f"seed 003, table 1: {plan.per_size} puzzles a class (the seed's means)\n" + columns(lines)
+    text = f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n" + columns(lines)
     lines = [["dlx:binary nodes / solutions", *map(str, range(2, 10))]]
     for width, height in plan.table_2:
         line = [f"{width}x{height}"]
         for colours, figure in enumerate(TABLE_2[width, height], 2):
-            found = _class(rows, width, height, colours, "dlx:binary")
+            chosen = _class(rows, width, height, colours, "dlx:binary")
             line.append(
-                "-" if figure is None or not found else f"{_shown(_difficulty(found), found, ROUGHLY)} ({figure})"
+                "-"
+                if figure is None or not chosen
+                else f"{_mean_and_error(_difficulty(chosen), chosen, ESTIMATE)} ({figure})"
             )
         lines.append(line)
     text += "\n\ntable 2: mean difficulty by number of colours\n" + columns(lines)
     lines = [["zig-zag nodes / solutions", "record", "mean"]]
     for side, colours in plan.table_3:
-        found = _class(rows, side, side, colours, "zig-zag")
-        values = _difficulty(found)
+        chosen = _class(rows, side, side, colours, "zig-zag")
+        values = _difficulty(chosen)
         record, average = TABLE_3[side, colours]
         if values:
             lines.append(
                 [
                     f"{side}x{side}, {colours} colours",
                     f"{rounded(max(values))} ({record})",
-                    f"{_shown(values, found, ROUGHLY)} ({average})",
+                    f"{_mean_and_error(values, chosen, ESTIMATE)} ({average})",
                 ]
             )
     text += "\n\ntable 3: the hardest of each class, and the mean\n" + columns(lines)
@@ -203,28 +216,30 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 
 def levels(plan: Plan) -> str:
-    """Figure 6 d: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
+    """The text of figure 6 d: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
     seeds = range(plan.seed, plan.seed + plan.per_size)
-    trees = [tree(drawn(4, 4, colours, seed), "zig-zag", plan.nodes) for colours in (2, 4, 7) for seed in seeds]
-    whole = [search for search in trees if search.exhausted]
-    if not whole:
+    trees = [tree(random_puzzle(4, 4, colours, seed), "zig-zag", plan.nodes) for colours in (2, 4, 7) for seed in seeds]
+    complete = [search for search in trees if search.exhausted]
+    if not complete:
         return f"figure 6 d: no 4x4 tree ended within {plan.nodes:,} nodes"
-    hard = max(whole, key=lambda search: search.nodes / search.solutions)
-    small, large = min(whole, key=lambda search: search.nodes), max(whole, key=lambda search: search.nodes)
+    hard = max(complete, key=lambda search: search.nodes / search.solutions)
+    small, large = min(complete, key=lambda search: search.nodes), max(complete, key=lambda search: search.nodes)
     shown = (hard, small, large)
     lines = [["level", "hard", "easy, small", "easy, large"]]
     counts = [search.state.per_level.tolist() for search in shown]
-    for level, theirs in enumerate(zip(*FIGURE_6, strict=True)):
+    for level, published in enumerate(zip(*FIGURE_6, strict=True)):
         lines.append(
-            [str(level), *(f"{ours[level]:,} ({paper:,})" for ours, paper in zip(counts, theirs, strict=True))]
+            [str(level), *(f"{own[level]:,} ({paper:,})" for own, paper in zip(counts, published, strict=True))]
         )
     sums = zip(counts, FIGURE_6, strict=True)
-    lines.append(["nodes", *(f"{sum(ours):,} ({sum(paper):,})" for ours, paper in sums)])
-    return "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the seed's)\n" + columns(lines)
+    lines.append(["nodes", *(f"{sum(own):,} ({sum(paper):,})" for own, paper in sums)])
+    return "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the paper's in brackets)\n" + columns(
+        lines
+    )
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Table 2 as a picture: the phase transition."""
+    """Draw table 2, the phase transition, to the image file ``path``. Needs matplotlib."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 4))
@@ -233,7 +248,7 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
         for colours in range(2, 10):
             values = _difficulty(_class(rows, width, height, colours, "dlx:binary"))
             if values:
-                points[colours] = mean(values)
+                points[colours] = mean_of(values)
         if points:
             axes.plot(list(points), list(points.values()), marker="o", label=f"{width}x{height}")
     axes.set(xlabel="colours", ylabel="DLX nodes / solutions, mean", yscale="log")

@@ -1,8 +1,13 @@
-"""IQ Puzzler Pro report (seed 001): which weight finds fillings soonest, what the test of zones saves, large trays.
+"""The IQ Puzzler Pro report of Perrin & Beaujard: weights of pieces, pruning of empty zones, and large grids.
 
-The report shows its levels as pictures only. Here a level is a filling of the game with all but some pieces taken away,
-and a tray is cut as there (`exact.polyominoes.cut`). A node is a placement that was tested, as in the report, whose
-search goes on where a cell or a piece has no place left: it counts more of them.
+The report shows the levels of the game as pictures only. Here a level is a filling of the game from which all but some
+pieces were taken, and a large grid is cut at random as in the report (`exact.polyominoes.cut`). A node is a tested
+placement, as in the report; the report tests more of them, because its search does not stop where a cell or a piece
+has no placement left.
+
+References
+----------
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (algorithm, weights, zones) and VI (grids).
 """
 
 from __future__ import annotations
@@ -16,21 +21,21 @@ from statistics import median
 
 from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
-from exact.paper.runs import GAVE_UP, PlannedRun, columns, rounded
-from exact.polyominoes.cut import cut
-from exact.polyominoes.model import build
+from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, rounded
+from exact.polyominoes.cut import cut_grid
+from exact.polyominoes.grid import BLOCKED, FREE, Grid
+from exact.polyominoes.model import build_model
 from exact.polyominoes.search import RACE, fill, fill_by_library
 from exact.polyominoes.shapes import WEIGHTS
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
-from exact.polyominoes.tray import BLOCKED, FREE, Tray
 from instances.generate.portable_random import PortableRandom
 
 NO_ZONES = "-no-zones"
 LIBRARY = "xcover"
 METHODS = (RACE, *WEIGHTS, f"descender{NO_ZONES}", LIBRARY)
 
-# (width, height) -> what the report tells of its trays
-TRAYS: dict[tuple[int, int], str] = {
+# (width, height) -> result in the report
+GRIDS: dict[tuple[int, int], str] = {
     (12, 6): "solved",
     (12, 12): "4,313 in 1 s",
     (16, 10): "37; 6,396 in 5 s",
@@ -38,13 +43,16 @@ TRAYS: dict[tuple[int, int], str] = {
     (60, 6): "not in 840,000, 15 min",
 }
 LEVELS: dict[int, str] = {0: "tens of ms", 4: "145, 73 with zones", 8: "25"}
-"""Pieces that lie on a level -> what the report tells of its levels, which may be others."""
+"""Pieces placed on a level -> result in the report, whose levels may be different ones."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """``per_size`` trays and levels of each kind; ``sizes``: widths; ``seconds`` of processor time for a run, of the
-    clock for the library."""
+    """The runs: ``per_size`` grids or levels of each class with one of the widths ``sizes``, each by all ``solvers``.
+
+    ``seconds``: limit of a run, in processor time, of the library in elapsed time; ``solvers``: some of `METHODS`;
+    ``seed``: seed of the first grid of each class, the next ones count up.
+    """
 
     per_size: int = 10
     seconds: float = 5.0
@@ -54,63 +62,65 @@ class Plan:
 
     @property
     def classes(self) -> list[tuple[str, str]]:
-        """Name of each class of trays, and the report's word on it."""
-        levels = [(f"game, {lying} lie", told) for lying, told in LEVELS.items() if 11 in self.sizes]
-        return levels + [(f"{wide}x{high}", told) for (wide, high), told in TRAYS.items() if wide in self.sizes]
+        """(name, result in the report) of each class of grids."""
+        levels = [(f"game, {placed} placed", result) for placed, result in LEVELS.items() if 11 in self.sizes]
+        return levels + [(f"{wide}x{high}", result) for (wide, high), result in GRIDS.items() if wide in self.sizes]
 
 
 FULL = Plan(per_size=50, seconds=900.0)
 
 
-def level(lying: int, seed: int) -> Tray:
-    """The game with ``lying`` pieces on it that leave some filling."""
+def level(placed: int, seed: int) -> Grid:
+    """The game with ``placed`` pieces on it, drawn at random, that can be completed."""
     game, draws = parse(IQ_PUZZLER_PRO), PortableRandom(seed)
-    names, options = list(game.pieces), build(game)
-    while True:  # one piece anywhere, and a filling around it
+    names, options = list(game.pieces), build_model(game)
+    while True:  # a random placement of one piece, until the rest can be filled
         option = draws.below(options.options)
         *cells, kind = options.item[options.begin[option] : options.begin[option + 1]].tolist()
         [name] = options.names[kind - options.cells]
-        found = fill(Tray(game.filled({name: [game.free[cell] for cell in cells]}), game.pieces), nodes=100_000)
-        if found.filling is not None:
+        result = fill(Grid(game.filled({name: [game.free[cell] for cell in cells]}), game.pieces), nodes=100_000)
+        if result.filling is not None:
             break
     draws.shuffle(names)
-    kept = {BLOCKED, *names[:lying]}
-    rows = tuple("".join(sign if sign in kept else FREE for sign in row) for row in found.filling)
-    return Tray(rows, game.pieces)
+    kept = {BLOCKED, *names[:placed]}
+    rows = tuple("".join(sign if sign in kept else FREE for sign in row) for row in result.filling)
+    return Grid(rows, game.pieces)
 
 
-def trays(plan: Plan, name: str) -> Iterator[Tray]:
-    """Those of a class."""
+def grids(plan: Plan, name: str) -> Iterator[Grid]:
+    """The grids of a class, by its name in ``Plan.classes``."""
     seeds = range(plan.seed, plan.seed + plan.per_size)
     if name.startswith("game"):
         yield from (level(int(name.split()[1]), seed) for seed in seeds)
     else:
         width, height = map(int, name.split("x"))
-        yield from (cut(width, height, seed)[0] for seed in seeds)
+        yield from (cut_grid(width, height, seed)[0] for seed in seeds)
 
 
-def measure(instance: str, tray: Tray, method: str, seconds: float) -> ComparisonRow:
-    """The first filling by a method, as a row. Raises KeyboardInterrupt, as half a run is none."""
+def measure(instance: str, grid: Grid, method: str, seconds: float) -> ComparisonRow:
+    """Search for the first filling; the result as a row. Raises KeyboardInterrupt if interrupted."""
     if method == LIBRARY:
-        found = fill_by_library(tray, seconds=seconds)
+        result = fill_by_library(grid, seconds=seconds)
     else:
         weight, zones = method.removesuffix(NO_ZONES), not method.endswith(NO_ZONES)
-        found = fill(tray, weight, zones=zones, seconds=seconds, processor=True)
-    if found.status is SolveStatus.INTERRUPTED:
+        result = fill(grid, weight, zones=zones, seconds=seconds, processor=True)
+    if result.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
-    size = f"{found.options:,} placements"
-    return ComparisonRow(instance, method, str(found.status), found.solutions, found.nodes, found.seconds, size=size)
+    size = f"{result.options:,} placements"
+    return ComparisonRow(
+        instance, method, str(result.status), result.solutions, result.nodes, result.seconds, size=size
+    )
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """Each tray of each class by each method."""
+    """Plan a run for each grid of each class by each method."""
     for name, _ in plan.classes:
-        for number, tray in enumerate(trays(plan, name), plan.seed):
-            digest = sha256(render(tray).encode()).hexdigest()[:12]
+        for number, grid in enumerate(grids(plan, name), plan.seed):
+            digest = sha256(render(grid).encode()).hexdigest()[:12]
             question = f"first filling; {plan.seconds:.12g} s; sha256 {digest}"
             for method in plan.solvers:
                 instance = f"{name} s{number}"
-                yield PlannedRun(instance, method, question, partial(measure, instance, tray, method, plan.seconds))
+                yield PlannedRun(instance, method, question, partial(measure, instance, grid, method, plan.seconds))
 
 
 def _class(rows: Sequence[ComparisonRow], name: str, method: str) -> list[ComparisonRow]:
@@ -118,45 +128,46 @@ def _class(rows: Sequence[ComparisonRow], name: str, method: str) -> list[Compar
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Placements tested and seconds, medians over the trays of a class; the report's figures in the last column."""
+    """The text of two tables: median placements tested and median time of each class, with the report's results."""
     return (
-        f"seed 001: {plan.per_size} trays a class, {plan.seconds:g} s a run; median of the placements tested, and how "
-        f"many were not filled in time (report: one tray each)\n{_table(rows, plan, 'nodes')}\n\n"
+        f"Perrin & Beaujard: {plan.per_size} grids for each class, {plan.seconds:g} s for each run; median of the "
+        "placements tested, and in brackets how many grids were not filled in time (report: one grid each)\n"
+        f"{_table(rows, plan, 'nodes')}\n\n"
         f"median milliseconds\n{_table(rows, plan, 'seconds')}"
     )
 
 
 def _table(rows: Sequence[ComparisonRow], plan: Plan, what: str) -> str:
     methods = [method for method in plan.solvers if not (what == "nodes" and method == LIBRARY)]
-    lines = [["tray", *methods, "report"]]
-    for name, told in plan.classes:
+    lines = [["grid", *methods, "report"]]
+    for name, result in plan.classes:
         line = [name]
         for method in methods:
-            found = _class(rows, name, method)
-            failed = sum(row.status == GAVE_UP for row in found)
-            values = [row.nodes if what == "nodes" else 1000 * row.seconds for row in found]
-            if not found:
+            chosen = _class(rows, name, method)
+            failed = sum(row.status == BUDGET_SPENT for row in chosen)
+            values = [row.nodes if what == "nodes" else 1000 * row.seconds for row in chosen]
+            if not chosen:
                 line.append("-")
                 continue
             middle = f"{median(values):,.0f}" if what == "nodes" else rounded(median(values))
-            cut_off = ">" if 2 * failed >= len(found) else ""
+            cut_off = ">" if 2 * failed >= len(chosen) else ""
             line.append(f"{cut_off}{middle}" + (f" ({failed} not)" if failed else ""))
-        lines.append([*line, told])
+        lines.append([*line, result])
     return columns(lines)
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Placements tested by class and method, a point a tray."""
+    """Draw the placements tested by class and method, a point for each grid, to ``path``. Needs matplotlib."""
     import matplotlib.pyplot as plt
 
     names = list(dict.fromkeys(row.instance.rpartition(" ")[0] for row in rows))
     methods = [method for method in METHODS if method != LIBRARY]
     figure, axes = plt.subplots(figsize=(8, 4))
     for at, method in enumerate(methods):
-        found = [(names.index(row.instance.rpartition(" ")[0]), row) for row in rows if row.solver == method]
+        points = [(names.index(row.instance.rpartition(" ")[0]), row) for row in rows if row.solver == method]
         axes.plot(
-            [place + (at - len(methods) / 2) / (1.5 * len(methods)) for place, _ in found],
-            [max(1, row.nodes) for _, row in found],
+            [place + (at - len(methods) / 2) / (1.5 * len(methods)) for place, _ in points],
+            [max(1, row.nodes) for _, row in points],
             ".",
             label=method,
         )

@@ -1,4 +1,4 @@
-"""What the experiments of seeds 002, 003 and 004 share: runs one after the other, kept in a CSV that is continued."""
+"""What the experiments share: planned runs, a CSV file of finished runs that is continued, and text tables."""
 
 from __future__ import annotations
 
@@ -14,12 +14,22 @@ from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.errors import InputError
 
-GAVE_UP = "budget spent"
+BUDGET_SPENT = "budget spent"
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run to make: the row's names and question, and what makes the row."""
+    """A run of an experiment that can be executed later.
+
+    Parameters
+    ----------
+    instance, solver : str
+        Names of the instance and the method, as in the CSV row.
+    question : str
+        What is computed within which limits; a finished run is reused only if its question is equal.
+    make : callable
+        Executes the run and returns its `ComparisonRow`.
+    """
 
     instance: str
     solver: str
@@ -28,10 +38,23 @@ class PlannedRun:
 
 
 def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[ComparisonRow]:
-    """The rows of ``runs``; those in the file ``output``, with the same question, not made again, new ones added."""
-    done = read_rows(output)
+    """Execute the runs that a CSV file does not hold yet.
+
+    Parameters
+    ----------
+    runs : iterable of PlannedRun
+        Executed one after the other.
+    output : Path or None
+        CSV file. A row with the same instance, solver and question replaces the run; each new row is appended.
+
+    Yields
+    ------
+    ComparisonRow
+        One for each run, in order.
+    """
+    finished = read_rows(output)
     for run in runs:
-        row = done.get((run.instance, run.solver, run.question))
+        row = finished.get((run.instance, run.solver, run.question))
         if row is None:
             row = replace(run.make(), question=run.question)
             if output is not None:
@@ -40,9 +63,21 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
 
 
 def solver_run(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> PlannedRun:
-    """The run for the first solution by a solver of the single interface; ``seconds`` are of processor time.
+    """Plan a search for the first solution by a solver of `exact.registry`.
 
-    Kernels are compiled, and libraries imported, off the clock.
+    Kernels are compiled and libraries imported before the clock starts.
+
+    Parameters
+    ----------
+    instance : str
+        Name of the puzzle in the row.
+    puzzle : Puzzle
+    solver : str
+        A name of `exact.registry.SOLVERS`.
+    seconds : float
+        Limit, in seconds of processor time.
+    sat_solver : str, optional
+        A solver of python-sat, for the methods ``sat:...``.
     """
     question = f"{Question(seconds=seconds, sat_solver=sat_solver).describe(puzzle)}; processor time"
     return PlannedRun(instance, solver, question, partial(_first, instance, puzzle, solver, seconds, sat_solver))
@@ -50,20 +85,20 @@ def solver_run(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_s
 
 def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None) -> ComparisonRow:
     try:
-        found = solve_request(puzzle, Request(seconds=seconds, sat_solver=sat_solver, processor_time=True), solver)
+        outcome = solve_request(puzzle, Request(seconds=seconds, sat_solver=sat_solver, processor_time=True), solver)
     except InputError as error:
         if "not installed" in error.message:
             raise
         return ComparisonRow(instance, solver, "refused", note=error.message)
     except ChildProcessError as error:
         return ComparisonRow(instance, solver, "failed", note=str(error))
-    if found.status == "interrupted":
+    if outcome.status == "interrupted":
         raise KeyboardInterrupt
-    return outcome_row(instance, solver, found)
+    return outcome_row(instance, solver, outcome)
 
 
 def columns(lines: Sequence[Sequence[str]]) -> str:
-    """Aligned text, the first column to the left."""
+    """Lines of cells as aligned text: the first column is flush left, the others flush right."""
     widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
     return "\n".join(
         "  ".join(
@@ -74,12 +109,13 @@ def columns(lines: Sequence[Sequence[str]]) -> str:
     )
 
 
-def mean(values: Sequence[float]) -> float:
+def mean_of(values: Sequence[float]) -> float:
+    """The arithmetic mean; NaN of no values."""
     return sum(values) / len(values) if values else float("nan")
 
 
 def rounded(value: float) -> str:
-    """A number for a table: '-' for none, three digits below ten."""
+    """A number as text for a table: '-' for NaN, two decimals below 10, one below 100, none above."""
     if value != value:
         return "-"
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"

@@ -1,1 +1,1 @@
-"""Trays filled with polyominoes, as exact cover: the IQ Puzzler Pro report (seed 001)."""
+"""Grids filled with polyominoes, as an exact cover problem: the IQ Puzzler Pro report of Perrin & Beaujard."""

@@ -1,7 +1,11 @@
-"""Knuth's Algorithm X with dancing cells, for pieces of which some are equal; and the report's test of free zones.
+"""Knuth's Algorithm X with dancing cells for pieces of which some are equal, and the test of empty zones.
 
-As in ``exact.cover.kernel`` an item's options stand in ``member[start[i]:start[i]+size[i]]``; removing one swaps it
-behind the end, and restoring the sizes alone brings all back. The kind of a piece stays until its last copy is laid.
+As in ``exact.cover.kernel``, the nodes of item i are ``member[start[i]:start[i] + size[i]]``. Removing a node swaps it
+behind the end, so restoring the sizes restores the lists. The item of a kind stays until its last copy is placed.
+
+References
+----------
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the test of empty zones.
 """
 
 from __future__ import annotations
@@ -28,54 +32,49 @@ from exact.polyominoes.model import Model
 from exact.polyominoes.shapes import Shape
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-PRUNED, COUNTERS = 5, 6  # beside the counters of `exact.cover.kernel`
+PRUNED, COUNTERS = 5, 6  # index and length, after the counters of `exact.cover.kernel`
 NOTHING = -1
 
 Ints = npt.NDArray[np.int32]
 
 
-class TrayState(NamedTuple):
-    """``member``: node by place, ``place``: its inverse; ``active``, ``active_at``: items left, and where each stands.
+class FillState(NamedTuple):
+    """The state of a paused search. A level is the number of pieces placed before it."""
 
-    ``active_count``: how many; ``copies``: pieces of each kind to be laid. By level: ``sizes`` and ``actives`` (saved
-    before a choice), ``chosen`` option or NOTHING, ``next_try``, ``end_try`` into ``tries``. ``first``: options of the
-    first solution. ``seen``, ``waiting``, ``sums``: room for the test of zones. ``rank``: options are tried by it.
-    """
-
-    option: Ints
-    start: Ints
-    size: Ints
-    member: Ints
-    place: Ints
-    active: Ints
-    active_at: Ints
-    active_count: Ints
-    copies: Ints
-    sizes: Ints
-    actives: Ints
-    chosen: Ints
-    next_try: Ints
-    end_try: Ints
-    tries: Ints
-    rank: Ints
-    first: Ints
-    seen: npt.NDArray[np.bool_]
-    waiting: Ints
-    sums: npt.NDArray[np.bool_]
-    counters: npt.NDArray[np.int64]
+    option: Ints  # int32 (nodes,): the option of a node
+    start: Ints  # int32 (items,): where the nodes of an item begin in `member`
+    size: Ints  # int32 (items,): nodes of an item that are left
+    member: Ints  # int32 (nodes,): nodes, item by item
+    place: Ints  # int32 (nodes,): position of a node in `member`
+    active: Ints  # int32 (items,): the items not covered yet come first
+    active_at: Ints  # int32 (items,): position of an item in `active`
+    active_count: Ints  # int32 (1,): items not covered yet
+    copies: Ints  # int32 (kinds,): pieces of each kind not placed yet
+    sizes: Ints  # int32 (levels, items): `size` before the choice at a level
+    actives: Ints  # int32 (levels,): `active_count` before the choice at a level
+    chosen: Ints  # int32 (levels,): option placed at a level, or NOTHING
+    next_try: Ints  # int32 (levels,): next option of a level in `tries`
+    end_try: Ints  # int32 (levels,): end of its options there
+    tries: Ints  # int32: options to be tried, level by level
+    rank: Ints  # int32 (options,): options of an item are tried in this order
+    first: Ints  # int32 (levels - 1,): options of the first solution
+    seen: npt.NDArray[np.bool_]  # bool (cells,): workspace of `zones_fit`
+    waiting: Ints  # int32 (cells,): workspace of `zones_fit`
+    sums: npt.NDArray[np.bool_]  # bool (cells + 1,): workspace of `zones_fit`
+    counters: npt.NDArray[np.int64]  # int64 (COUNTERS,): see `exact.cover.kernel` and PRUNED
 
 
-def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
-    """Nothing laid yet. ``weight``: pieces of the largest one are tried first."""
+def initial_state(model: Model, weight: Callable[[Shape], float]) -> FillState:
+    """The state before the first placement; pieces of the largest ``weight`` will be tried first."""
     items, levels = model.cells + len(model.copies), int(model.copies.sum()) + 1
-    lists = model.lists  # shared by all searches of the model, where they are never written
+    lists = model.lists  # arrays that are never written are shared by all searches of the model
     kind = model.item[model.begin[1:] - 1] - model.cells
     order = np.argsort(-np.array([weight(shape) for shape in model.shapes], dtype=np.float64)[kind], kind="stable")
     rank = np.empty(model.options, dtype=np.int32)
     rank[order] = np.arange(model.options, dtype=np.int32)
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[DESCENDING] = 1
-    return TrayState(
+    return FillState(
         option=lists.option,
         start=lists.start,
         size=lists.size.copy(),
@@ -101,8 +100,8 @@ def initial_state(model: Model, weight: Callable[[Shape], float]) -> TrayState:
 
 
 @inline_flat_kernel
-def lay(state, begin, item, cells, option):  # type: ignore[no-untyped-def]
-    """Cover the items of an option; False when some cell, or some piece, has no place left."""
+def place_option(state, begin, item, cells, option):  # type: ignore[no-untyped-def]
+    """Place the piece of an option. Returns False if some cell or some other piece has no option left."""
     alive = True
     for node in range(begin[option], begin[option + 1]):
         i = item[node]
@@ -115,19 +114,20 @@ def lay(state, begin, item, cells, option):  # type: ignore[no-untyped-def]
             other = state.option[state.member[at]]
             if other == option:
                 continue
-            for one in range(begin[other], begin[other + 1]):
-                j = item[one]
-                if state.active_at[j] < state.active_count[0] and remove_node(state, one, j):
+            for other_node in range(begin[other], begin[other + 1]):
+                j = item[other_node]
+                if state.active_at[j] < state.active_count[0] and remove_node(state, other_node, j):
                     least = 1 if j < cells else state.copies[j - cells]
                     alive &= state.size[j] >= least
     return alive
 
 
 @inline_flat_kernel
-def choose(state, cells):  # type: ignore[no-untyped-def]
-    """A cell, or a piece without another one like it, with the fewest options, the first of these; -1 when all lie.
+def choose_item(state, cells):  # type: ignore[no-untyped-def]
+    """The first of the items with the fewest options; -1 when all pieces are placed.
 
-    Just one option of a solution covers such an item, so that every solution is met once, equal pieces swapped or not.
+    Kinds with more than one piece left are not chosen: exactly one option of a solution must cover the item, so that
+    every solution is found once, whichever way equal pieces are swapped.
     """
     best, fewest = -1, np.int32(2147483647)
     for at in range(state.active_count[0]):
@@ -141,7 +141,7 @@ def choose(state, cells):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def zones_fit(state, beside, cells, sizes):  # type: ignore[no-untyped-def]
-    """Whether the size of every zone of free cells is a sum of sizes of pieces that are left (subset sum)."""
+    """Whether the size of every connected zone of free cells is a sum of sizes of remaining pieces (subset sum)."""
     free = 0
     for cell in range(cells):
         state.seen[cell] = state.active_at[cell] >= state.active_count[0]
@@ -179,8 +179,8 @@ def zones_fit(state, beside, cells, sizes):  # type: ignore[no-untyped-def]
 
 
 @inline_flat_kernel
-def collect(state, item, at):  # type: ignore[no-untyped-def]
-    """Write the options of an item to ``tries`` from ``at`` on, by their rank; where they end."""
+def collect_options(state, item, at):  # type: ignore[no-untyped-def]
+    """Write the options of an item to ``tries`` from index ``at`` on, ordered by rank. Returns the end index."""
     end = at
     for place in range(state.start[item], state.start[item] + state.size[item]):
         option = state.option[state.member[place]]
@@ -195,10 +195,10 @@ def collect(state, item, at):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def advance(state, begin, item, images, beside, cells, sizes, zones, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Go on for ``budget`` nodes, to the end, or to the next solution. ``zones``: whether these are tested.
+    """Continue the search for ``budget`` nodes, to its end, or to the next solution if ``stop_at_first``.
 
-    A node is a placement that was tested; ``counters[PRUNED]``: those given up for a zone that cannot be
-    filled alone, where every cell and piece had an option left.
+    A node is a tested placement. ``zones``: whether `zones_fit` is tested; ``counters[PRUNED]`` counts the placements
+    that it rejects although every cell and piece has an option left.
     """
     counters = state.counters
     spent = 0
@@ -206,7 +206,7 @@ def advance(state, begin, item, images, beside, cells, sizes, zones, budget, sto
         level = counters[LEVEL]
         if counters[DESCENDING] == 1:
             counters[DESCENDING] = 0
-            i = choose(state, cells)
+            i = choose_item(state, cells)
             if i < 0:
                 stands_for = 1
                 for earlier in range(level):
@@ -217,7 +217,7 @@ def advance(state, begin, item, images, beside, cells, sizes, zones, budget, sto
                 continue
             save_lists(state, level)
             state.next_try[level] = state.end_try[level - 1] if level > 0 else 0
-            state.end_try[level] = collect(state, i, state.next_try[level])
+            state.end_try[level] = collect_options(state, i, state.next_try[level])
         if state.chosen[level] != NOTHING:
             state.copies[item[begin[state.chosen[level] + 1] - 1] - cells] += 1
             state.chosen[level] = NOTHING
@@ -231,7 +231,7 @@ def advance(state, begin, item, images, beside, cells, sizes, zones, budget, sto
         spent += 1
         state.chosen[level] = option
         state.copies[item[begin[option + 1] - 1] - cells] -= 1
-        if lay(state, begin, item, cells, option):
+        if place_option(state, begin, item, cells, option):
             if zones and not zones_fit(state, beside, cells, sizes):
                 counters[PRUNED] += 1
                 continue

@@ -1,4 +1,9 @@
-"""A tray as exact cover: an option for every place and orientation of every piece (seed 001, III)."""
+"""A grid as an exact cover problem: an option for every position and orientation of every piece.
+
+References
+----------
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
+"""
 
 from __future__ import annotations
 
@@ -10,116 +15,125 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.polyominoes.grid import Grid
 from exact.polyominoes.shapes import Cell, Shape, neighbours, normal, orientations
-from exact.polyominoes.tray import Tray
 from lns_support.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000
-"""Nodes of the matrix that a model may have: about a gigabyte."""
+"""Limit of the entries of a model, about a gigabyte."""
 
 
-class Lists(NamedTuple):
-    """``option`` by node; ``member``: nodes item by item, ``size`` from ``start`` on; ``place``: its inverse."""
+class OptionLists(NamedTuple):
+    """The options of each item. A node is an entry of the matrix: one item of one option."""
 
-    option: IntArray
-    start: IntArray
-    size: IntArray
-    member: IntArray
-    place: IntArray
+    option: IntArray  # int32 (nodes,): the option of a node
+    start: IntArray  # int32 (items,): where the nodes of an item begin in `member`
+    size: IntArray  # int32 (items,): how many there are
+    member: IntArray  # int32 (nodes,): nodes, item by item
+    place: IntArray  # int32 (nodes,): position of a node in `member`
 
 
 @dataclass(frozen=True)
 class Model:
-    """Items 0..``cells``-1 are the free cells, row by row; then the kinds: pieces that are equal are one kind.
+    """The options of a grid.
 
-    ``item``: one entry a node, options one after the other, each its cells and then its kind; ``begin``: first node of
-    each option, and the end. ``names``: pieces by kind; ``copies``, ``sizes``: int32 pieces and cells of each kind.
-    ``shapes``: by kind. ``beside``: int32 (cells, 4) the cells next to each, -1 for none.
-    ``images``: int32 by option; a solution stands for as many fillings as the product of its options' says.
+    Items 0 to ``cells`` - 1 are the free cells, row by row. The other items are the kinds of pieces: pieces of equal
+    shape are one kind. A solution stands for as many fillings as the product of ``images`` of its options.
     """
 
-    tray: Tray
-    names: tuple[tuple[str, ...], ...]
-    begin: IntArray
-    item: IntArray
-    copies: IntArray
-    sizes: IntArray
-    shapes: tuple[Shape, ...]
-    beside: IntArray
-    images: IntArray
+    grid: Grid
+    names: tuple[tuple[str, ...], ...]  # of the pieces of each kind
+    begin: IntArray  # int32 (options + 1,): first node of each option, and the end
+    item: IntArray  # int32 (nodes,): the item of each node; an option has its cells and then its kind
+    copies: IntArray  # int32 (kinds,): pieces of each kind
+    sizes: IntArray  # int32 (kinds,): cells of a piece of each kind
+    shapes: tuple[Shape, ...]  # of each kind
+    beside: IntArray  # int32 (cells, 4): the free cells next to each cell, -1 = none
+    images: IntArray  # int32 (options,): positions that the option stands for by symmetry
 
     @cached_property
-    def lists(self) -> Lists:
-        """The options of each item, as every search begins with them."""
+    def lists(self) -> OptionLists:
+        """The options of each item at the start of a search."""
         size = np.bincount(self.item, minlength=self.cells + len(self.copies)).astype(np.int32)
         member = np.argsort(self.item, kind="stable").astype(np.int32)
         place = np.empty(len(self.item), dtype=np.int32)
         place[member] = np.arange(len(self.item), dtype=np.int32)
         option = np.repeat(np.arange(self.options, dtype=np.int32), np.diff(self.begin))
-        return Lists(option, (np.cumsum(size) - size).astype(np.int32), size, member, place)
+        return OptionLists(option, (np.cumsum(size) - size).astype(np.int32), size, member, place)
 
     @property
     def cells(self) -> int:
-        return len(self.tray.free)
+        """Number of free cells."""
+        return len(self.grid.free)
 
     @property
     def options(self) -> int:
+        """Number of options."""
         return len(self.begin) - 1
 
     def filling(self, options: IntArray) -> tuple[str, ...]:
-        """The picture that a set of options makes."""
-        waiting = [list(names) for names in self.names]
-        laid: dict[str, list[Cell]] = {}
+        """The picture with the pieces of a set of options."""
+        unused = [list(names) for names in self.names]
+        placed: dict[str, list[Cell]] = {}
         for option in options.tolist():
             *cells, kind = self.item[self.begin[option] : self.begin[option + 1]].tolist()
-            laid[waiting[kind - self.cells].pop(0)] = [self.tray.free[cell] for cell in cells]
-        return self.tray.filled(laid)
+            placed[unused[kind - self.cells].pop(0)] = [self.grid.free[cell] for cell in cells]
+        return self.grid.filled(placed)
 
 
-def build(tray: Tray, *, reduced: bool = False) -> Model:
-    """The options of ``tray``. Raises InputError where they are too many.
+def build_model(grid: Grid, *, reduced: bool = False) -> Model:
+    """Make the exact cover model of a grid.
 
-    ``reduced``: of the places that one piece has, only one of each that are images of one another, where the free
-    cells are turned or mirrored onto themselves: every filling is an image of one that is left.
+    Parameters
+    ----------
+    grid : Grid
+    reduced : bool
+        Break the symmetry of the free cells: of the positions of one piece that rotations and reflections of the free
+        cells map onto each other, keep one. Every filling is an image of one that remains.
+
+    Raises
+    ------
+    InputError
+        If the model would have more than `MAX_NODES` nodes.
     """
-    alike: dict[Shape, list[str]] = {}
-    for name, shape in tray.loose.items():
-        alike.setdefault(orientations(shape)[0], []).append(name)
-    place = np.full((len(tray.rows), max(map(len, tray.rows), default=0)), -1, dtype=np.int32)
-    for number, cell in enumerate(tray.free):
+    by_shape: dict[Shape, list[str]] = {}
+    for name, shape in grid.loose.items():
+        by_shape.setdefault(orientations(shape)[0], []).append(name)
+    place = np.full((len(grid.rows), max(map(len, grid.rows), default=0)), -1, dtype=np.int32)
+    for number, cell in enumerate(grid.free):
         place[cell] = number
     places: list[IntArray] = []
-    for shape in alike:
+    for shape in by_shape:
         places.append(_places(shape, place))
-        if sum(one.size for one in places) > MAX_NODES:
-            raise InputError(f"the pieces have too many places on this tray; expected at most {MAX_NODES:,} nodes")
-    images = [np.ones(len(one), dtype=np.int32) for one in places]
-    single = [kind for kind, names in enumerate(alike.values()) if len(names) == 1]
+        if sum(positions.size for positions in places) > MAX_NODES:
+            raise InputError(f"the pieces have too many positions on this grid; expected at most {MAX_NODES:,} nodes")
+    images = [np.ones(len(positions), dtype=np.int32) for positions in places]
+    single = [kind for kind, names in enumerate(by_shape.values()) if len(names) == 1]
     if reduced and single:
-        kind = max(single, key=lambda one: len(places[one]))
-        places[kind], images[kind] = _representatives(places[kind], symmetries(tray.free))
-    numbered = [np.insert(one, one.shape[1], kind, axis=1) for kind, one in enumerate(places, len(tray.free))]
-    lengths = np.repeat([one.shape[1] for one in numbered], [len(one) for one in numbered])
-    none = np.zeros(0, dtype=np.int32)  # a tray that is full already
-    beside = [[_number(place, one) for one in neighbours(cell)] for cell in tray.free]
+        kind = max(single, key=lambda candidate: len(places[candidate]))
+        places[kind], images[kind] = _representatives(places[kind], symmetries(grid.free))
+    numbered = [np.insert(cells, cells.shape[1], kind, axis=1) for kind, cells in enumerate(places, len(grid.free))]
+    lengths = np.repeat([nodes.shape[1] for nodes in numbered], [len(nodes) for nodes in numbered])
+    none = np.zeros(0, dtype=np.int32)  # for a grid without free cells
+    beside = [[_number(place, other) for other in neighbours(cell)] for cell in grid.free]
     return Model(
-        tray,
-        tuple(map(tuple, alike.values())),
+        grid,
+        tuple(map(tuple, by_shape.values())),
         np.append(0, np.cumsum(lengths)).astype(np.int32),
-        np.concatenate([none, *(one.ravel() for one in numbered)]),
-        np.array([len(names) for names in alike.values()], dtype=np.int32),
-        np.array([len(shape) for shape in alike], dtype=np.int32),
-        tuple(alike),
+        np.concatenate([none, *(nodes.ravel() for nodes in numbered)]),
+        np.array([len(names) for names in by_shape.values()], dtype=np.int32),
+        np.array([len(shape) for shape in by_shape], dtype=np.int32),
+        tuple(by_shape),
         np.array(beside, dtype=np.int32).reshape(-1, 4),
         np.concatenate([none, *images]),
     )
 
 
 def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
-    """The rotations and mirror images that map ``cells`` onto themselves; each: the number of every cell's image."""
+    """The rotations and reflections that map ``cells`` onto themselves, each as the list of the cells' images."""
     place = {cell: number for number, cell in enumerate(normal(cells))} if cells else {}
-    found = []
+    maps = []
     image = list(place)
     for _ in range(4):
         image = [(column, -row) for row, column in image]
@@ -127,36 +141,36 @@ def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
             top, left = (min(ends, default=0) for ends in (zip(*turned, strict=True) if turned else ((), ())))
             numbers = [place.get((row - top, column - left), -1) for row, column in turned]
             if min(numbers, default=0) >= 0:
-                found.append(numbers)
-    return found
+                maps.append(numbers)
+    return maps
 
 
 def _number(place: IntArray, cell: Cell) -> int:
-    """Of a free cell; -1 for others, on the tray or not."""
+    """The number of a free cell; -1 for any other cell, inside the grid or not."""
     height, width = place.shape
     return int(place[cell]) if 0 <= cell[0] < height and 0 <= cell[1] < width else -1
 
 
 def _places(shape: Shape, place: IntArray) -> IntArray:
-    """The free cells that a piece may cover, (places, cells of the piece), orientation by orientation."""
-    found = [np.zeros((0, len(shape)), dtype=np.int32)]
+    """int32 (positions, cells of the piece): the free cells covered by each position of a piece, by orientation."""
+    positions = [np.zeros((0, len(shape)), dtype=np.int32)]
     for turned in orientations(shape):
         rows, columns = np.array(turned).T
         tops, lefts = (
-            max(0, length - int(one.max())) for length, one in zip(place.shape, (rows, columns), strict=True)
+            max(0, length - int(ends.max())) for length, ends in zip(place.shape, (rows, columns), strict=True)
         )
         top, left = np.indices((tops, lefts)).reshape(2, -1, 1)
         cells = place[top + rows, left + columns]
-        found.append(cells[(cells >= 0).all(axis=1)])
-    return np.concatenate(found)
+        positions.append(cells[(cells >= 0).all(axis=1)])
+    return np.concatenate(positions)
 
 
 def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray, IntArray]:
-    """Of the places that are images of one another the first, and how many each stands for."""
+    """The first of each set of positions that are images of each other, and the sizes of these sets."""
     images = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
     kept, numbers = [], []
     for number, cells in enumerate(np.sort(places, axis=1).tolist()):
-        orbit = {tuple(one) for one in images[:, number].tolist()}
+        orbit = {tuple(image) for image in images[:, number].tolist()}
         if min(orbit) == tuple(cells):
             kept.append(number)
             numbers.append(len(orbit))

@@ -1,4 +1,9 @@
-"""Fillings of a tray: found, counted, and verified; by a search of our own, and by the library xcover."""
+"""Find or count the fillings of a grid, by a search of this project or by the library xcover; fillings are verified.
+
+References
+----------
+A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (weights, empty zones) and VI (large grids).
+"""
 
 from __future__ import annotations
 
@@ -12,27 +17,42 @@ import numpy as np
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
 from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
 from exact.outcome import NODES_UNKNOWN, SolveStatus
+from exact.polyominoes.grid import Grid, filling_errors
 from exact.polyominoes.kernel import PRUNED, advance, initial_state
-from exact.polyominoes.model import IntArray, Model, build
+from exact.polyominoes.model import IntArray, Model, build_model
 from exact.polyominoes.shapes import WEIGHTS
-from exact.polyominoes.tray import Tray, problems
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
 
-RACE = "race"  # all weights in turn, until one of them has a filling
-COUNTED_BY = "descender"  # when all are counted the order hardly matters
-SLICE = 1000  # nodes of a turn
-FIRST_STEP = 5  # on large trays a node takes 10 ms
-CONVENTION = "turned and mirrored fillings counted; equal pieces swapped count once"
+RACE = "race"  # the weight that means: all weights in turn, until one of them ends
+COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters
+SLICE = 1000  # nodes of a turn of the race
+FIRST_STEP = 5  # nodes; on large grids a node takes 10 ms
+CONVENTION = "rotated and mirrored fillings counted; equal pieces swapped count once"
 
 
 @dataclass(frozen=True)
-class Filled:
-    """``solutions`` as CONVENTION says, ``nodes``: placements tested, or `NODES_UNKNOWN`; ``pruned``: those of them
-    that were
-    given up for a zone that cannot be filled alone; ``filling``: the first one found, verified, or None; ``weight``: of
-    the search that ended, "" where none did."""
+class FillResult:
+    """The result of `fill` and `fill_by_library`.
+
+    Parameters
+    ----------
+    status : SolveStatus
+    solutions : int
+        Fillings found so far; rotated and mirrored ones count, equal pieces swapped do not.
+    nodes : int
+        Placements tested, or `NODES_UNKNOWN`.
+    seconds : float
+    filling : tuple of str or None
+        The first filling found, verified, as rows of piece names.
+    options : int
+        Positions of all pieces on the grid.
+    pruned : int
+        Placements rejected because they leave a zone that cannot be filled.
+    weight : str
+        The weight of the search that ended; empty if none did.
+    """
 
     status: SolveStatus
     solutions: int
@@ -44,9 +64,16 @@ class Filled:
     weight: str = ""
 
 
-class Fillings(CountedSearch):
-    """A paused search. ``weight``: one of WEIGHTS, by which pieces are tried; ``zones``: whether the zones that a
-    placement leaves are tested (both seed 001, III).
+class FillingSearch(CountedSearch):
+    """A search that can be paused, for `exact.driver.drive`.
+
+    Parameters
+    ----------
+    model : Model
+    weight : str
+        A key of WEIGHTS: pieces of the largest weight are tried first.
+    zones : bool
+        Reject placements that leave a zone which no pieces can fill.
     """
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
@@ -58,77 +85,82 @@ class Fillings(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is done, as if sibling subtrees were equal."""
-        levels = int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])  # the last may not be begun yet
+        """The searched share of the tree, 0 to 1, estimated as if sibling subtrees had equal sizes."""
+        levels = int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])  # without a level not entered yet
         return explored_by_tries(self.state.next_try, self.state.end_try, levels)
 
     @property
     def pruned(self) -> int:
+        """Placements rejected by the test of zones."""
         return int(self.counters[PRUNED])
 
     @property
-    def ended(self) -> Fillings | None:
-        """Itself, once it has a filling, or knows that there is none."""
+    def ended(self) -> FillingSearch | None:
+        """This search once it has a filling or is exhausted; None before."""
         return self if self.solutions or self.exhausted else None
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
+        """Continue for ``budget`` placements, to the end, or to the next solution if ``stop_at_first``."""
         m = self.model
         advance(
             self.state, m.begin, m.item, m.images, m.beside, m.cells, m.sizes, self.zones, budget, stop_at_first
         )  # fmt: skip
 
     def first_filling(self) -> tuple[str, ...] | None:
-        """The first solution found, None before there is one. Raises RuntimeError for one that is none."""
-        return _checked(self.model, self.state.first) if self.solutions else None
+        """The first filling, None before it is found. Raises RuntimeError if it does not verify."""
+        return _verified(self.model, self.state.first) if self.solutions else None
 
 
-class Race:
-    """Searches by all weights, SLICE nodes in turn, until one of them ends: few are quick, and no weight is always
-    (seed 001, VI, runs them in threads)."""
+class WeightRace:
+    """Searches by all weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
 
     def __init__(self, model: Model, *, zones: bool = True) -> None:
-        self.searches = [Fillings(model, weight, zones=zones) for weight in WEIGHTS]
-        self.ended: Fillings | None = None
+        self.searches = [FillingSearch(model, weight, zones=zones) for weight in WEIGHTS]
+        self.ended: FillingSearch | None = None
         self._turns = cycle(self.searches)
-        self._now, self._rest = next(self._turns), SLICE
+        self._current, self._turn_left = next(self._turns), SLICE
 
     @property
     def nodes(self) -> int:
-        return sum(one.nodes for one in self.searches)
+        """Placements tested by all searches."""
+        return sum(search.nodes for search in self.searches)
 
     @property
     def pruned(self) -> int:
-        return sum(one.pruned for one in self.searches)
+        """Placements rejected by the test of zones in all searches."""
+        return sum(search.pruned for search in self.searches)
 
     @property
     def solutions(self) -> int:
+        """1 once a search has a filling, else 0."""
         return 0 if self.ended is None else self.ended.solutions
 
     @property
     def exhausted(self) -> bool:
+        """Whether the search that ended has searched its whole tree."""
         return self.ended is not None and self.ended.exhausted
 
     @property
     def explored(self) -> float:
-        return max(one.explored for one in self.searches)
+        """The largest share of its tree that one of the searches has done."""
+        return max(search.explored for search in self.searches)
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` placements in all, or to the first solution: a race counts none beyond it."""
+        """Continue for ``budget`` placements in total, or to the first solution, where a race always stops."""
         limit = self.nodes + budget
         while self.ended is None:
-            if self._rest <= 0:
-                self._now, self._rest = next(self._turns), SLICE
-            before = self._now.nodes
-            self._now.advance(min(self._rest, limit - self.nodes), True)
-            self._rest -= self._now.nodes - before
-            self.ended = self._now.ended
+            if self._turn_left <= 0:
+                self._current, self._turn_left = next(self._turns), SLICE
+            before = self._current.nodes
+            self._current.advance(min(self._turn_left, limit - self.nodes), True)
+            self._turn_left -= self._current.nodes - before
+            self.ended = self._current.ended
             if self.nodes >= limit:
                 return
 
 
 def fill(
-    tray: Tray,
+    grid: Grid,
     weight: str | None = None,
     *,
     zones: bool = True,
@@ -137,56 +169,104 @@ def fill(
     seconds: float | None = None,
     report: ProgressCallback | None = None,
     processor: bool = False,
-) -> Filled:
-    """The first filling of ``tray``, or the number of all, where images of one another are searched once.
+) -> FillResult:
+    """Find the first filling of a grid, or count all.
 
-    ``weight``: by default the RACE of all, or COUNTED_BY where all are counted. Budgets as for
-    `exact.driver.run_search`.
-    Raises InputError for a weight that is not known, and where the tray is too large.
+    Parameters
+    ----------
+    grid : Grid
+    weight : str, optional
+        A key of WEIGHTS (which pieces are tried first), or "race" for all of them in turn. Default: the race, or
+        "descender" when counting.
+    zones : bool
+        Reject placements that leave a zone which no pieces can fill.
+    count_all : bool
+        Count all fillings; symmetric images of each other are searched once and counted each.
+    nodes : int, optional
+        Stop after this many placements tested.
+    seconds : float, optional
+        Stop after this time, elapsed or, with `processor`, of the processor.
+    report : callable, optional
+        Receives `exact.driver.Progress` now and then.
+    processor : bool
+
+    Returns
+    -------
+    FillResult
+
+    Raises
+    ------
+    InputError
+        If the weight is unknown, if a race is to count all, or if the grid is too large.
+
+    References
+    ----------
+    A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
     """
     if weight is None:
-        weight = COUNTED_BY if count_all else RACE
+        weight = COUNTING_WEIGHT if count_all else RACE
     if weight not in (RACE, *WEIGHTS):
         raise InputError(f"unknown weight '{weight}'; expected {RACE}, {', '.join(WEIGHTS)}")
     if count_all and weight == RACE:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    model = build(tray, reduced=count_all)
-    search = Race(model, zones=zones) if weight == RACE else Fillings(model, weight, zones=zones)
+    model = build_model(grid, reduced=count_all)
+    search = WeightRace(model, zones=zones) if weight == RACE else FillingSearch(model, weight, zones=zones)
     status, spent = run_search(
         search, count_all=count_all, nodes=nodes, seconds=seconds, on_progress=report, processor_time=processor,
         first_step=FIRST_STEP,
     )  # fmt: skip
     ended = search.ended
-    filling, by = (ended.first_filling(), ended.weight) if ended else (None, "")
-    return Filled(status, search.solutions, search.nodes, spent, filling, model.options, search.pruned, by)
+    filling, ended_weight = (ended.first_filling(), ended.weight) if ended else (None, "")
+    return FillResult(
+        status, search.solutions, search.nodes, spent, filling, model.options, search.pruned, ended_weight
+    )
 
 
-def fill_by_library(tray: Tray, *, count_all: bool = False, seconds: float | None = None) -> Filled:
-    """The same by xcover, which tells no nodes, in a child process. Raises InputError without it, ChildProcessError
-    when it crashes."""
+def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:
+    """Find or count fillings with the library xcover, in a child process; it reports no number of nodes.
+
+    Parameters
+    ----------
+    grid : Grid
+    count_all : bool
+        Count all fillings instead of finding the first.
+    seconds : float, optional
+        Limit of elapsed time.
+
+    Returns
+    -------
+    FillResult
+
+    Raises
+    ------
+    InputError
+        If xcover is not installed.
+    ChildProcessError
+        If it crashes.
+    """
     require("cover", "the solver xcover")
-    model = build(tray)
-    told: list[tuple[int, list[int], bool, float]] = []
-    ended = run_in_process(_cover_by_library, tray, count_all, receive=told.append, seconds=seconds)
-    found, first, exhausted, spent = told[-1] if told else (0, [], False, 0.0)
-    filling = _checked(model, np.array(first, dtype=np.int32)) if found else None
+    model = build_model(grid)
+    answers: list[tuple[int, list[int], bool, float]] = []
+    ended = run_in_process(_cover_by_library, grid, count_all, receive=answers.append, seconds=seconds)
+    count, first, exhausted, spent = answers[-1] if answers else (0, [], False, 0.0)
+    filling = _verified(model, np.array(first, dtype=np.int32)) if count else None
     if ended.reason is ExitReason.INTERRUPTED:
         status, spent = SolveStatus.INTERRUPTED, ended.seconds
-    elif exhausted or (found and not count_all):
-        status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE
+    elif exhausted or (count and not count_all):
+        status = SolveStatus.SOLVED if count else SolveStatus.INFEASIBLE
     else:
         status, spent = SolveStatus.BUDGET_SPENT, ended.seconds
     swapped = prod(map(factorial, model.copies.tolist()))
-    return Filled(status, -(-found // swapped), NODES_UNKNOWN, spent, filling, model.options)
+    return FillResult(status, -(-count // swapped), NODES_UNKNOWN, spent, filling, model.options)
 
 
-def _cover_by_library(emit: Emit, tray: Tray, count_all: bool) -> None:
-    """A child's task: (fillings with equal pieces apart, options of the first one, whether these are all, seconds)."""
+def _cover_by_library(emit: Emit, grid: Grid, count_all: bool) -> None:
+    """Task of the child process. Emits (fillings, options of the first one, ended, seconds); equal pieces differ."""
     from xcover import covers
 
-    list(covers([["0"], ["1"]], primary=["0", "1"]))  # compiles, or loads machine code; a single item is too few for it
+    list(covers([["0"], ["1"]], primary=["0", "1"]))  # compiles before the clock starts; xcover needs two items
     began = time.perf_counter()
-    model = build(tray)
+    model = build_model(grid)
     options, numbers = [], []
     for number, (first, last) in enumerate(pairwise(model.begin.tolist())):
         *cells, kind = model.item[first:last].tolist()
@@ -194,24 +274,24 @@ def _cover_by_library(emit: Emit, tray: Tray, count_all: bool) -> None:
             options.append([*map(str, cells), f"piece {name}"])
             numbers.append(number)
     items = [*map(str, range(model.cells)), *(f"piece {name}" for names in model.names for name in names)]
-    if not items:  # full already
+    if not items:  # no free cell
         emit((1, [], True, time.perf_counter() - began))
         return
-    found, first_found = 0, list[int]()
+    count, first_options = 0, list[int]()
     reachable = {item for option in options for item in option}
     for chosen in covers(options, primary=items) if reachable.issuperset(items) else ():
-        found += 1
-        if found == 1:
-            first_found = [numbers[int(option)] for option in chosen]
-        if found.bit_count() == 1:  # now and then
-            emit((found, first_found, False, time.perf_counter() - began))
+        count += 1
+        if count == 1:
+            first_options = [numbers[int(option)] for option in chosen]
+        if count.bit_count() == 1:  # at powers of two
+            emit((count, first_options, False, time.perf_counter() - began))
         if not count_all:
             break
-    emit((found, first_found, count_all or not found, time.perf_counter() - began))
+    emit((count, first_options, count_all or not count, time.perf_counter() - began))
 
 
-def _checked(model: Model, options: IntArray) -> tuple[str, ...]:
+def _verified(model: Model, options: IntArray) -> tuple[str, ...]:
     filling = model.filling(options)
-    if wrong := problems(model.tray, filling):
-        raise RuntimeError(f"this is no filling, the search is at fault: {'; '.join(wrong)}")
+    if errors := filling_errors(model.grid, filling):
+        raise RuntimeError(f"the search returned an invalid filling: {'; '.join(errors)}")
     return filling

@@ -1,4 +1,4 @@
-"""Polyominoes: their cells and orientations, and the weights by which the report tries them (seed 001, II and III)."""
+"""Polyominoes: their cells and orientations, and the weights of Perrin & Beaujard (IQ Puzzler Pro, III)."""
 
 from __future__ import annotations
 
@@ -8,57 +8,59 @@ Cell = tuple[int, int]
 """Row and column, from 0."""
 
 Shape = tuple[Cell, ...]
-"""Cells in ascending order, moved so that the least row and the least column are 0."""
+"""Cells in ascending order, translated so that the smallest row and the smallest column are 0."""
 
 
 def normal(cells: Iterable[Cell]) -> Shape:
-    """The shape that ``cells`` have, wherever they are."""
-    known = sorted(set(cells))
-    top, left = min(row for row, _ in known), min(column for _, column in known)
-    return tuple((row - top, column - left) for row, column in known)
+    """The shape of ``cells``, translated to row 0 and column 0."""
+    ordered = sorted(set(cells))
+    top, left = min(row for row, _ in ordered), min(column for _, column in ordered)
+    return tuple((row - top, column - left) for row, column in ordered)
 
 
 def orientations(shape: Shape) -> list[Shape]:
-    """Its rotations and mirror images, in ascending order, each once: at most eight."""
-    found = set()
+    """The distinct rotations and mirror images of a shape, at most eight, in ascending order."""
+    images = set()
     for _ in range(4):
         shape = normal((column, -row) for row, column in shape)
-        found |= {shape, normal((row, -column) for row, column in shape)}
-    return sorted(found)
+        images |= {shape, normal((row, -column) for row, column in shape)}
+    return sorted(images)
 
 
 def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
-    """Down, up, right and left of it, on the tray or not."""
+    """The cells below, above, right and left of a cell, inside the grid or not."""
     row, column = cell
     return (row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)
 
 
 def is_connected(cells: Iterable[Cell]) -> bool:
-    """Whether every cell is reached from every other one, side by side."""
-    left = set(cells)
-    waiting = [left.pop()]
+    """Whether the cells are connected by shared sides."""
+    unreached = set(cells)
+    waiting = [unreached.pop()]
     while waiting:
-        beside = left.intersection(neighbours(waiting.pop()))
-        left -= beside
-        waiting += beside
-    return not left
+        reached = unreached.intersection(neighbours(waiting.pop()))
+        unreached -= reached
+        waiting += reached
+    return not unreached
 
 
 def _box(shape: Shape) -> tuple[int, int]:
+    """Height and width of the bounding box."""
     return max(row for row, _ in shape) + 1, max(column for _, column in shape) + 1
 
 
 def _compactness(shape: Shape) -> float:
+    """The shorter side of the bounding box over the longer one."""
     return min(_box(shape)) / max(_box(shape))
 
 
 def _perimeter(shape: Shape) -> int:
-    """Sides that face no cell of the shape; the report's formula for it is 0 for every shape."""
-    return sum(beside not in shape for cell in shape for beside in neighbours(cell))
+    """Sides of cells that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
+    return sum(other not in shape for cell in shape for other in neighbours(cell))
 
 
 def _holes(shape: Shape) -> int:
-    """Cells of its box that it leaves free, as the report counts them."""
+    """Cells of the bounding box outside the shape, as in the report."""
     height, width = _box(shape)
     return height * width - len(shape)
 
@@ -73,5 +75,5 @@ WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "holes": lambda shape: -_holes(shape),
     "holes-inverse": _holes,
 }
-"""What is tried first has the largest weight: large or small pieces, compact or long ones, those of short or of long
-rims, of few or of many holes. Names are the report's."""
+"""Functions of the report by name. Pieces of the largest weight are tried first: large or small ones (descender,
+ascender), compact or long ones, those of short or long perimeter, of few or many holes."""

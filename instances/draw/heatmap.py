@@ -1,4 +1,4 @@
-"""A map of values over a grid of places, for the terminal and as SVG: which windows are proven, improved, open."""
+"""Maps of values over a grid of positions, as text and as SVG: for example which windows are proven optimal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code
 
-# value -> (letter in the terminal, colour, what it says)
+# value -> (letter in the text, colour in the SVG, meaning)
 Legend = dict[str, tuple[str, Rgb, str]]
 
 _CELL = 24
@@ -16,7 +16,20 @@ _LINE = 22
 
 
 def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
-    """One letter a place, rows and columns numbered from 0, the legend with counts below; "" = a place not visited."""
+    """Draw a map as text.
+
+    Parameters
+    ----------
+    grid : sequence of sequences of str
+        A value for each position, by row and column; "" for a position without a value.
+    legend : dict
+        (letter, colour, meaning) of each value.
+
+    Returns
+    -------
+    str
+        One letter for each position, rows and columns numbered from 0, then the legend with the count of each value.
+    """
     width = max((len(row) for row in grid), default=0)
     lines = ["     " + "".join(f"{column % 10} " for column in range(width))]
     for number, row in enumerate(grid):
@@ -25,18 +38,18 @@ def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
 
 
 def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
-    """The same map as an SVG document."""
-    tall, wide = len(grid), max((len(row) for row in grid), default=0)
+    """Draw a map as an SVG document with ``title`` above it; ``grid`` and ``legend`` as in `terminal_map`."""
+    rows, columns = len(grid), max((len(row) for row in grid), default=0)
     counts = _counts(grid, legend)
-    width = max(_MARGIN + wide * _CELL + 12, 420)
-    height = _MARGIN + tall * _CELL + 12 + _LINE * (len(counts) + 1)
+    width = max(_MARGIN + columns * _CELL + 12, 420)
+    height = _MARGIN + rows * _CELL + 12 + _LINE * (len(counts) + 1)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
         f'<rect width="{width}" height="{height}" fill="#{hex_code(BACKGROUND)}"/>',
         '<g font-family="sans-serif" font-size="12" fill="#FFFFFF">',
         f'<text x="8" y="16">{escape(title)}</text>',
     ]
-    out += [_label(_MARGIN + (column + 0.5) * _CELL, _MARGIN - 6, str(column)) for column in range(wide)]
+    out += [_label(_MARGIN + (column + 0.5) * _CELL, _MARGIN - 6, str(column)) for column in range(columns)]
     for number, row in enumerate(grid):
         top = _MARGIN + number * _CELL
         out.append(_label(_MARGIN - 14, top + 0.7 * _CELL, str(number)))
@@ -44,7 +57,7 @@ def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
             fill = hex_code(legend[value][1] if value else EMPTY)
             left = _MARGIN + column * _CELL
             out.append(f'<rect x="{left}" y="{top}" width="{_CELL - 1}" height="{_CELL - 1}" fill="#{fill}"/>')
-    below = _MARGIN + tall * _CELL + _LINE
+    below = _MARGIN + rows * _CELL + _LINE
     for i, (text, (_, colour, _)) in enumerate(zip(counts, legend.values(), strict=True)):
         y = below + i * _LINE
         out.append(f'<rect x="8" y="{y - 11}" width="14" height="14" fill="#{hex_code(colour)}"/>')
@@ -57,5 +70,6 @@ def _label(x: float, y: float, text: str) -> str:
 
 
 def _counts(grid: Sequence[Sequence[str]], legend: Legend) -> list[str]:
-    every = [value for row in grid for value in row]
-    return [f"  {letter}  {text}: {every.count(value)}" for value, (letter, _, text) in legend.items()]
+    """One line for each value of the legend: letter, meaning, number of positions."""
+    values = [value for row in grid for value in row]
+    return [f"  {letter}  {text}: {values.count(value)}" for value, (letter, _, text) in legend.items()]

@@ -1,4 +1,4 @@
-"""The frame of every report: one HTML file without scripts and without anything from elsewhere."""
+"""The frame of every report: one self-contained HTML file without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -33,21 +33,52 @@ pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
 """
 
 
-def page(title: str, head: str, sections: Iterable[tuple[str, str]], made: str) -> str:
-    """``head``: HTML above the sections; ``sections``: (title, HTML), left out where there is none; ``made``: by what
-    and when."""
+def page(title: str, head: str, sections: Iterable[tuple[str, str]], footer: str) -> str:
+    """Assemble a report.
+
+    Parameters
+    ----------
+    title : str
+        Title of the page, plain text.
+    head : str
+        HTML above the sections.
+    sections : iterable of (str, str)
+        (title as plain text, content as HTML); a section without content is left out.
+    footer : str
+        Plain text at the end of the page: which program made it, and when.
+
+    Returns
+    -------
+    str
+        A whole HTML document.
+    """
     body = "\n".join(f"<section><h2>{escape(name)}</h2>\n{content}</section>" for name, content in sections if content)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
-        f'<p class="soft">{escape(made)}</p>\n</body>\n</html>\n'
+        f'<p class="soft">{escape(footer)}</p>\n</body>\n</html>\n'
     )
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = False) -> str:
-    """Numbers to the right, names in the first column; ``words``: everything to the left. Nothing without rows."""
+    """Make an HTML table.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Column titles, plain text; the title row is left out if all are empty.
+    rows : sequence of sequences of str
+        The cells, plain text.
+    words : bool, optional
+        Align every column to the left; otherwise only the first, and the others, which hold numbers, to the right.
+
+    Returns
+    -------
+    str
+        HTML; empty if there are no rows.
+    """
     if not rows:
         return ""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
@@ -57,7 +88,22 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = 
 
 
 def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
-    """``parts``: SVG text, drawn as the style of the page says."""
+    """Wrap the parts of a chart into an SVG element.
+
+    Parameters
+    ----------
+    title : str
+        What the chart shows, plain text.
+    wide, high : int
+        Size of the drawing in its own units; the page scales it.
+    parts : iterable of str
+        SVG elements; the style of the page knows the classes grid, axis, line, mark and faint.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element for `page`.
+    """
     return (
         f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"

@@ -1,4 +1,4 @@
-"""What there is to draw, the same for every kind of picture: colours by cell, clues, and what is wrong."""
+"""The content of a picture, the same for every output format: colours by cell, clues and what is wrong."""
 
 from __future__ import annotations
 
@@ -13,11 +13,27 @@ Quad = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Scene:
-    """A board, or the pieces of a puzzle in file order, ready to be drawn. Cells row-major.
+    """A board, or all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order.
 
-    ``quads``: colours up, right, down, left by cell, None where empty. ``pieces``: piece by cell, 0-based, None where
-    empty. ``wrong``: (cell, side) of every joint that does not match, named at the cell above or left of it, and of
-    every side on the rim that is not grey. ``caption``: one line in words. ``sheet``: pieces, not a board.
+    Attributes
+    ----------
+    width, height : int
+        Number of columns and rows.
+    quads : tuple of (int, int, int, int) or None
+        Colours up, right, down, left of each cell; None for an empty cell.
+    pieces : tuple of int or None
+        The piece on each cell, counted from 0; None for an empty cell.
+    wrong : frozenset of (int, int)
+        (cell, side) of every joint of two cells whose colours differ, given at the cell above or to the left, and of
+        every side on the rim that is not grey.
+    clues : frozenset of int
+        The cells of clues.
+    name : str
+        Name of the puzzle, safe to print.
+    caption : str
+        One line that describes the picture.
+    sheet : bool
+        True for the pieces of a puzzle, drawn apart from each other; False for a board.
     """
 
     width: int
@@ -32,35 +48,68 @@ class Scene:
 
 
 def scene(puzzle: Puzzle, board: Board | None) -> Scene:
-    """The scene of ``board``; of all pieces, as they lie in the file, where there is none.
+    """Collect what a picture shows.
 
-    Raises InputError when the board has another shape than the puzzle.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board or None
+        None for all pieces of the puzzle as they lie in the file.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    BoardError
+        If the board has another shape than the puzzle.
     """
-    name = "".join(c if c.isprintable() else "?" for c in puzzle.name)  # it may come from a pasted URL
-    every = puzzle.pieces.tolist()
-    shape = puzzle.width, puzzle.height
+    name = printable_name(puzzle)
+    colours = puzzle.pieces.tolist()
     if board is None:
-        caption = f"{name}: {puzzle.cells} pieces, {puzzle.width} x {puzzle.height}"
-        quads: list[Quad | None] = [rotate(quad, 0) for quad in every]
-        whole = tuple(range(puzzle.cells))
-        return Scene(*shape, tuple(quads), whole, frozenset(), frozenset(), name, caption, sheet=True)
-    judged = verify(puzzle, board)
-    quads, pieces = [], []
-    wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in judged.mismatches}
+        return Scene(
+            width=puzzle.width,
+            height=puzzle.height,
+            quads=tuple(rotate(quad, 0) for quad in colours),
+            pieces=tuple(range(puzzle.cells)),
+            wrong=frozenset(),
+            clues=frozenset(),
+            name=name,
+            caption=f"{name}: {puzzle.cells} pieces, {puzzle.width} x {puzzle.height}",
+            sheet=True,
+        )
+    verification = verify(puzzle, board)
+    quads: list[Quad | None] = []
+    pieces: list[int | None] = []
+    wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in verification.mismatches}
     for cell, oriented in enumerate(board.placements.tolist()):
         piece, rotation = divmod(oriented, 4)
-        lies = 0 <= piece < puzzle.cells  # a board found elsewhere may name pieces that do not exist
-        quads.append(rotate(every[piece], rotation) if lies else None)
-        pieces.append(piece if lies else None)
-        quad = quads[-1]
+        exists = 0 <= piece < puzzle.cells  # a board from elsewhere may name pieces that do not exist
+        quad = rotate(colours[piece], rotation) if exists else None
+        quads.append(quad)
+        pieces.append(piece if exists else None)
         if quad is not None:
             wrong |= {(cell, side) for side, rim in enumerate(puzzle.rim_sides(cell)) if rim and quad[side] != GREY}
-    caption = f"{name}: score {judged.score} of {judged.max_score}"
-    if not judged.full:
-        caption += f", {judged.placed} of {judged.cells} pieces"
-    elif judged.mismatches:
-        caption += f", {len(judged.mismatches)} mismatched"
-    if judged.problems:
+    caption = f"{name}: score {verification.score} of {verification.max_score}"
+    if not verification.full:
+        caption += f", {verification.placed} of {verification.cells} pieces"
+    elif verification.mismatches:
+        caption += f", {len(verification.mismatches)} mismatched"
+    if verification.problems:
         caption += ", not valid"
-    clues = frozenset(clue.cell for clue in puzzle.clues)
-    return Scene(*shape, tuple(quads), tuple(pieces), frozenset(wrong), clues, name, caption)
+    return Scene(
+        width=puzzle.width,
+        height=puzzle.height,
+        quads=tuple(quads),
+        pieces=tuple(pieces),
+        wrong=frozenset(wrong),
+        clues=frozenset(clue.cell for clue in puzzle.clues),
+        name=name,
+        caption=caption,
+    )
+
+
+def printable_name(puzzle: Puzzle) -> str:
+    """The puzzle's name with every character that cannot be printed replaced by '?'; it may come from a pasted URL."""
+    return "".join(c if c.isprintable() else "?" for c in puzzle.name)

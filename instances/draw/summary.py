@@ -1,4 +1,4 @@
-"""A puzzle in words: its pieces, colours and clues."""
+"""A description of a puzzle as text: its pieces, colours and clues."""
 
 from __future__ import annotations
 
@@ -10,11 +10,20 @@ from instances.puzzle import GREY, Puzzle, canonical
 
 @dataclass(frozen=True)
 class Summary:
-    """What a puzzle is made of.
+    """Counts of a puzzle's pieces and colours.
 
-    ``corners``, ``edges``, ``inner``: pieces with two or more, one, and no grey sides. ``along_rim``: half-edges by
-    colour that can only lie along the rim (beside a grey side); ``inside``: all others. ``different``: pieces up to
-    rotation. ``symmetric``: pieces that some turn leaves unchanged.
+    Attributes
+    ----------
+    corners, edges, inner : int
+        Pieces with two or more grey sides, with one, and with none.
+    along_rim : dict of int to int
+        Half-edges of each colour that can only lie along the rim, next to a grey side of their piece.
+    inside : dict of int to int
+        All other half-edges of each colour, grey left out.
+    different : int
+        Number of different pieces up to rotation.
+    symmetric : int
+        Pieces that half a turn leaves unchanged.
     """
 
     corners: int
@@ -27,7 +36,7 @@ class Summary:
 
 
 def summarise(puzzle: Puzzle) -> Summary:
-    """Count pieces and colours of ``puzzle``."""
+    """Count the pieces and colours of a puzzle."""
     quads = puzzle.pieces.tolist()
     greys = Counter(min(2, quad.count(GREY)) for quad in quads)
     along_rim: Counter[int] = Counter()
@@ -40,18 +49,18 @@ def summarise(puzzle: Puzzle) -> Summary:
     different = set(map(canonical, quads))
     symmetric = sum(quad[:2] == quad[2:] for quad in quads)
     return Summary(
-        greys[2],
-        greys[1],
-        greys[0],
-        dict(sorted(along_rim.items())),
-        dict(sorted(inside.items())),
-        len(different),
-        symmetric,
+        corners=greys[2],
+        edges=greys[1],
+        inner=greys[0],
+        along_rim=dict(sorted(along_rim.items())),
+        inside=dict(sorted(inside.items())),
+        different=len(different),
+        symmetric=symmetric,
     )
 
 
 def describe(puzzle: Puzzle) -> str:
-    """The summary in a few lines, ending in a newline."""
+    """A description of a puzzle in a few lines: pieces, colours and clues. Ends in a newline."""
     summary = summarise(puzzle)
     colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
     lines = [
@@ -69,6 +78,7 @@ def describe(puzzle: Puzzle) -> str:
 
 
 def _counts(half_edges: dict[int, int]) -> str:
+    """'5 colours, 24 half-edges each', or '24 to 26' if the counts differ."""
     if not half_edges:
         return "no colours"
     low, high = min(half_edges.values()), max(half_edges.values())

@@ -1,8 +1,9 @@
-"""Boards as SVG: four triangles a cell, red bars on mismatches, clues outlined."""
+"""Boards as SVG: four triangles for each cell, red bars on mismatches, outlines around clues."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from html import escape
 
 from instances.board import Board
@@ -10,56 +11,128 @@ from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, patter
 from instances.draw.scene import Scene, scene
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
-_CELL = 24  # units of the drawing; even, so that the middle is whole
+_CELL = 24  # side of a cell in units of the drawing; even, so that its centre is a whole number
 _RIM = 8
 _GAP = 4  # between the pieces of a sheet
 
+# (ink, motif, slant in degrees) of the patterns 1 to 8; later ones repeat them with larger distances
+_PATTERNS = (
+    ("#000", "line", 45),
+    ("#fff", "dot", 0),
+    ("#fff", "line", 135),
+    ("#000", "dot", 45),
+    ("#000", "line", 90),
+    ("#fff", "line", 0),
+    ("#fff", "dot", 45),
+    ("#000", "dot", 0),
+)
+
 
 def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, scale: float = 36.0) -> str:
-    """The picture as a whole SVG file; None draws all pieces in file order, apart from each other.
+    """Draw a board, or all pieces of a puzzle.
 
-    ``piece_numbers``: write on each piece its number in the file, from 1. ``scale``: pixels of a cell's side.
-    Colours after the 40th repeat the first ones under a pattern. Raises InputError when the board has another shape
-    than the puzzle.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board or None
+        None draws all pieces in file order, apart from each other.
+    piece_numbers : bool, optional
+        Write on each piece its number in the file, counted from 1.
+    scale : float, optional
+        Side of a cell in pixels.
+
+    Returns
+    -------
+    str
+        A whole SVG document. Colours beyond the first eight have a pattern over them, see `instances.draw.palette`.
+
+    Raises
+    ------
+    BoardError
+        If the board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
     pitch = _CELL + (_GAP if picture.sheet else 0)
-    wide, high = (2 * _RIM + pitch * cells - (pitch - _CELL) for cells in (picture.width, picture.height))
-    corners = [
-        (_RIM + pitch * column, _RIM + pitch * row) for row in range(picture.height) for column in range(picture.width)
-    ]
+    corners = _corners(picture.width, picture.height, pitch)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" height="{high * scale / _CELL:g}" '
-        f'viewBox="0 0 {wide} {high}" role="img">',
-        f"<title>{escape(picture.caption)}</title>",
-        *_patterns(picture),
-        f'<rect width="{wide}" height="{high}" fill="#{hex_code(GREY)}"/>',
-        *_empty(picture, corners),
+        *_empty([corner for quad, corner in zip(picture.quads, corners, strict=True) if quad is None]),
         *_triangles(picture, corners),
         *_clues(picture, corners),
         *_mismatches(picture, corners),
-        *(_numbers(picture, corners) if piece_numbers else ()),
-        "</svg>",
+        *(_numbers(picture.pieces, corners) if piece_numbers else ()),
     ]
-    return "\n".join(parts) + "\n"
+    return _document(picture.width, picture.height, pitch, scale, picture.caption, parts, _patterns(picture))
+
+
+def render_placements(board: Board, *, scale: float = 36.0) -> str:
+    """Draw a board whose puzzle is not known: the number of each piece and its rotation.
+
+    Parameters
+    ----------
+    board : Board
+    scale : float, optional
+        Side of a cell in pixels.
+
+    Returns
+    -------
+    str
+        A whole SVG document. Pieces are numbered from 1; a wedge marks the side to which the piece's first side, its
+        upper one in the file, is turned.
+    """
+    corners = _corners(board.width, board.height, _CELL)
+    lying = [(oriented, corner) for oriented, corner in zip(board.placements.tolist(), corners, strict=True)]
+    squares = "".join(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z" for oriented, (x, y) in lying if oriented >= 0)
+    wedges = "".join(_triangle(x, y, oriented % 4, 4) for oriented, (x, y) in lying if oriented >= 0)
+    parts = _empty([corner for oriented, corner in lying if oriented < 0])
+    if squares:
+        parts += [f'<path fill="#fff" stroke="#000" d="{squares}"/>', f'<path d="{wedges}"/>']
+        parts += _numbers([None if oriented < 0 else oriented // 4 for oriented, _ in lying], corners)
+    return _document(board.width, board.height, _CELL, scale, placements_caption(board), parts)
+
+
+def placements_caption(board: Board) -> str:
+    """The caption of `render_placements`."""
+    return f"board of {board.width} x {board.height}, {board.placed} of {board.width * board.height} pieces"
 
 
 _Corners = list[tuple[int, int]]
 
 
-def _triangle(x: int, y: int, side: int) -> str:
-    """A closed path: along the side of the cell at (x, y), then over its middle."""
-    half = _CELL // 2
+def _corners(width: int, height: int, pitch: int) -> _Corners:
+    """The upper left corner of each cell."""
+    return [(_RIM + pitch * column, _RIM + pitch * row) for row in range(height) for column in range(width)]
+
+
+def _document(
+    width: int, height: int, pitch: int, scale: float, caption: str, parts: list[str], definitions: Sequence[str] = ()
+) -> str:
+    """An SVG document of ``parts`` on a grey ground for ``width`` x ``height`` cells that lie ``pitch`` units apart."""
+    wide, high = (2 * _RIM + pitch * cells - (pitch - _CELL) for cells in (width, height))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" height="{high * scale / _CELL:g}" '
+        f'viewBox="0 0 {wide} {high}" role="img">',
+        f"<title>{escape(caption)}</title>",
+        *definitions,
+        f'<rect width="{wide}" height="{high}" fill="#{hex_code(GREY)}"/>',
+        *parts,
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _triangle(x: int, y: int, side: int, half: int = _CELL // 2) -> str:
+    """A triangle on the middle of a side of the cell at (x, y): base ``2 * half``, height ``half``."""
+    start, base = _CELL // 2 - half, 2 * half
     return {
-        UP: f"M{x} {y}h{_CELL}l-{half} {half}z",
-        RIGHT: f"M{x + _CELL} {y}v{_CELL}l-{half}-{half}z",
-        DOWN: f"M{x} {y + _CELL}h{_CELL}l-{half}-{half}z",
-        LEFT: f"M{x} {y}v{_CELL}l{half}-{half}z",
+        UP: f"M{x + start} {y}h{base}l-{half} {half}z",
+        RIGHT: f"M{x + _CELL} {y + start}v{base}l-{half}-{half}z",
+        DOWN: f"M{x + start} {y + _CELL}h{base}l-{half}-{half}z",
+        LEFT: f"M{x} {y + start}v{base}l{half}-{half}z",
     }[side]
 
 
 def _triangles(picture: Scene, corners: _Corners) -> list[str]:
-    """One path a colour, then the pattern over those beyond the palette, then the outlines of the pieces."""
+    """One path for each colour, a second one with its pattern, then the outlines of the pieces."""
     paths: dict[int, list[str]] = defaultdict(list)
     outline = []
     for quad, (x, y) in zip(picture.quads, corners, strict=True):
@@ -77,27 +150,31 @@ def _triangles(picture: Scene, corners: _Corners) -> list[str]:
 
 
 def _patterns(picture: Scene) -> list[str]:
-    """Black stripes for the second use of the palette, white for the third; then other slants and distances."""
-    laps = sorted({pattern_number(colour) for quad in picture.quads if quad is not None for colour in quad} - {0})
+    """Definitions of the patterns that the picture uses."""
+    numbers = sorted({pattern_number(colour) for quad in picture.quads if quad is not None for colour in quad} - {0})
     parts = []
-    for number in laps:
-        ink = "#000" if number % 2 else "#fff"
-        apart, slant = 3 + (number - 1) // 8, (30, 75, 120, 165)[(number - 1) // 2 % 4]
+    for number in numbers:
+        repeats, index = divmod(number - 1, len(_PATTERNS))
+        ink, motif, slant = _PATTERNS[index]
+        apart = 4 + repeats
+        mark = {
+            "line": f'<path stroke="{ink}" stroke-width=".8" stroke-opacity=".6" d="M0 .5h{apart}"/>',
+            "dot": f'<circle cx="1" cy="1" r=".8" fill="{ink}" fill-opacity=".7"/>',
+        }[motif]
         parts.append(
             f'<pattern id="pattern{number}" width="{apart}" height="{apart}" patternUnits="userSpaceOnUse" '
-            f'patternTransform="rotate({slant})"><path stroke="{ink}" d="M0 .5h{apart}"/></pattern>'
+            f'patternTransform="rotate({slant})">{mark}</pattern>'
         )
     return ["<defs>", *parts, "</defs>"] if parts else []
 
 
-def _empty(picture: Scene, corners: _Corners) -> list[str]:
+def _empty(corners: _Corners) -> list[str]:
     """Empty cells: dark, with a faint cross."""
-    cells = [corner for quad, corner in zip(picture.quads, corners, strict=True) if quad is None]
-    if not cells:
+    if not corners:
         return []
-    squares = "".join(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z" for x, y in cells)
+    squares = "".join(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z" for x, y in corners)
     half, arm = _CELL // 2, 3
-    crosses = "".join(f"M{x + half - arm} {y + half}h{2 * arm}m-{arm}-{arm}v{2 * arm}" for x, y in cells)
+    crosses = "".join(f"M{x + half - arm} {y + half}h{2 * arm}m-{arm}-{arm}v{2 * arm}" for x, y in corners)
     return [
         f'<path fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5" d="{squares}"/>',
         f'<path fill="none" stroke="#{hex_code(GREY)}" d="{crosses}"/>',
@@ -105,7 +182,7 @@ def _empty(picture: Scene, corners: _Corners) -> list[str]:
 
 
 def _clues(picture: Scene, corners: _Corners) -> list[str]:
-    """Clues, laid or still missing: a white outline inside the cell, edged with black."""
+    """The cells of clues, filled or empty: a white outline inside the cell, edged with black."""
     inset, size = 2, _CELL - 4
     path = "".join(
         f"M{corners[cell][0] + inset} {corners[cell][1] + inset}h{size}v{size}h-{size}z"
@@ -122,7 +199,7 @@ def _clues(picture: Scene, corners: _Corners) -> list[str]:
 
 
 def _mismatches(picture: Scene, corners: _Corners) -> list[str]:
-    """Red bars, edged with white, along the joints that do not match and over colour on the rim."""
+    """Red bars, edged with white, along the joints that do not match and over sides on the rim that are not grey."""
     bars = []
     for cell, side in sorted(picture.wrong):
         x, y = corners[cell]
@@ -140,12 +217,13 @@ def _mismatches(picture: Scene, corners: _Corners) -> list[str]:
     ]
 
 
-def _numbers(picture: Scene, corners: _Corners) -> list[str]:
+def _numbers(pieces: Sequence[int | None], corners: _Corners) -> list[str]:
+    """The number of each piece, counted from 1, in the middle of its cell."""
     parts = [
         f'<g font-family="sans-serif" font-size="{_CELL / 3:g}" text-anchor="middle" fill="#000" '
         'stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke">'
     ]
-    for piece, (x, y) in zip(picture.pieces, corners, strict=True):
+    for piece, (x, y) in zip(pieces, corners, strict=True):
         if piece is not None:
             parts.append(f'<text x="{x + _CELL // 2}" y="{y + _CELL // 2 + 3}">{piece + 1}</text>')
     return [*parts, "</g>"]

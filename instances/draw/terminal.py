@@ -1,4 +1,4 @@
-"""Boards in a terminal: coloured half blocks where it can show them, letters where not."""
+"""Boards as text: coloured half blocks for terminals that show colours, letters for all others."""
 
 from __future__ import annotations
 
@@ -15,12 +15,24 @@ from instances.draw.scene import Quad, Scene, scene
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
-_LARGEST, _SMALLEST = 8, 2  # pixels of a cell's side
+_LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels
 _ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 
 def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Colour:
-    """What a stream can show: 'none' unless it is a terminal (NO_COLOR, TERM=dumb and old encodings respected)."""
+    """Which colours a stream can show.
+
+    Parameters
+    ----------
+    stream : file object
+    environ : mapping, optional
+        Environment variables; those of the process by default.
+
+    Returns
+    -------
+    {'truecolor', '256', 'none'}
+        'none' if the stream is no terminal or its encoding has no half blocks, if NO_COLOR is set, or for TERM=dumb.
+    """
     environ = os.environ if environ is None else environ
     if environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb" or not stream.isatty() or not encodes(stream):
         return "none"
@@ -28,13 +40,13 @@ def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Col
 
 
 def richest(environ: Mapping[str, str] | None = None) -> Colour:
-    """True colour where the terminal says so in COLORTERM, else 256 colours."""
+    """'truecolor' if COLORTERM says that the terminal has it, else '256'."""
     environ = os.environ if environ is None else environ
     return "truecolor" if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") else "256"
 
 
 def encodes(stream: IO[str]) -> bool:
-    """Whether half blocks can be written to a stream at all."""
+    """Whether the encoding of a stream has half blocks."""
     try:
         "▀".encode(getattr(stream, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -43,12 +55,32 @@ def encodes(stream: IO[str]) -> bool:
 
 
 def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None) -> str:
-    """The board in lines that fit ``width`` columns (default 80), ending in a newline; None draws all pieces.
+    """Draw a board, or all pieces of a puzzle, as lines of text.
 
-    In colour a cell is a small pinwheel of its four colours; red bars are mismatches, white outlines clues, dark cells
-    empty. As letters each joint stands once: ``b`` when both sides agree (0 = a, 1 = b, ... as in viewer URLs),
-    ``b!c`` when not; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. Where neither fits, one sign a cell: its
-    number of mismatches. Raises InputError when the board has another shape than the puzzle.
+    In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
+    cells are empty. Without colour, each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both
+    sides agree, ``b!c`` where they differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each
+    cell is one character: its number of mismatches, or ``+``, ``#`` or ``.``.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board or None
+        None draws all pieces in file order, apart from each other.
+    colour : {'truecolor', '256', 'none'}, optional
+        Which escape sequences to use, see `capability`.
+    width : int, optional
+        Columns that the lines must fit, 80 by default.
+
+    Returns
+    -------
+    str
+        Lines that end in a newline each.
+
+    Raises
+    ------
+    BoardError
+        If the board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
     columns = 80 if width is None else max(1, width)
@@ -66,7 +98,7 @@ def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", widt
 
 
 def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
-    """Cells of side x side pixels with a gap of one pixel; a character shows two pixels, one above the other."""
+    """Cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
     step = side + 1
     canvas = [[BACKGROUND] * (picture.width * step - 1) for _ in range(picture.height * step - 1)]
     for cell, quad in enumerate(picture.quads):
@@ -91,7 +123,7 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
 
 
 def _pixel(quad: Quad | None, x: int, y: int, side: int) -> Rgb:
-    """Colour of a pixel of a cell: the triangle it lies in; of the four on the diagonals' arms, one goes to each."""
+    """Colour of the pixel (x, y) of a cell: that of its triangle. Each half diagonal belongs to one triangle."""
     if quad is None:
         return EMPTY if (x + y) % 2 else BACKGROUND
     across, along = 2 * x + 1 - side, 2 * y + 1 - side  # from the centre, in half pixels
@@ -107,18 +139,20 @@ def _pixel(quad: Quad | None, x: int, y: int, side: int) -> Rgb:
 
 
 def _frame(canvas: list[list[Rgb]], top: int, left: int, side: int) -> None:
+    """Outline the cell whose upper left pixel is (top, left)."""
     for i in range(-1, side + 1):
         for y, x in ((top - 1, left + i), (top + side, left + i), (top + i, left - 1), (top + i, left + side)):
             _set(canvas, y, x, CLUE)
 
 
 def _set(canvas: list[list[Rgb]], y: int, x: int, value: Rgb) -> None:
-    """Outside the canvas (a clue on the rim) nothing is drawn."""
+    """Set a pixel; outside the canvas, beside a clue on the rim, nothing is drawn."""
     if 0 <= y < len(canvas) and 0 <= x < len(canvas[0]):
         canvas[y][x] = value
 
 
 def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> str:
+    """A line of text for two rows of pixels; ``lower`` is None below the last row."""
     parts: list[str] = []
     last: tuple[Rgb, Rgb | None] | None = None
     for x, above in enumerate(upper):
@@ -131,6 +165,7 @@ def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> s
 
 
 def _code(ground: int, value: Rgb, colour: Colour) -> str:
+    """Parameters of the escape sequence for a foreground (38) or background (48) colour."""
     if colour == "256":
         return f"{ground};5;{xterm(value)}"
     return "{};2;{};{};{}".format(ground, *value)
@@ -140,7 +175,7 @@ def _code(ground: int, value: Rgb, colour: Colour) -> str:
 
 
 def letter(colour: int) -> str:
-    """a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then two letters, then three."""
+    """The letters of a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then aa, ab, ..."""
     digits = ""
     while True:
         digits = _ALPHABET[colour % len(_ALPHABET)] + digits
@@ -150,7 +185,7 @@ def letter(colour: int) -> str:
 
 
 def _letters(picture: Scene) -> list[str]:
-    """Two lines a row of cells: the cells with the joints beside them, then the joints below them."""
+    """Two lines for each row of cells: the cells with the joints beside them, then the joints below them."""
     width, height = picture.width, picture.height
     wide = max((len(letter(colour)) for quad in picture.quads if quad for colour in quad), default=1)
     lines = []
@@ -169,7 +204,7 @@ def _letters(picture: Scene) -> list[str]:
 
 
 def _blocks(picture: Scene) -> list[str]:
-    """The pieces of a sheet, each in three lines, apart from each other."""
+    """The pieces of a puzzle, three lines each, apart from each other."""
     quads = [[letter(colour) for colour in quad] for quad in picture.quads if quad is not None]
     wide = max(len(name) for quad in quads for name in quad)
     lines: list[str] = []
@@ -182,11 +217,11 @@ def _blocks(picture: Scene) -> list[str]:
 
 
 def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
-    """What stands between two cells (None: beyond the rim), 2*wide + 1 columns."""
+    """The text between two neighbouring cells, ``2 * wide + 1`` columns; None stands for beyond the rim."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, (side + 2) % 4), strict=True))
     here, there = ("" if colour is None else letter(colour) for colour in (first, second))
-    if cell is None or beyond is None:  # the rim: grey is not worth a letter
+    if cell is None or beyond is None:  # grey on the rim is left blank
         wrong = (first or second or 0) != GREY
         return f"{here:>{wide}}!{there:<{wide}}" if wrong else " " * (2 * wide + 1)
     if first is None or second is None:
@@ -197,23 +232,24 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
 
 
 def _sign(picture: Scene, cell: int | None) -> str:
+    """``.`` for an empty cell, ``#`` for a clue, ``+`` for another piece."""
     if cell is None or picture.quads[cell] is None:
         return "."
     return "#" if cell in picture.clues else "+"
 
 
 def _trimmed(lines: list[str]) -> list[str]:
-    """Without blank lines at either end and without the blank columns on the left."""
+    """Remove blank lines at both ends and blank columns on the left."""
     margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
     lines = [line[margin:].rstrip() for line in lines]
     return lines[0 if lines[0] else 1 : None if lines[-1] else -1]
 
 
-# -- one sign a cell ---------------------------------------------------------------------------------------------
+# -- one character for each cell -----------------------------------------------------------------------------------
 
 
 def _signs(picture: Scene) -> list[str]:
-    """How many sides of each piece are wrong; ``+`` none, ``#`` none on a clue, ``.`` an empty cell."""
+    """The number of wrong sides of each piece; without any, ``+``, or ``#`` on a clue; ``.`` for an empty cell."""
     wrong = Counter(cell for cell, _ in picture.wrong)
     for cell, side in picture.wrong:
         row, column = divmod(cell, picture.width)
@@ -226,8 +262,8 @@ def _signs(picture: Scene) -> list[str]:
 
 
 def _coloured(lines: list[str], colour: Colour) -> list[str]:
-    """Digits on red, empty cells dim."""
+    """The characters of `_signs` in colour: digits on red, empty cells dim."""
     red = f"\x1b[{_code(48, MISMATCH, colour)};{_code(38, CLUE, colour)}m"
     dim = f"\x1b[{_code(38, GREY_RGB, colour)}m"
-    look = {**dict.fromkeys("1234", red), ".": dim}
-    return ["".join(f"{look[sign]}{sign}\x1b[0m" if sign in look else sign for sign in line) for line in lines]
+    styles = {**dict.fromkeys("1234", red), ".": dim}
+    return ["".join(f"{styles[sign]}{sign}\x1b[0m" if sign in styles else sign for sign in line) for line in lines]

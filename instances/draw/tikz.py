@@ -1,4 +1,4 @@
-"""Boards as TikZ figures, as in seed 003 (Jolivet 2008, appendix A: *render*)."""
+"""Boards as TikZ figures, like those of Jolivet 2008 (appendix A, *render*)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,29 @@ from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, rgb
 from instances.draw.scene import scene
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
-# the ends of each side of a cell, clockwise; y grows downwards
+# the two ends of each side of a cell, clockwise; y grows downwards
 _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}
 
 
 def render(puzzle: Puzzle, board: Board | None) -> str:
-    """A whole LaTeX document of class standalone with one tikzpicture; None draws all pieces in file order.
+    """Draw a board, or all pieces of a puzzle, as a TikZ picture.
 
-    A cell is one unit wide: change ``x`` and ``y`` of the picture to scale it. Colours after the 40th repeat the first
-    ones. Raises InputError when the board has another shape than the puzzle.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board or None
+        None draws all pieces in file order, apart from each other.
+
+    Returns
+    -------
+    str
+        A whole LaTeX document of class standalone. A cell is one unit wide: change ``x`` and ``y`` of the picture to
+        scale it. Colours after the 40th repeat the first ones.
+
+    Raises
+    ------
+    BoardError
+        If the board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
     pitch = 1.15 if picture.sheet else 1
@@ -60,7 +74,7 @@ def render(puzzle: Puzzle, board: Board | None) -> str:
 
 
 def _paths(style: str, pieces: list[str]) -> list[str]:
-    """One \\path of many pieces, a piece a line; none without pieces."""
+    """The lines of one \\path of all ``pieces``, or none without pieces."""
     return [rf"\path[{style}]", *("  " + piece for piece in pieces), "  ;"] if pieces else []
 
 
@@ -72,6 +86,6 @@ def _at(x: float, y: float) -> str:
     return f"({x:.6g},{y:.6g})"
 
 
-def _comment(words: str) -> str:
-    """One line of a LaTeX comment that every engine reads."""
-    return "".join(c if c.isascii() and c.isprintable() else "?" for c in words)
+def _comment(text: str) -> str:
+    """``text`` in ASCII, so that every TeX engine reads the comment."""
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in text)

@@ -1,4 +1,4 @@
-"""From the colours that lie on the cells to the pieces that have them."""
+"""Find the pieces of a puzzle by their colours, and from the colours on the cells the board."""
 
 from __future__ import annotations
 
@@ -12,26 +12,48 @@ from lns_support.errors import InputError
 
 
 class PieceIndex:
-    """The pieces of a puzzle by their colours: canonical quad -> piece numbers in file order, those of clues last."""
+    """The pieces of a puzzle by their colours.
+
+    ``by_colours`` maps the canonical form of a piece to the numbers of all such pieces: file order, those that clues
+    name last.
+    """
 
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle
         self.pieces: list[list[int]] = puzzle.pieces.tolist()
         self.by_colours: dict[Quad, list[int]] = defaultdict(list)
-        bound = {clue.piece for clue in puzzle.clues}
-        for piece in sorted(range(len(self.pieces)), key=lambda piece: piece in bound):
+        clue_pieces = {clue.piece for clue in puzzle.clues}
+        for piece in sorted(range(len(self.pieces)), key=lambda piece: piece in clue_pieces):
             self.by_colours[canonical(self.pieces[piece])].append(piece)
 
-    def strangers(self, quads: Sequence[Quad | None]) -> list[int]:
-        """Cells whose quad is no piece of the puzzle."""
+    def cells_without_piece(self, quads: Sequence[Quad | None]) -> list[int]:
+        """The cells whose colours are those of no piece."""
         return [cell for cell, quad in enumerate(quads) if quad is not None and canonical(quad) not in self.by_colours]
 
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
-        """The board that shows ``quads``, and how many of ``numbers`` (pieces, where stated) its colours contradict.
+        """The board that shows given colours.
 
-        Of identical pieces the stated one is taken, else the clue's on the cell of a clue, else the k-th for the k-th
-        cell that shows them. When all are used one lies twice, which `instances.verify` then names. Raises InputError
-        at a quad that is no piece.
+        Among identical pieces the stated one is chosen; without a statement, the clue's piece on the cell of a clue;
+        otherwise the pieces in the order of the index. If the cells show more of them than exist, the last one is
+        placed repeatedly, which `instances.verify` reports.
+
+        Parameters
+        ----------
+        quads : sequence of (int, int, int, int) or None
+            Colours up, right, down, left of each cell; None for an empty cell.
+        numbers : sequence of int or None, optional
+            The piece that the source states for each cell, counted from 0.
+
+        Returns
+        -------
+        board : Board
+        contradicted : int
+            Number of cells whose stated piece has other colours than the cell shows; their statement is ignored.
+
+        Raises
+        ------
+        InputError
+            If a cell shows colours of no piece.
         """
         chosen: list[int | None] = [None] * len(quads)
         used: set[int] = set()
@@ -53,7 +75,7 @@ class PieceIndex:
             if chosen[clue.cell] is None and clue.piece not in used and shows(clue.cell, clue.piece):
                 chosen[clue.cell] = clue.piece
                 used.add(clue.piece)
-        taken: Counter[Quad] = Counter()
+        next_index: Counter[Quad] = Counter()
         pairs: list[tuple[int, int] | None] = []
         for cell, quad in enumerate(quads):
             if quad is None:
@@ -61,13 +83,13 @@ class PieceIndex:
                 continue
             piece = chosen[cell]
             if piece is None:
-                kind = canonical(quad)
-                twins = self.by_colours.get(kind)
-                if twins is None:
+                form = canonical(quad)
+                identical = self.by_colours.get(form)
+                if identical is None:
                     raise InputError(f"{self.puzzle.cell_label(cell)}: {quad} is no piece of {self.puzzle.name}")
-                while taken[kind] < len(twins) and twins[taken[kind]] in used:
-                    taken[kind] += 1
-                piece = twins[min(taken[kind], len(twins) - 1)]
+                while next_index[form] < len(identical) and identical[next_index[form]] in used:
+                    next_index[form] += 1
+                piece = identical[min(next_index[form], len(identical) - 1)]
                 used.add(piece)
             colours = self.pieces[piece]
             pairs.append((piece, next(turns for turns in range(4) if rotate(colours, turns) == quad)))

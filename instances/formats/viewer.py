@@ -236,11 +236,11 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
     nearest: list[int] | None = None
     for said, table in tables.items():
         quads = _translated(letters.quads, table)
-        strangers = index.strangers(quads)
-        if not strangers:
+        unmatched = index.cells_without_piece(quads)
+        if not unmatched:
             notes.append(said)
             return _document(letters, quads, index, notes)
-        nearest = strangers if nearest is None or len(strangers) < len(nearest) else nearest
+        nearest = unmatched if nearest is None or len(unmatched) < len(nearest) else nearest
     found = match_letters(letters.quads, index)
     if found is None:
         assert nearest
@@ -273,7 +273,7 @@ def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
     if (letters.width, letters.height) != (puzzle.width, puzzle.height):
         return None
     quads = _translated(letters.quads, _translation(letters.order) or range(26))
-    return None if PieceIndex(puzzle).strangers(quads) else puzzle
+    return None if PieceIndex(puzzle).cells_without_piece(quads) else puzzle
 
 
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:

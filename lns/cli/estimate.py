@@ -70,7 +70,7 @@ def _print_table(puzzle: Puzzle, result: Estimate) -> None:
     print(f"{puzzle.name}, best possible {puzzle.max_score}: {result.seconds:.0f} s of one core{early}, {speed}")
     print(f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more.")
     print(
-        f"Measured up to {result.trusted}. Above it `expected` is extrapolated: half-way (of their logarithms) between"
+        f"Measured up to {result.measured_score}. Above it `expected` is extrapolated: half-way (in logarithms) between"
     )
     print("two guesses, that an edge costs what the last two did, and the model's `forecast`, whose slope is too")
     print("steep. `between` has both, and beyond them the chance in the counts: two standard deviations.")
@@ -95,7 +95,7 @@ def _json(puzzle: Puzzle, result: Estimate) -> dict[str, Any]:
         "max_score": puzzle.max_score,
         "seconds": round(result.seconds, 3),
         "nodes": result.nodes,
-        "trusted": result.trusted,
+        "measured_score": result.measured_score,
         "interrupted": result.interrupted,
         "rows": [_row(row) for row in result.rows],
     }

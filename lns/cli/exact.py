@@ -41,17 +41,8 @@ JOBS = {
     "cnf": ("lns.cli.exact_cnf", "add_cnf_arguments", "run_cnf", "write a puzzle as a formula for SAT solvers"),
     "decode": ("lns.cli.exact_cnf", "add_decode_arguments", "run_decode", "read a SAT solver's answer back as a board"),
     "isomorphic": ("lns.cli.exact_isomorphic", "add_arguments", "run", "are two sets of pieces equal but for colours?"),
-    "polyomino": ("lns.cli.exact_tray", "add_arguments", "run", "fill a tray with polyominoes, as in IQ Puzzler Pro"),
-}
-
-ALIASES = {"tray": "polyomino"}
-
-PAPERS = {
-    "benoist2008": "Benoist & Bourreau 2008: tables 1 to 3",
-    "perrin_iq": "Perrin & Beaujard, report on IQ Puzzler Pro: weights of pieces, zones, trays",
-    "bailleux2025": "Bailleux 2025: the four encodings, tables 4 to 7",
-    "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6",
-    "cuvillier2010": "Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6",
+    "polyomino": ("lns.cli.exact_polyomino", "add_arguments", "run", "fill a grid with polyominoes: IQ Puzzler Pro"),
+    "paper": ("lns.cli.exact_paper", "add_arguments", "run", "repeat the experiments of a paper on instances like its"),
 }
 
 _EPILOG = """\
@@ -62,40 +53,16 @@ Exit status: 0 done or a budget spent, 1 there is no solution, 2 bad input, 130 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    jobs = parser.add_subparsers(dest="job", required=True, metavar="count|solve|paper|" + "|".join(JOBS))
+    jobs = parser.add_subparsers(dest="job", required=True, metavar="count|solve|" + "|".join(JOBS))
     for job, line in (("count", "count all solutions"), ("solve", "find the first solution, or prove there is none")):
         _add_search(jobs.add_parser(job, help=line, description=_sentence(line), epilog=_EPILOG), job)
     for job, (module, add, run_job, line) in JOBS.items():
-        aliases = [alias for alias, name in ALIASES.items() if name == job]
-        parser = jobs.add_parser(job, help=line, description=_sentence(line), aliases=aliases)
+        parser = jobs.add_parser(job, help=line, description=_sentence(line))
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         _function(module, add)(parser)
         parser.set_defaults(run_job=_function(module, run_job))
-    line = "repeat the experiments of a paper, on instances generated as the paper describes"
-    paper = jobs.add_parser("paper", help=line, description=_sentence(line))
-    paper.formatter_class = argparse.RawDescriptionHelpFormatter
-    paper.epilog = "papers:\n" + "\n".join(f"  {name:<14} {what}" for name, what in PAPERS.items())
-    paper.add_argument("paper", metavar="PAPER", choices=PAPERS, help="which paper, see below")
-    paper.add_argument("--full", action="store_true", help="the sizes and budgets of the paper: a night or more")
-    paper.add_argument(
-        "--budget", type=duration, metavar="S", help="limit of each run, in seconds; for jolivet2008 in million nodes"
-    )
-    paper.add_argument(
-        "--per-size", type=positive_number, metavar="N", help="number of instances of each size or class"
-    )
-    paper.add_argument(
-        "--sizes", type=positive_number, nargs="+", metavar="N", help="side lengths of the boards (perrin_iq: widths)"
-    )
-    paper.add_argument(
-        "--colours", type=positive_number, nargs="+", metavar="K",
-        help="numbers of colours (jolivet2008 and cuvillier2010 only)",
-    )  # fmt: skip
-    paper.add_argument("--solvers", nargs="+", metavar="NAME", help="the methods to compare (default: the paper's)")
-    paper.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
-    paper.add_argument(
-        "-o", "--output", type=Path, metavar="CSV",
-        help="append a row a run to this file; runs that it has already are not repeated",
-    )  # fmt: skip
+    retired = jobs.add_parser("tray", prefix_chars="\0", add_help=False)  # `run` refuses it, whatever follows
+    retired.add_argument("ignored", nargs="*")
 
 
 def _sentence(line: str) -> str:
@@ -154,10 +121,12 @@ def run(args: argparse.Namespace) -> int:
     from lns.terminal.signals import interrupt_on_signal, signal_handler
 
     with signal_handler(interrupt_on_signal):
-        if ALIASES.get(args.job, args.job) in JOBS:
+        if args.job in JOBS:
             return int(args.run_job(args))
-        if args.job == "paper":
-            return int(_function("lns.cli.exact_paper", "run")(args))
+        if args.job == "tray":
+            from lns_support.errors import InputError
+
+            raise InputError("unknown job 'tray': did you mean 'polyomino'?")
         return _run_search(args)
 
 
@@ -171,8 +140,8 @@ def _run_search(args: argparse.Namespace) -> int:
     from exact.request import Request
     from exact.solvers import solve_request
     from instances.formats import load_board, load_puzzle, write
+    from lns.api.starting import placed_as_clues
     from lns.cli.exact_boards import Boards
-    from lns.cli.pins import with_laid
     from lns.terminal.progress import live_line
     from lns_support.errors import InputError
 
@@ -182,7 +151,7 @@ def _run_search(args: argparse.Namespace) -> int:
     puzzle = load_puzzle(args.instance)
     asked = puzzle  # boards are of the puzzle itself, whatever lies at the start
     if args.start is not None:
-        asked = with_laid(puzzle, load_board(args.start, puzzle)[1], args.start)
+        asked = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None

@@ -1,118 +1,160 @@
-"""`lns exact paper`: the experiments of the five documents."""
+"""`lns exact paper`: repeats the experiments of a paper and prints its tables beside the published figures."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.output import print_error
+from lns.terminal.options import duration, positive_number, whole_number
+from lns.terminal.output import DONE, INTERRUPTED, print_error
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
+
+PAPERS = {
+    "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
+    "perrin_iq": "Perrin & Beaujard, IQ Puzzler Pro: weights of pieces, zones, boards",
+    "bailleux2025": "Bailleux 2025: the four SAT encodings, tables 4 to 7",
+    "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6",
+    "cuvillier2010": "Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6",
+}
+
+
+def paper_name(text: str) -> str:
+    """A key of `PAPERS`. Raises ArgumentTypeError with the nearest name otherwise."""
+    if text not in PAPERS:
+        near = get_close_matches(text, PAPERS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(PAPERS)
+        raise argparse.ArgumentTypeError(f"unknown paper '{text}': {hint}")
+    return text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paper", metavar="PAPER", type=paper_name, help="a name of the list below")
+    parser.add_argument("--full", action="store_true", help="the scale of the paper: a night and more")
+    parser.add_argument(
+        "--budget", type=duration, metavar="S", help="seconds for each run; with jolivet2008 million nodes of a tree"
+    )
+    parser.add_argument("--per-size", type=positive_number, metavar="N", help="instances for each size or class")
+    parser.add_argument(
+        "--sizes", type=positive_number, nargs="+", metavar="N", help="only these sides (perrin_iq: widths)"
+    )
+    parser.add_argument(
+        "--colours",
+        type=positive_number,
+        nargs="+",
+        metavar="K",
+        help="only these numbers of colours (jolivet2008, cuvillier2010)",
+    )
+    parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these methods")
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="CSV", help="a row for each run; runs that it has are not repeated"
+    )
+    parser.epilog = "papers:\n" + "\n".join(f"  {name:<14} {line}" for name, line in PAPERS.items())
 
 
 def run(args: argparse.Namespace) -> int:
     from lns_support.errors import InputError
 
     if args.output is not None and args.output.suffix.lower() == ".png":
-        raise InputError("the plot goes beside the rows, as .png; expected another name, like .csv", args.output)
-    return _run_benoist2008(args) if args.paper == "benoist2008" else _run(args.paper, args)
+        raise InputError(
+            "the plot is written beside the rows, as .png; expected another extension, like .csv", args.output
+        )
+    return _run_benoist2008(args) if args.paper == "benoist2008" else _run(args)
 
 
 def _run_benoist2008(args: argparse.Namespace) -> int:
     from exact.paper.benoist2008 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
     from exact.paper.benoist2008_tables import tables
-    from lns.terminal.output import DONE, INTERRUPTED
     from lns_support.errors import InputError
 
     if args.colours is not None:
         raise InputError("benoist2008 takes the colours from the size; expected no --colours")
-    for name, asked, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
-        for value in asked or ():
+    for option, values, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
+        for value in values or ():
             if value not in known:
                 raise InputError(
-                    f"'{value}' is none of the {name} of benoist2008; expected some of {', '.join(map(str, known))}"
+                    f"'{value}' is none of the {option} of benoist2008; expected some of {', '.join(map(str, known))}"
                 )
-    given = {"sizes": args.sizes and tuple(args.sizes), "per_size": args.per_size, "budget": args.budget}
+    changes = {"sizes": args.sizes and tuple(args.sizes), "per_size": args.per_size, "budget": args.budget}
     if args.solvers is not None:
-        given["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
-    given = {name: value for name, value in given.items() if value is not None}
-    plan = replace(FULL if args.full else SMALL, seed=args.seed, **given)
-    done = []
+        changes["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
+    changes = {name: value for name, value in changes.items() if value is not None}
+    plan = replace(FULL if args.full else SMALL, seed=args.seed, **changes)
+    completed = []
     status = DONE
     try:
-        for made in run_experiment(plan, args.output):
-            done.append(made)
-            print_error(f"lns: {made.told()}")
+        for experiment_run in run_experiment(plan, args.output):
+            completed.append(experiment_run)
+            print_error(f"lns: {experiment_run.describe()}")
     except KeyboardInterrupt:
         status = INTERRUPTED
-    print(tables(done, plan))
+    print(tables(completed, plan))
     return status
 
 
-def _run(which: str, args: argparse.Namespace) -> int:
-    from exact.paper import bailleux2025, cuvillier2010, jolivet2008, perrin_iq, runs
-    from lns.terminal.output import DONE, INTERRUPTED
+def _run(args: argparse.Namespace) -> int:
+    from exact.paper import runs
     from lns_support.errors import InputError
 
-    modules: dict[str, Any] = {
-        "perrin_iq": perrin_iq, "bailleux2025": bailleux2025, "jolivet2008": jolivet2008, "cuvillier2010": cuvillier2010
-    }  # fmt: skip
-    seed = modules[which]
-    plan = replace(seed.FULL if args.full else seed.Plan(), seed=args.seed)
+    paper: Any = import_module(f"exact.paper.{args.paper}")
+    plan = replace(paper.FULL if args.full else paper.Plan(), seed=args.seed)
     if args.per_size is not None:
         plan = replace(plan, per_size=args.per_size)
     if args.sizes is not None:
         plan = replace(plan, sizes=tuple(args.sizes))
     if args.colours is not None:
-        if which in ("perrin_iq", "bailleux2025"):
-            why = "trays have no colours" if which == "perrin_iq" else "as many colours as its boards have rows"
-            raise InputError(f"{which}: {why}; expected no --colours")
+        no_colours = {"perrin_iq": "has no colours", "bailleux2025": "uses as many colours as its boards have rows"}
+        if args.paper in no_colours:
+            raise InputError(f"{args.paper} {no_colours[args.paper]}; expected no --colours")
         plan = replace(plan, colours=tuple(args.colours))
     if args.solvers is not None:
-        plan = replace(plan, solvers=_known(args.solvers, seed, plan))
+        plan = replace(plan, solvers=_checked_solvers(args, plan))
     if args.budget is not None:
-        nodes = {"nodes": int(args.budget * 1_000_000)}  # about a second's
-        plan = replace(plan, **(nodes if which == "jolivet2008" else {"seconds": args.budget}))
+        nodes = {"nodes": int(args.budget * 1_000_000)}  # about as many as a second takes
+        plan = replace(plan, **(nodes if args.paper == "jolivet2008" else {"seconds": args.budget}))
     rows: list[ComparisonRow] = []
     status = DONE
     try:
-        for row in runs.run_experiment(seed.runs(plan), args.output):
+        for row in runs.run_experiment(paper.runs(plan), args.output):
             rows.append(row)
             spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else f", {row.nodes:,} nodes"
             print_error(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
     except KeyboardInterrupt:
         status = INTERRUPTED
-    plotted = _plot(seed, rows, args) if args.output is not None and rows else ""
+    plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows:
-        print(seed.tables(rows, plan) + plotted)
+        print(paper.tables(rows, plan) + plotted)
     return status
 
 
-def _known(solvers: list[str], seed: Any, plan: Any) -> tuple[str, ...]:
-    """Seed 002 compares any solvers; the tables of the others are about their own."""
-    from exact.paper import bailleux2025
+def _checked_solvers(args: argparse.Namespace, plan: Any) -> tuple[str, ...]:
+    """The solvers of the command line; bailleux2025 compares any of them, the other papers only their own."""
     from exact.registry import SOLVERS
     from lns_support.errors import InputError
 
-    possible = SOLVERS if seed is bailleux2025 else plan.solvers
-    for solver in solvers:
+    possible = SOLVERS if args.paper == "bailleux2025" else plan.solvers
+    for solver in args.solvers:
         if solver not in possible:
             raise InputError(f"'{solver}' is no solver of this experiment; expected some of {', '.join(possible)}")
-    return tuple(solvers)
+    return tuple(args.solvers)
 
 
-def _plot(seed: Any, rows: list[ComparisonRow], args: argparse.Namespace) -> str:
-    """The picture goes beside the CSV, which is said; without matplotlib a sentence says what is missing."""
+def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
+    """Write the plot beside the CSV file. Returns lines that name both files; without matplotlib prints a warning."""
     from lns_support.errors import InputError
     from lns_support.optional_deps import require
 
-    path = args.output.with_suffix(".png")
+    path = csv.with_suffix(".png")
     try:
         require("plot", "the plot")
     except InputError as error:
         print_error(f"lns: {error}")
         return ""
-    seed.plot(rows, path)
-    return f"\n\nrows   {args.output}\nplot   {path}"
+    paper.plot(rows, path)
+    return f"\n\nrows   {csv}\nplot   {path}"

@@ -47,7 +47,7 @@ def worth(evidence: Evidence) -> tuple[Floats, float]:
     rate = boards / np.maximum(work, trust)
     richest = [float(rate[ours].max()) for ours in by_colours(arms).values()]
     others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
-    outlook = np.array([arm.outlook for arm in arms])
+    outlook = np.array([arm.novelty_rate for arm in arms])
     view, colours = (np.array([getattr(arm, name) for arm in arms]) for name in ("view", "colour_set"))
     asked, percent = _heights(arms)
 
@@ -85,7 +85,7 @@ def by_colours(arms: Sequence[QuotaArm]) -> dict[int, list[int]]:
     """The arms, by number, of each set of colours; without those that favour none."""
     found: dict[int, list[int]] = {}
     for i, arm in enumerate(arms):
-        if arm.percent:
+        if arm.scale_percent:
             found.setdefault(arm.colour_set, []).append(i)
     return found
 
@@ -110,7 +110,7 @@ def _rise(half_edges: Floats) -> Floats:
 
 def _heights(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:
     """(half-edges that each arm asks for where its quota ends, percent), (arms,)."""
-    asked, percent = (np.array([getattr(arm, name) for arm in arms]) for name in ("asked", "percent"))
+    asked, percent = (np.array([getattr(arm, name) for arm in arms]) for name in ("half_edges", "scale_percent"))
     return asked, percent
 
 

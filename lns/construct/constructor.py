@@ -13,9 +13,9 @@ from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
 from lns.construct import candidate_tables, endgame, kernel, packed_candidate
 from lns.construct.endgame import EXHAUSTED, REACHED
-from lns.construct.endgame_plan import plan_end
-from lns.construct.kernel import Plan, Prefix
-from lns.construct.order import padded
+from lns.construct.endgame_plan import plan_endgame
+from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState
+from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
@@ -41,8 +41,9 @@ class Constructor:
 
     # the arrays of ``state()`` and their types
     STATE: ClassVar[dict[str, str]] = {
-        "cursor": "int64", "scalars": "int64", "census": "int64", "counters": "int64", "spent": "int64",
-        "ends": "int64", "frontier_keys": "uint64", "shuffle": "int64", "bits": "int64", "random": "uint64",
+        "cursor": "int64", "scalars": "int64", "child_counts": "int64", "counters": "int64",
+        "prefixes_by_breaks": "int64", "tail_outcomes": "int64", "frontier_keys": "uint64", "restart": "int64",
+        "piece_bits": "int64", "random": "uint64",
     }  # fmt: skip
 
     def __init__(
@@ -51,7 +52,7 @@ class Constructor:
         params: ConstructParams,
         schedule: BreakSchedule,
         random: RandomState,
-        lot: tuple[int, int] = (0, 1),
+        partition: tuple[int, int] = (0, 1),
     ) -> None:
         if len(schedule.unlock) >= packed_candidate.MAX_BREAKS:
             raise InputError(
@@ -61,17 +62,16 @@ class Constructor:
         self.puzzle = puzzle
         self.params = params
         self.random = random
-        self.lot = lot
+        self.partition = partition
         self.schedule = schedule
-        self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
-        self.spent = np.zeros(packed_candidate.MAX_BREAKS, dtype=np.int64)
-        self.ends = np.zeros(kernel.ENDS + 1, dtype=np.int64)
-        self.shuffle_seed = self.shuffled_at = self._prefixes_before = self._tail_nodes_before = 0
+        self.prefixes_by_breaks = np.zeros(packed_candidate.MAX_BREAKS, dtype=np.int64)
+        self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
+        self.restart_seed = self.restarted_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
         cells, width = puzzle.cells, puzzle.width + 1
-        self._position = padded(self.schedule.order, puzzle.width)
-        self.prefix = Prefix(
+        self._position = padded_positions(self.schedule.order, puzzle.width)
+        self.prefix = PrefixState(
             cursor=np.zeros(cells + 1, dtype=np.int64),
             chosen=np.zeros(cells, dtype=np.int64),
             gain=np.zeros(cells + 1, dtype=np.int64),
@@ -79,12 +79,12 @@ class Constructor:
             right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
-            census=np.zeros(cells * endgame.CENSUS, dtype=np.int64),
+            child_counts=np.zeros(cells * endgame.COUNTS_PER_DEPTH, dtype=np.int64),
             frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
         )
-        self.begin(schedule)
+        self.restart(schedule)
 
-    def begin(self, schedule: BreakSchedule, before: int = 0) -> None:
+    def restart(self, schedule: BreakSchedule, nodes_before: int = 0) -> None:
         """Begin at the empty board by another schedule of the same order and cut, candidates in another order.
 
         The board may be seen from another side, as long as its rows are as short.
@@ -92,40 +92,62 @@ class Constructor:
         ``before``: nodes of earlier shuffles that favoured the same colours from the same side.
         """
         self.schedule = schedule
-        self.before = before
+        self.nodes_before = nodes_before
         self.exhausted = False
-        self.shuffle_seed = int(generator(self.random).integers(2**62))
+        self.restart_seed = int(generator(self.random).integers(2**62))
         self._make_plan()
-        self.prefix.scalars[0] = kernel.BEGIN
+        self.prefix.scalars[0] = kernel.NOT_STARTED
         self.prefix.used[:] = 0
-        self.prefix.census[:] = 0
+        self.prefix.child_counts[:] = 0
         self.prefix.frontier_keys[:] = 0
-        self.spent[:] = 0
-        self.ends[:] = 0
-        self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
-        self.shuffled_at = self.nodes
+        self.prefixes_by_breaks[:] = 0
+        self.tail_outcomes[:] = 0
+        tables = self.plan.prefix.tables
+        self.prefix.cursor[0] = tables.list_start[tables.base[0]]
+        self.restarted_at = self.nodes
         self._prefixes_before, self._tail_nodes_before = self.prefixes, self.tail_nodes
         self.counters[kernel.NEXT_SAMPLE] = self.nodes
 
     def _make_plan(self) -> None:
-        chance = np.random.Generator(np.random.PCG64(self.shuffle_seed))
+        chance = np.random.Generator(np.random.PCG64(self.restart_seed))
         schedule = self.schedule
-        puzzle = self.seen = puzzle_in_view(self.puzzle, schedule.view)
-        made = candidate_tables.build(
+        puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
+        made = candidate_tables.build_tables(
             puzzle, schedule.order, schedule.may_break, schedule.favoured, chance, schedule.cut
         )
-        ahead = candidate_tables.rim_ahead(puzzle, schedule.order, made.base, schedule.cut)
-        begin, cut = schedule.endgame, schedule.cut
+        ahead = candidate_tables.rim_look_ahead(puzzle, schedule.order, made.base, schedule.cut)
+        begin, cut = schedule.endgame_depth, schedule.cut
         width, dealt = puzzle.width + 1, self._dealt() if schedule.favoured else 0
-        self.plan = Plan(made, self._position, schedule.need, ahead, width, begin, cut, dealt, *self.lot)
-        self.end, self.end_work = plan_end(puzzle, schedule.order, begin, cut, schedule.allowed, chance)
-        self.tail, self.tail_work = plan_tail(puzzle, schedule.order, cut)
+        prefix_plan = PrefixPlan(
+            tables=made,
+            position=self._position,
+            min_gain=schedule.least_gain,
+            rim_look_ahead=ahead,
+            padded_width=width,
+            endgame_start=begin,
+            cut=cut,
+            partition_depth=dealt,
+            partition=self.partition[0],
+            partitions=self.partition[1],
+        )
+        endgame_plan, endgame_state = plan_endgame(puzzle, schedule.order, begin, cut, schedule.allowed, chance)
+        tail_plan, tail_workspace = plan_tail(puzzle, schedule.order, cut)
+        self.plan = ConstructorPlan(prefix=prefix_plan, endgame=endgame_plan, tail=tail_plan)
+        self.arrays = ConstructorState(
+            prefix=self.prefix,
+            endgame=endgame_state,
+            tail=tail_workspace,
+            found=np.zeros(puzzle.cells, dtype=np.int32),
+            counters=self.counters,
+            prefixes_by_breaks=self.prefixes_by_breaks,
+            tail_outcomes=self.tail_outcomes,
+        )
 
     def _dealt(self) -> int:
         """The depth of the prefixes that are dealt out among islands, or 0."""
-        clued = [clue.cell for clue in self.seen.clues]
-        free = np.flatnonzero(~np.isin(self.schedule.order[: self.schedule.endgame], clued))
-        return int(free[DEALT - 1]) + 1 if self.lot[1] > 1 and len(free) >= DEALT else 0
+        clued = [clue.cell for clue in self.puzzle_in_view.clues]
+        free = np.flatnonzero(~np.isin(self.schedule.order[: self.schedule.endgame_depth], clued))
+        return int(free[DEALT - 1]) + 1 if self.partition[1] > 1 and len(free) >= DEALT else 0
 
     def run(self, nodes: int, target: int) -> Board | None:
         """Search for ``nodes`` more nodes, or until a full board of at least ``target`` is found; that board, or None.
@@ -134,43 +156,37 @@ class Constructor:
         """
         status = kernel.construct(
             self.plan,
-            self.prefix,
-            self.end,
-            self.end_work,
-            self.tail,
-            self.tail_work,
-            self._finds,
-            self.counters,
+            self.arrays,
             self.puzzle.max_score - target,
-            min(self.nodes + nodes, self._end_of_shuffle()),
+            min(self.nodes + nodes, self._restart_at()),
             self.params.tail_nodes,
-            self.spent,
-            self.ends,
         )
         if status == REACHED:
             placed = np.empty(self.puzzle.cells, dtype=np.int32)
-            placed[self.schedule.order] = self._finds
-            return board_from_view(Board(placed, self.seen.width, self.seen.height), self.schedule.view)
+            placed[self.schedule.order] = self.arrays.found
+            return board_from_view(
+                Board(placed, self.puzzle_in_view.width, self.puzzle_in_view.height), self.schedule.view
+            )
         self.exhausted = status == EXHAUSTED
         return None
 
     @property
-    def over(self) -> bool:
+    def restart_due(self) -> bool:
         """Whether it is time to ``begin`` again: the tree is searched whole, or this shuffle has had its share."""
-        return self.exhausted or self.nodes >= self._end_of_shuffle()
+        return self.exhausted or self.nodes >= self._restart_at()
 
-    def _end_of_shuffle(self) -> int:
+    def _restart_at(self) -> int:
         """After a number of nodes that grows with those before, or soon where a shuffle leads to no prefix at all.
 
         Most shuffles lead nowhere, and one that leads somewhere goes on to: the longer it lasts, the less is lost.
         """
-        if self.barren:
-            return self.shuffled_at + self.params.restart_nodes_without_prefix
+        if self.no_prefix_found:
+            return self.restarted_at + self.params.restart_nodes_without_prefix
         usual = self.params.restart_nodes
-        return self.shuffled_at + min(max(usual, self.before // SHARE), LONGEST * usual)
+        return self.restarted_at + min(max(usual, self.nodes_before // SHARE), LONGEST * usual)
 
     @property
-    def barren(self) -> bool:
+    def no_prefix_found(self) -> bool:
         """Whether this shuffle has not led to a prefix yet."""
         return self.prefixes == self._prefixes_before
 
@@ -180,8 +196,8 @@ class Constructor:
         return self.prefix.frontier_keys[1 : int(self.prefix.frontier_keys[0]) + 1]
 
     @property
-    def nodes_of_shuffle(self) -> int:
-        return self.nodes - self.shuffled_at
+    def nodes_since_restart(self) -> int:
+        return self.nodes - self.restarted_at
 
     @property
     def nodes(self) -> int:
@@ -198,9 +214,9 @@ class Constructor:
         return int(self.counters[kernel.TAIL_NODES])
 
     @property
-    def work_of_shuffle(self) -> float:
+    def node_equivalents_since_restart(self) -> float:
         """Of its exact tails too."""
-        return self.nodes_of_shuffle + node_equivalents.tails(
+        return self.nodes_since_restart + node_equivalents.exact_tails(
             self.prefixes - self._prefixes_before, self.tail_nodes - self._tail_nodes_before
         )
 
@@ -208,22 +224,22 @@ class Constructor:
         return {
             "cursor": self.prefix.cursor.copy(),
             "scalars": self.prefix.scalars.copy(),
-            "census": self.prefix.census.copy(),
+            "child_counts": self.prefix.child_counts.copy(),
             "counters": self.counters.copy(),
-            "spent": self.spent.copy(),
-            "ends": self.ends.copy(),
+            "prefixes_by_breaks": self.prefixes_by_breaks.copy(),
+            "tail_outcomes": self.tail_outcomes.copy(),
             "frontier_keys": self.prefix.frontier_keys.copy(),
-            "shuffle": np.array(
+            "restart": np.array(
                 [
-                    self.shuffle_seed,
-                    self.shuffled_at,
+                    self.restart_seed,
+                    self.restarted_at,
                     self._prefixes_before,
                     self._tail_nodes_before,
                     self.exhausted,
-                    self.before,
+                    self.nodes_before,
                 ]
             ),
-            "bits": self.end_work.piece_at.copy(),
+            "piece_bits": self.arrays.endgame.piece_of_bit.copy(),
             "random": self.random.copy(),
         }
 
@@ -233,63 +249,68 @@ class Constructor:
             raise _foreign()
         self.random[:] = state["random"]
         self.counters[:] = saved_counters(state["counters"])
-        self.shuffle_seed, *marks, exhausted, self.before = saved_counters(state["shuffle"])
-        self.shuffled_at, self._prefixes_before, self._tail_nodes_before = marks
+        self.restart_seed, *marks, exhausted, self.nodes_before = saved_counters(state["restart"])
+        self.restarted_at, self._prefixes_before, self._tail_nodes_before = marks
         self.exhausted = bool(exhausted)
-        self.spent[:] = saved_counters(state["spent"])
-        self.ends[:] = saved_counters(state["ends"])
-        self.prefix.census[:] = saved_counters(state["census"])
+        self.prefixes_by_breaks[:] = saved_counters(state["prefixes_by_breaks"])
+        self.tail_outcomes[:] = saved_counters(state["tail_outcomes"])
+        self.prefix.child_counts[:] = saved_counters(state["child_counts"])
         if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
             raise _foreign()
         self.prefix.frontier_keys[:] = state["frontier_keys"]
         self.prefix.scalars[:] = int(state["scalars"][0]), *saved_counters(state["scalars"][1:])
-        wait = max(kernel.SAMPLE_NODES, kernel.DEAR * self.tail_nodes)
+        wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
         next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
-        before = self.shuffled_at, self._prefixes_before, self._tail_nodes_before, next_sample
+        before = self.restarted_at, self._prefixes_before, self._tail_nodes_before, next_sample
         now = self.nodes, self.prefixes, self.tail_nodes, self.nodes
         if any(one > other for one, other in zip(before, now, strict=True)):
             raise _foreign()
         self._make_plan()
-        if not endgame.number_again(self.end, self.end_work, np.asarray(state["bits"], dtype=np.int64)):
+        if not endgame.assign_bits(
+            self.plan.endgame, self.arrays.endgame, np.asarray(state["piece_bits"], dtype=np.int64)
+        ):
             raise _foreign()
         self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
 
     def _replay(self, cursors: list[int], depth: int) -> None:
         """Lay the prefix again by its cursors, each checked against its list: the kernel's memory depends on it."""
-        prefix, made = self.prefix, self.plan.tables
-        if not kernel.BEGIN <= depth <= self.plan.cut:
+        plan, prefix, made = self.plan.prefix, self.prefix, self.plan.prefix.tables
+        if not kernel.NOT_STARTED <= depth <= plan.cut:
             raise _foreign()
         prefix.used[:] = 0
         prefix.gain[0] = 0
-        prefix.cursor[0] = made.start[made.base[0]]
-        begin = self.plan.begin
+        prefix.cursor[0] = made.list_start[made.base[0]]
+        begin = plan.endgame_start
         for at in range(min(depth, begin, self.puzzle.cells - 1) + 1):
             here = int(self._position[at])
-            start = int(made.start[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
-            tried = made.words[start : max(start, cursors[at])]  # the list up to the candidate that lies there
-            if start + len(tried) != cursors[at] or (tried >> packed_candidate.GAIN_AT == packed_candidate.NEVER).any():
+            start = int(made.list_start[made.base[at] + prefix.right[here - 1] + prefix.down[here - plan.padded_width]])
+            tried = made.candidates[start : max(start, cursors[at])]  # the list up to the candidate that lies there
+            if (
+                start + len(tried) != cursors[at]
+                or (tried >> packed_candidate.GAIN_SHIFT == packed_candidate.LIST_END_GAIN).any()
+            ):
                 if at == begin:
                     break  # no list is read there: its cursor is whatever was there
                 raise _foreign()
             prefix.cursor[at] = cursors[at]
             if at == min(depth, begin):
                 break
-            laid = int(tried[-1]) if len(tried) else packed_candidate.NEVER << packed_candidate.GAIN_AT
+            laid = int(tried[-1]) if len(tried) else packed_candidate.LIST_END_GAIN << packed_candidate.GAIN_SHIFT
             piece = laid & int(packed_candidate.PIECE_MASK)
-            prefix.gain[at + 1] = prefix.gain[at] + (laid >> packed_candidate.GAIN_AT)
-            if prefix.gain[at + 1] < self.plan.need[at] or prefix.used[piece]:
+            prefix.gain[at + 1] = prefix.gain[at] + (laid >> packed_candidate.GAIN_SHIFT)
+            if prefix.gain[at + 1] < plan.min_gain[at] or prefix.used[piece]:
                 raise _foreign()
             prefix.used[piece] = 1
             prefix.chosen[at] = laid
-            prefix.right[here] = laid >> packed_candidate.RIGHT_AT & packed_candidate.RIGHT_MASK
-            prefix.down[here] = laid >> packed_candidate.DOWN_AT & packed_candidate.DOWN_MASK
+            prefix.right[here] = laid >> packed_candidate.RIGHT_SHIFT & packed_candidate.RIGHT_MASK
+            prefix.down[here] = laid >> packed_candidate.DOWN_SHIFT & packed_candidate.DOWN_MASK
         if depth > begin:
             spent = (packed_candidate.BREAK_COST - 1 - int(prefix.gain[begin])) // packed_candidate.BREAK_COST
-            end, work = self.end, self.end_work
-            endgame.enter(end, work, prefix.used, prefix.right, prefix.down, spent)
-            if not endgame.lay_again(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
+            end, work = self.plan.endgame, self.arrays.endgame
+            endgame.start_endgame(end, work, prefix.used, prefix.right, prefix.down, spent)
+            if not endgame.replay_cursors(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
                 raise _foreign()
-            endgame.lay(
+            endgame.place_pieces(
                 end, work, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
             )  # fmt: skip
 

@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 _TINY = 1e-300
 
 
-def finishing(exact: Floats, breaking: Floats, mismatches: int) -> Floats:
+def expected_completions(exact: Floats, breaking: Floats, mismatches: int) -> Floats:
     """Expected full boards of a prefix with at most k mismatches more, float64 (mismatches + 1,).
 
     ``exact``, ``breaking``: mean children of the cells behind it, (tail,); there any number may break.

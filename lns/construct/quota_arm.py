@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import ENDS
+from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import Quota
-from lns.construct.schedule_search import Fit
+from lns.construct.schedule_search import ChildMeans
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,71 +40,73 @@ class QuotaArm:
 
     view: int
     colour_set: int
-    percent: float
-    fit: Fit
-    census: Floats
-    spent: Floats
-    work: float = 0.0
-    shuffles: int = 0
-    slack: int = 0
-    met: float = 0.0
-    new: float = 0.0
+    scale_percent: float
+    prior: ChildMeans
+    child_counts: Floats
+    prefixes_by_breaks: Floats
+    node_equivalents: float = 0.0
+    restarts: int = 0
+    extra_breaks: int = 0
+    keys_seen: float = 0.0
+    keys_new: float = 0.0
 
     @staticmethod
-    def begin(view: int, colour_set: int, percent: float, fit: Fit) -> QuotaArm:
+    def begin(view: int, colour_set: int, percent: float, fit: ChildMeans) -> QuotaArm:
         cells = len(fit.exact)
         return QuotaArm(view, colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, MAX_BREAKS)))
 
     @property
-    def asked(self) -> float:
+    def half_edges(self) -> float:
         """Favoured half-edges that it asks for where its quota ends."""
-        quota = self.fit.quota
-        return max(quota.profile[-1:], default=0.0) * quota.height  # a profile never falls
+        quota = self.prior.quota
+        return max(quota.profile[-1:], default=0.0) * quota.scale  # a profile never falls
 
     @property
-    def outlook(self) -> float:
+    def novelty_rate(self) -> float:
         """What another shuffle is expected to be worth, in what those so far were worth."""
-        return _share(self.new, self.met) * LOOSER**self.slack
+        return _share(self.keys_new, self.keys_seen) * LOOSER**self.extra_breaks
 
     def learn(self, built: Constructor, new: int, met: int) -> None:
         """Add the shuffle that ``built`` has just searched; of ``met`` sampled stems ``new`` were new."""
         schedule, cells = built.schedule, len(built.schedule.order)
-        self.shuffles += 1
-        self.spent[ALL] += built.spent
+        self.restarts += 1
+        self.prefixes_by_breaks[ALL] += built.prefixes_by_breaks
         fresh = new_prefixes(built, new, met)
         # a looser tree holds all of those before it
-        self.spent[NEW] = np.maximum(self.spent[NEW], fresh) if built.exhausted else self.spent[NEW] + fresh
+        self.prefixes_by_breaks[NEW] = (
+            np.maximum(self.prefixes_by_breaks[NEW], fresh) if built.exhausted else self.prefixes_by_breaks[NEW] + fresh
+        )
         # a tree that is soon searched whole is no reason to search it again and again
-        self.work += max(built.work_of_shuffle, built.params.restart_nodes_without_prefix)
+        self.node_equivalents += max(built.node_equivalents_since_restart, built.params.restart_nodes_without_prefix)
         if built.exhausted:
-            self.slack += 1
-            self.met = self.new = 0.0  # a looser tree is another one
+            self.extra_breaks += 1
+            self.keys_seen = self.keys_new = 0.0  # a looser tree is another one
         elif met:
-            self.met, self.new = self.met / 2 + met, self.new / 2 + new
-        if built.barren:
+            self.keys_seen, self.keys_new = self.keys_seen / 2 + met, self.keys_new / 2 + new
+        if built.no_prefix_found:
             return  # a subtree that dies early says little of those that live
-        counted = built.prefix.census.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
+        counted = built.prefix.child_counts.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
         exact, breaking = counted[:, 0], counted[:, 1]
         parents = np.zeros((cells, MAX_BREAKS))  # nodes that stood before each depth, by breaks spent
         parents[0, 0] = 1.0
         parents[1:] = (exact + breaking)[:-1]
         parents[schedule.cut :] = 0.0  # their children are the tail's, which are not counted
         room = np.arange(MAX_BREAKS) < schedule.allowed[:, None]
-        self.census += [exact.sum(1), parents.sum(1), breaking.sum(1), np.where(room, parents, 0.0).sum(1)]
+        self.child_counts += [exact.sum(1), parents.sum(1), breaking.sum(1), np.where(room, parents, 0.0).sum(1)]
 
     @property
-    def barren(self) -> bool:
+    def no_prefix_found(self) -> bool:
         """Whether no prefix came of it yet."""
-        return not self.census.any()
+        return not self.child_counts.any()
 
-    def known(self) -> Fit:
+    def shrunk_estimate(self) -> ChildMeans:
         """The fit with everything that was met since."""
-        exact, quota, cells = self.fit.exact.copy(), self.fit.quota, len(self.fit.exact)
+        exact, quota, cells = self.prior.exact.copy(), self.prior.quota, len(self.prior.exact)
         if quota != Quota():
             exact[quota.end(cells) : quota.end(cells) + cells // 8] *= SHY
-        exact = (self.census[_EXACT] + PRIOR * exact) / (self.census[_PARENTS] + PRIOR)
-        breaking = (self.census[_BREAKING] + PRIOR * self.fit.breaking) / (self.census[_ROOM] + PRIOR)
-        return Fit(exact, breaking, quota)
+        exact = (self.child_counts[_EXACT] + PRIOR * exact) / (self.child_counts[_PARENTS] + PRIOR)
+        breaking = (self.child_counts[_BREAKING] + PRIOR * self.prior.breaking) / (self.child_counts[_ROOM] + PRIOR)
+        return ChildMeans(exact, breaking, quota)
 
 
 def _share(new: float, met: float) -> float:
@@ -115,7 +117,7 @@ def _share(new: float, met: float) -> float:
 def new_prefixes(built: Constructor, new: int, met: int) -> Floats:
     """Prefixes of a shuffle by breaks spent that came of new stems, (MAX_BREAKS,), if they came as those of old ones
     did."""
-    return built.spent.astype(np.float64) * _share(new, met)
+    return built.prefixes_by_breaks.astype(np.float64) * _share(new, met)
 
 
 def expected_boards(spent: Floats, chance: Floats, most: int) -> Floats:
@@ -123,7 +125,7 @@ def expected_boards(spent: Floats, chance: Floats, most: int) -> Floats:
 
     ``chance``: see `chances`.
     """
-    ends: Floats = chance[np.minimum(np.arange(most + 1), ENDS - 1)]
+    ends: Floats = chance[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
     return np.convolve(spent, ends)[: most + 1]
 
 
@@ -135,9 +137,9 @@ def chances(ends: Floats, finish: Floats) -> Floats:
     """
     met = np.cumsum(ends)
     chance: Floats = met / max(1.0, met[-1])
-    chance[ENDS] = 1.0
-    falls = finish[:ENDS] / np.maximum(np.append(finish[1:ENDS], finish[ENDS - 1]), LEAST)
-    for k in range(ENDS - 1, -1, -1):
+    chance[MISMATCH_BINS] = 1.0
+    falls = finish[:MISMATCH_BINS] / np.maximum(np.append(finish[1:MISMATCH_BINS], finish[MISMATCH_BINS - 1]), LEAST)
+    for k in range(MISMATCH_BINS - 1, -1, -1):
         if met[k] < FEW:
             chance[k] = chance[k + 1] * falls[k]
-    return chance[:ENDS]
+    return chance[:MISMATCH_BINS]

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
-from lns.construct.endgame_plan import MOST_PIECES
+from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.packed_candidate import BREAK_COST
 
 QUOTA_END = 160 / 256  # share of the cells behind which no quota asks for anything
@@ -39,22 +39,22 @@ class Quota:
 
     favoured: tuple[int, ...] = ()
     profile: tuple[float, ...] = ()
-    height: float = 0.0
+    scale: float = 0.0
 
-    def times(self, share: float) -> Quota:
+    def scaled(self, share: float) -> Quota:
         """The same at a share of the height."""
-        return Quota(self.favoured, self.profile, share * self.height) if share * self.height > 0 else Quota()
+        return Quota(self.favoured, self.profile, share * self.scale) if share * self.scale > 0 else Quota()
 
     def floor(self, cells: int) -> IntArray:
         """Favoured half-edges that must have been used once a depth is filled; shape (cells,)."""
         asked = np.zeros(cells, dtype=np.int32)
         end = self.end(cells)
-        asked[:end] = np.floor(self.height * np.array(self.profile[:end] or (0.0,)))
+        asked[:end] = np.floor(self.scale * np.array(self.profile[:end] or (0.0,)))
         return asked
 
     def end(self, cells: int) -> int:
         """The first depth at which nothing is asked any more. Quotas and breaks do not mix: no break before it."""
-        return quota_end(cells) if self.height > 0 else 1
+        return quota_end(cells) if self.scale > 0 else 1
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class BreakSchedule:
 
     order: IntArray
     unlock: npt.NDArray[np.int64]
-    floor: IntArray
+    quota_floor: IntArray
     favoured: tuple[int, ...]
     cut: int
     endgame_from: int = 0
@@ -80,16 +80,16 @@ class BreakSchedule:
         return np.searchsorted(self.unlock, np.arange(len(self.order)), side="right").astype(np.int32)
 
     @property
-    def need(self) -> npt.NDArray[np.int64]:
+    def least_gain(self) -> npt.NDArray[np.int64]:
         """Least gain by depth, as the kernel wants it."""
-        return self.floor.astype(np.int64) - BREAK_COST * self.allowed.astype(np.int64)
+        return self.quota_floor.astype(np.int64) - BREAK_COST * self.allowed.astype(np.int64)
 
     @property
-    def endgame(self) -> int:
+    def endgame_depth(self) -> int:
         """Depth from ``endgame_from`` on where at most 64 pieces are free and no quota is left: see ``endgame``."""
-        asked = np.flatnonzero(self.floor > 0)
+        asked = np.flatnonzero(self.quota_floor > 0)
         behind = int(asked[-1]) + 1 if len(asked) else 0
-        return min(max(len(self.order) - MOST_PIECES, behind, self.endgame_from), self.cut)
+        return min(max(len(self.order) - MAX_ENDGAME_PIECES, behind, self.endgame_from), self.cut)
 
     @property
     def may_break(self) -> npt.NDArray[np.bool_]:

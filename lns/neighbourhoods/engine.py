@@ -107,7 +107,7 @@ class LnsEngine:
         beam.complete()
         self.beam_nodes += beam.nodes
         self.prefixes += beam.prefixes
-        self.failed_beams = beam.died
+        self.failed_beams = beam.failed_beams
         assert beam.best is not None, "a beam that dies leaves a filled board"
         self._begin(None, -1)
         self._take(beam.best, beam.best_score, beam.origin)

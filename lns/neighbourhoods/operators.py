@@ -57,7 +57,7 @@ def register_operator(name: str, function: Operator) -> None:
     Notes
     -----
     Worker processes do not know what was registered here: they use the entry points of installed packages. A search
-    with workers therefore refuses an operator that is registered in this process only.
+    with one worker therefore runs in this process if it uses a registered operator; one with several refuses it.
     """
     _check_name(name, "register_operator", _registered.keys() | _plugins().keys())
     if not callable(function):
@@ -68,6 +68,11 @@ def register_operator(name: str, function: Operator) -> None:
 def unregister_operator(name: str) -> None:
     """Remove an operator that `register_operator` added; other names are ignored."""
     _registered.pop(name, None)
+
+
+def process_only_operators() -> frozenset[str]:
+    """Names of the operators that only this process knows, because `register_operator` added them."""
+    return frozenset(_registered)
 
 
 def operator_names() -> tuple[str, ...]:

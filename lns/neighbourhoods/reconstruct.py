@@ -14,18 +14,18 @@ from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import rotate_board, rotate_puzzle
 from lns.construct.beam import BeamSearch
-from lns.construct.beam_kernel import Paths, finish
-from lns.construct.order import padded
+from lns.construct.beam_kernel import Paths, search_tails
+from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
-from lns.construct.schedule_search import beam_cut_of, order_of
+from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
-from lns.node_equivalents import CHILD, REGION_NODE, TAIL_NODE, tails
+from lns.node_equivalents import BEAM_CHILD, REGION_NODE, TAIL_NODE, exact_tails
 from lns.params import BeamParams, ConstructParams
 
 KEPT = (0.4, 0.6)  # share of the board that stays
 NARROWEST, WIDEST = 16, 16_384  # prefixes of the beam
-CHILD_NODES = CHILD / REGION_NODE  # what a child of the beam takes, in nodes of a re-solve
+CHILD_NODES = BEAM_CHILD / REGION_NODE  # what a child of the beam takes, in nodes of a re-solve
 LEAST_CELLS = 9  # smaller boards are left to the other operators
 
 
@@ -45,7 +45,7 @@ class Suffix:
         turns = self._turns(puzzle, board, share)
         turned, laid = rotate_puzzle(puzzle, turns), rotate_board(board, turns)
         order = _order(turned, self.construct)
-        cut = beam_cut_of(puzzle, self.beam)
+        cut = beam_tail_cut(puzzle, self.beam)
         kept = min(round(share * puzzle.cells), cut)
         paths, made = self._grow(turned, order, laid.placements[order[:kept]], cut, nodes, rng)
         left = max(nodes - made, nodes // 4)
@@ -63,11 +63,11 @@ class Suffix:
         width = min(max(int(nodes / layer), NARROWEST), WIDEST)
         random = rng.integers(2**64, size=4, dtype=np.uint64)
         rim, inner = self.construct.border_colours, self.construct.inner_colours
-        favoured = _favoured(puzzle, rim, inner) if self.construct.quota else ()
+        favoured = _favoured(puzzle, rim, inner) if self.construct.quota_scale else ()
         beam = BeamSearch(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
-        reached = beam.alive if beam.depth == cut else 0
+        reached = beam.prefix_count if beam.depth == cut else 0
         return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), int(CHILD_NODES * children)
 
     def _turns(self, puzzle: Puzzle, board: Board, share: float) -> int:
@@ -91,14 +91,14 @@ def _finish(
     """
     cut, found, spent, done = paths.shape[1], None, 0.0, 0
     plan, work = plan_tail(puzzle, order, cut)
-    position = padded(order, puzzle.width)
+    position = padded_positions(order, puzzle.width)
     mismatches = puzzle.max_score - score
     while done < len(paths) and spent < nodes and mismatches >= 0:
         room = int((nodes - spent) * REGION_NODE / TAIL_NODE) + 1
-        more, searched, made, left = finish(
+        more, searched, made, left = search_tails(
             paths, done, position, puzzle.width + 1, plan, work, mismatches, room, tail_nodes
         )
-        done, spent = done + more, spent + tails(searched, made) / REGION_NODE
+        done, spent = done + more, spent + exact_tails(searched, made) / REGION_NODE
         if left >= 0:
             placed = np.empty(puzzle.cells, dtype=np.int32)
             placed[order[:cut]], placed[order[cut:]] = paths[done - 1], work.found
@@ -108,7 +108,7 @@ def _finish(
 
 @lru_cache(maxsize=8)
 def _order(puzzle: Puzzle, construct: ConstructParams) -> IntArray:
-    return order_of(puzzle, construct)
+    return cell_order(puzzle, construct)
 
 
 @lru_cache(maxsize=8)

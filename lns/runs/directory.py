@@ -75,7 +75,7 @@ class RunDirectory:
     @classmethod
     def create(
         cls,
-        path: Path | None,
+        path: Path,
         puzzle: Puzzle,
         params: Params,
         *,
@@ -92,8 +92,8 @@ class RunDirectory:
 
         Parameters
         ----------
-        path : Path or None
-            A new or empty directory; runs/NAME-DATE-TIME by default.
+        path : Path
+            A new or empty directory.
         puzzle : Puzzle
             Puzzle of the run, without pins.
         params : Params
@@ -124,8 +124,6 @@ class RunDirectory:
         InputError
             The directory is not empty or cannot be written, or a setting is out of range.
         """
-        if path is None:
-            path = _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
         text = parameters.to_toml(params)
         settings = RunSettings(
             run=os.urandom(16).hex(),
@@ -258,6 +256,11 @@ class RunDirectory:
             (self.path / STOP).unlink(missing_ok=True)
         except OSError as error:
             log.warning("%s could not be removed: %s", STOP, error.strerror)
+
+
+def new_run_directory(puzzle: Puzzle) -> Path:
+    """An unused name for a run directory: runs/NAME-DATE-TIME, below the working directory."""
+    return _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
 
 
 @dataclass(frozen=True)

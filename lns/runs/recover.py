@@ -131,7 +131,7 @@ def _engine(directory: RunDirectory, island: int) -> Engine:
         directory.params,
         settings.seed,
         island,
-        operators=settings.operators or None,
+        operators=settings.operators,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from instances.puzzle import MAX_CELLS, Clue
 from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
-from lns.names import ENGINES
+from lns.engines import ENGINES
 from lns.runs.files import SETTINGS, expect_schema, read_sealed, seal
 from lns_support.errors import InputError
 from lns_support.files import atomic_write

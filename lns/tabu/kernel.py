@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.rng import below
+from lns.rng import random_below
 from lns_support.jit import inline_kernel, kernel
 
 ILLEGAL = -64  # fit of a rotation that would show grey inside or colour on the rim
@@ -195,7 +195,7 @@ def _rotation_of(walk: Walk, cell: int, piece: int) -> int:
     for rotation in range(4):
         if walk.fit[cell, piece * 4 + rotation] == wanted:
             ties += 1
-            if ties == 1 or below(walk.random, ties) == 0:
+            if ties == 1 or random_below(walk.random, ties) == 0:
                 found = rotation
     return found
 
@@ -242,7 +242,7 @@ def steps(frame: Frame, walk: Walk, count: int, target: int) -> None:
                 if walk.until[a, piece_a] > step and delta <= wish:
                     continue
                 ties = ties + 1 if delta == top else 1
-                if ties == 1 or below(walk.random, ties) == 0:
+                if ties == 1 or random_below(walk.random, ties) == 0:
                     move_a, move_b, move_rotation = a, -1, rotation
                 top = delta
             evaluated += frame.group_end[i] - i - 1
@@ -257,7 +257,7 @@ def steps(frame: Frame, walk: Walk, count: int, target: int) -> None:
                 if (walk.until[a, piece_b] > step or walk.until[b, piece_a] > step) and delta <= wish:
                     continue
                 ties = ties + 1 if delta == top else 1
-                if ties == 1 or below(walk.random, ties) == 0:
+                if ties == 1 or random_below(walk.random, ties) == 0:
                     move_a, move_b = a, b
                 top = delta
         scalars[EVALUATED] += evaluated
@@ -280,7 +280,7 @@ def _make(frame: Frame, walk: Walk, a: int, b: int, rotation: int) -> None:
     """Carry out a move and forbid its way back for about ``tenure`` steps."""
     scalars = walk.scalars
     tenure = max(1, scalars[TENURE] // TENURE_UNIT)
-    end = scalars[STEP] + tenure + below(walk.random, tenure + 1)
+    end = scalars[STEP] + tenure + random_below(walk.random, tenure + 1)
     code = np.uint64(scalars[HASH])
     old_a = walk.placed[a]
     piece_a = old_a >> 2
@@ -341,14 +341,14 @@ def kick(frame: Frame, walk: Walk, swaps: int) -> None:
     if frame.group_start[groups] == 0:
         return  # every cell is a clue
     for _ in range(swaps):
-        i = below(walk.random, frame.group_start[groups])
+        i = random_below(walk.random, frame.group_start[groups])
         g = 0
         while frame.group_start[g + 1] <= i:
             g += 1
         size = frame.group_start[g + 1] - frame.group_start[g]
         if size < 2:
             continue
-        a, b = frame.group[i], frame.group[frame.group_start[g] + below(walk.random, size)]
+        a, b = frame.group[i], frame.group[frame.group_start[g] + random_below(walk.random, size)]
         if a == b:
             continue
         before = _matches(frame, walk, a, b)

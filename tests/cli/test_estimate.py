@@ -9,7 +9,7 @@ import pytest
 
 from instances.formats import write
 from lns.cli.main import main
-from lns.estimate import TRUSTED, Measurement
+from lns.estimate import RELIABLE_COUNT, Measurement
 from tests.cli.run_program import program
 from tests.instances.small_puzzles import planted
 
@@ -36,7 +36,7 @@ def test_json_says_what_is_measured(arguments, capsys, tmp_path):
     assert captured.err == ""
     assert found["instance"] == "like-e2-10x10" and found["max_score"] == 180 and found["seconds"] >= 1
     assert not found["interrupted"]
-    assert found["rows"][0]["score"] <= found["trusted"] < found["rows"][-1]["score"]
+    assert found["rows"][0]["score"] <= found["measured_score"] < found["rows"][-1]["score"]
     for row in found["rows"]:
         assert row.keys() == {
             "score", "unlock", "forecast_per_core_hour", "expected_per_core_hour", "low_per_core_hour",
@@ -67,7 +67,7 @@ def test_signals_leave_what_was_measured(arguments, number, tmp_path):
         out, _ = process.communicate(timeout=20)
         assert process.returncode == 128 + number
     found = json.loads(out)
-    assert found["interrupted"] and found["rows"][0]["seen"] >= TRUSTED and 0 < found["seconds"] < 3600
+    assert found["interrupted"] and found["rows"][0]["seen"] >= RELIABLE_COUNT and 0 < found["seconds"] < 3600
 
 
 @pytest.mark.parametrize("boards", [True, False])

@@ -238,6 +238,9 @@ def test_budgets_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
         (["solve", "p.json", "-o", "nowhere/board.json"], "no such directory"),
         (["guess", "p.json"], "invalid choice"),
         (["paper"], "PAPER"),
+        (["paper", "benoist"], "unknown paper 'benoist': did you mean 'benoist2008'?"),
+        (["paper", "knuth"], "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
+        (["tray", "--count"], "unknown job 'tray': did you mean 'polyomino'?"),
         (["paper", "bailleux2025", "--colours", "3"], "expected no --colours"),
         (["paper", "benoist2008", "--colours", "3"], "expected no --colours"),
         (

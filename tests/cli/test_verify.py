@@ -74,7 +74,7 @@ def test_broken_rules_are_named_and_answered_with_1(puzzle_file: str, capsys: py
     status, answer = verify_json(capsys, url, "--puzzle", puzzle_file)
     assert status == 1 and not answer["valid"] and answer["mismatches"] == 38 - answer["score"] > 0
     assert sum("grey inside" in problem for problem in answer["problems"]) == 2
-    assert any("lies twice" in problem for problem in answer["problems"])
+    assert any("is placed twice" in problem for problem in answer["problems"])
     assert main(["verify", url, "--puzzle", puzzle_file]) == 1
     assert "NO: " in capsys.readouterr().out
 

@@ -1,4 +1,4 @@
-"""The experiment of seed 000: its instances, its log, its tables."""
+"""The experiment of Benoist & Bourreau 2008: its instances, its log, its tables."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def a_run(
     return ExperimentRun(8, 8, seed, method, 10.0, str(status), 1, nodes, seconds)
 
 
-def test_instances_are_the_papers() -> None:
+def test_instances_have_fixed_corners_and_the_given_colours() -> None:
     puzzle = instance(8, 7, 3)
     assert [clue.cell for clue in puzzle.clues] == [0, 7, 56, 63]
     assert puzzle.colours <= 7
 
 
 @pytest.mark.slow
-def test_a_log_is_continued_and_not_repeated(tmp_path: Path) -> None:
+def test_finished_runs_of_a_log_are_not_repeated(tmp_path: Path) -> None:
     log = tmp_path / "runs.csv"
     first = list(run_experiment(TINY, log))
     assert [run.method for run in first] == list(METHODS)
@@ -40,7 +40,7 @@ def test_a_log_is_continued_and_not_repeated(tmp_path: Path) -> None:
     assert len(log.read_text().splitlines()) == len(lines)
 
 
-def test_a_strange_log_is_refused(tmp_path: Path) -> None:
+def test_a_log_with_other_columns_is_refused(tmp_path: Path) -> None:
     log = tmp_path / "runs.csv"
     log.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match=r"runs\.csv:1: other columns than expected"):

@@ -1,4 +1,4 @@
-"""Trays filled with polyominoes: counts against brute force, xcover and published figures; texts, cuts, the judge."""
+"""Grids filled with polyominoes: counts against brute force, xcover and published figures; text, cuts, verifier."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from exact.outcome import NODES_UNKNOWN, SolveStatus
-from exact.polyominoes.cut import cut
-from exact.polyominoes.model import build, symmetries
-from exact.polyominoes.search import SLICE, Fillings, Race, fill, fill_by_library
+from exact.polyominoes.cut import cut_grid
+from exact.polyominoes.grid import Grid, filling_errors
+from exact.polyominoes.model import build_model, symmetries
+from exact.polyominoes.search import SLICE, FillingSearch, WeightRace, fill, fill_by_library
 from exact.polyominoes.shapes import WEIGHTS, Cell, Shape, is_connected, neighbours, normal, orientations
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
-from exact.polyominoes.tray import Tray, problems
 from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
 
@@ -63,75 +63,75 @@ ZZ.
 """
 
 
-def counted_by_brute_force(tray: Tray) -> int:
-    """Fillings, equal pieces swapped counted once: the first free cell by every piece in every orientation."""
-    kinds = Counter(orientations(shape)[0] for shape in tray.loose.values())
+def count_by_brute_force(grid: Grid) -> int:
+    """Count fillings (equal pieces swapped once) by trying every orientation of every piece on the first free cell."""
+    kinds = Counter(orientations(shape)[0] for shape in grid.loose.values())
 
     def count(free: frozenset[Cell]) -> int:
         if not free:
             return 1
         row, column = min(free)
-        found = 0
-        for kind in [one for one, left in kinds.items() if left]:
+        fillings = 0
+        for kind in [kind for kind, left in kinds.items() if left]:
             for shape in orientations(kind):
                 first_row, first_column = shape[0]  # the first cell of a shape covers the first free cell
                 cells = {(row + r - first_row, column + c - first_column) for r, c in shape}
                 if cells <= free:
                     kinds[kind] -= 1
-                    found += count(free - cells)
+                    fillings += count(free - cells)
                     kinds[kind] += 1
-        return found
+        return fillings
 
-    return count(frozenset(tray.free))
+    return count(frozenset(grid.free))
 
 
-def small_tray(seed: int) -> Tray:
-    """At most 20 cells, cut at random; some with a piece that lies, a blocked corner, or a piece exchanged."""
+def small_grid(seed: int) -> Grid:
+    """A random grid of at most 20 cells; some have a placed piece, a hole, or a piece replaced by a bar."""
     draws = PortableRandom(seed)
-    tray, filling = cut(2 + draws.below(4), 2 + draws.below(3), seed, most_pieces=1 + draws.below(9))
-    pieces, names = dict(tray.pieces), list(tray.pieces)
-    rows = tray.rows
+    grid, filling = cut_grid(2 + draws.below(4), 2 + draws.below(3), seed, max_pieces=1 + draws.below(9))
+    pieces, names = dict(grid.pieces), list(grid.pieces)
+    rows = grid.rows
     if draws.below(2) and len(names) > 1:
-        gone = names.pop()  # a piece that lies, or a hole in the tray
-        sign = gone if draws.below(2) else "#"
-        rows = tuple("".join(sign if cell == gone else "." for cell in row) for row in filling)
+        last = names.pop()  # becomes a placed piece or a hole
+        sign = last if draws.below(2) else "#"
+        rows = tuple("".join(sign if cell == last else "." for cell in row) for row in filling)
         if sign == "#":
-            del pieces[gone]
-    if draws.below(3) == 0:  # now it may have no filling
+            del pieces[last]
+    if draws.below(3) == 0:  # then there may be no filling
         name = names[draws.below(len(names))]
         pieces[name] = tuple((0, column) for column in range(len(pieces[name])))
-    return Tray(rows, pieces)
+    return Grid(rows, pieces)
 
 
-def test_small_trays_are_counted_as_by_brute_force() -> None:
+def test_small_grids_are_counted_as_by_brute_force() -> None:
     statuses = set()
     several = 0
     for seed in range(150):
-        tray = small_tray(seed)
-        expected = counted_by_brute_force(tray)
-        several += len({orientations(shape)[0] for shape in tray.loose.values()}) < len(tray.loose)
+        grid = small_grid(seed)
+        expected = count_by_brute_force(grid)
+        several += len({orientations(shape)[0] for shape in grid.loose.values()}) < len(grid.loose)
         for number, weight in enumerate(WEIGHTS):
-            found = fill(tray, weight, zones=number % 2 == 0, count_all=True)
+            found = fill(grid, weight, zones=number % 2 == 0, count_all=True)
             assert found.solutions == expected, (seed, weight)
             assert (found.filling is None) == (expected == 0)
-        raced = fill(tray)
+        raced = fill(grid)
         assert raced.status is (SolveStatus.SOLVED if expected else SolveStatus.INFEASIBLE)
-        assert raced.filling is None or problems(tray, raced.filling) == []
+        assert raced.filling is None or filling_errors(grid, raced.filling) == []
         statuses.add(raced.status)
     assert statuses == {SolveStatus.SOLVED, SolveStatus.INFEASIBLE}
-    assert several > 20  # trays with equal pieces
+    assert several > 20  # grids with equal pieces
 
 
-def test_every_image_is_counted_once_without_the_reduction_too() -> None:
+def test_counts_with_and_without_symmetry_reduction_agree() -> None:
     for seed in range(60):
-        tray = small_tray(seed)
+        grid = small_grid(seed)
         counts = []
         for reduced in (False, True):
-            search = Fillings(build(tray, reduced=reduced), "descender")
+            search = FillingSearch(build_model(grid, reduced=reduced), "descender")
             while not search.exhausted:
                 search.advance(1000, False)
             counts.append(search.solutions)
-        assert counts[0] == counts[1] == counted_by_brute_force(tray), seed
+        assert counts[0] == counts[1] == count_by_brute_force(grid), seed
 
 
 @pytest.mark.parametrize(
@@ -139,39 +139,39 @@ def test_every_image_is_counted_once_without_the_reduction_too() -> None:
     [(["." * 20] * 3, 2 * 4), (["." * 15] * 4, 368 * 4), (["." * 8] * 3 + ["...##..."] * 2 + ["." * 8] * 3, 65 * 8)],
 )  # Scott 1958 for the chessboard, Haselgrove 1960, as in every book on pentominoes
 def test_the_twelve_pentominoes(rows: list[str], solutions: int) -> None:
-    tray = parse("\n".join(rows) + "\n" + PENTOMINOES)
-    found = fill(tray, count_all=True)
+    grid = parse("\n".join(rows) + "\n" + PENTOMINOES)
+    found = fill(grid, count_all=True)
     assert (found.status, found.solutions) == (SolveStatus.SOLVED, solutions)
     if solutions < 1000:
-        assert fill(tray, "ascender", zones=False, count_all=True).solutions == solutions
+        assert fill(grid, "ascender", zones=False, count_all=True).solutions == solutions
 
 
 def test_xcover_counts_the_same() -> None:
     pytest.importorskip("xcover")
     for seed in (1, 2, 5, 7):
-        tray = small_tray(seed)
-        found = fill_by_library(tray, count_all=True)
-        assert (found.solutions, found.nodes) == (counted_by_brute_force(tray), NODES_UNKNOWN), seed
+        grid = small_grid(seed)
+        found = fill_by_library(grid, count_all=True)
+        assert (found.solutions, found.nodes) == (count_by_brute_force(grid), NODES_UNKNOWN), seed
         assert found.status is (SolveStatus.SOLVED if found.solutions else SolveStatus.INFEASIBLE)
     first = fill_by_library(GAME)
-    assert first.filling is not None and problems(GAME, first.filling) == []
+    assert first.filling is not None and filling_errors(GAME, first.filling) == []
 
 
 def test_the_game_has_the_known_pieces_and_places() -> None:
     assert len(GAME.pieces) == 12 and sum(map(len, GAME.pieces.values())) == len(GAME.free) == 55
     assert len({orientations(shape)[0] for shape in GAME.pieces.values()}) == 12
-    assert build(GAME).options == 2140  # as counted for an integer program of others
-    assert build(GAME, reduced=True).options < 2140
+    assert build_model(GAME).options == 2140  # as counted for an integer program of others
+    assert build_model(GAME, reduced=True).options < 2140
     for weight in WEIGHTS:
         found = fill(GAME, weight)
-        assert found.filling is not None and problems(GAME, found.filling) == []
-        level = Tray(tuple("".join(c if c in "FLUWY" else "." for c in row) for row in found.filling), GAME.pieces)
-        assert fill(level, weight, count_all=True).solutions == counted_by_brute_force(level) > 0
+        assert found.filling is not None and filling_errors(GAME, found.filling) == []
+        level = Grid(tuple("".join(c if c in "FLUWY" else "." for c in row) for row in found.filling), GAME.pieces)
+        assert fill(level, weight, count_all=True).solutions == count_by_brute_force(level) > 0
 
 
-def test_steps_change_nothing() -> None:
-    tray = cut(12, 12, 0)[0]
-    for make in (lambda: Fillings(build(tray), "ascender"), lambda: Race(build(tray))):
+def test_the_result_does_not_depend_on_step_sizes() -> None:
+    single, raced = build_model(cut_grid(8, 8, 2)[0]), build_model(cut_grid(12, 12, 0)[0])
+    for make in (lambda: FillingSearch(single, "ascender"), lambda: WeightRace(raced)):
         ends = []
         for budget in (170, SLICE + 1, 10 * SLICE, 10**9):
             search = make()
@@ -184,22 +184,22 @@ def test_steps_change_nothing() -> None:
 
 
 def test_budgets() -> None:
-    tray = cut(60, 6, 1)[0]
-    found = fill(tray, "ascender", nodes=5000)
+    grid = cut_grid(60, 6, 1)[0]
+    found = fill(grid, "ascender", nodes=5000)
     assert (found.status, found.nodes, found.filling, found.weight) == (SolveStatus.BUDGET_SPENT, 5000, None, "")
-    assert fill(tray, nodes=100).nodes == 100
-    assert fill(tray, "ascender", seconds=0.2).status is SolveStatus.BUDGET_SPENT
+    assert fill(grid, nodes=100).nodes == 100
+    assert fill(grid, "ascender", seconds=0.2).status is SolveStatus.BUDGET_SPENT
 
 
-def test_the_race_ends_with_whatever_weight_is_quick() -> None:
-    tray = cut(60, 5, 1)[0]
-    assert fill(tray, "descender", nodes=100_000).status is SolveStatus.BUDGET_SPENT
-    found = fill(tray, nodes=100_000)
+def test_a_race_ends_with_the_first_weight_that_finds_a_filling() -> None:
+    grid = cut_grid(60, 5, 1)[0]
+    assert fill(grid, "descender", nodes=100_000).status is SolveStatus.BUDGET_SPENT
+    found = fill(grid, nodes=100_000)
     assert found.status is SolveStatus.SOLVED and found.weight not in ("", "descender")
 
 
-def test_what_is_explored_grows_to_a_whole() -> None:
-    search, shares = Fillings(build(cut(4, 5, 2)[0]), "descender"), [0.0]
+def test_the_explored_share_grows_to_one() -> None:
+    search, shares = FillingSearch(build_model(cut_grid(4, 5, 2)[0]), "descender"), [0.0]
     while not search.exhausted:
         shares.append(search.explored)
         search.advance(5, False)
@@ -207,13 +207,13 @@ def test_what_is_explored_grows_to_a_whole() -> None:
 
 
 def test_zones_are_pruned() -> None:
-    tray, _ = cut(16, 10, 1)
-    with_zones, without = (fill(tray, "perimeter-inverse", zones=zones) for zones in (True, False))
+    grid, _ = cut_grid(16, 10, 1)
+    with_zones, without = (fill(grid, "perimeter-inverse", zones=zones) for zones in (True, False))
     assert with_zones.pruned > 0 == without.pruned
     assert with_zones.nodes < without.nodes
 
 
-def test_nothing_to_fill_and_nowhere_to_lay() -> None:
+def test_a_full_grid_is_solved_and_a_grid_too_narrow_is_infeasible() -> None:
     full = parse("AA\nBB\n\nAA\n\nBB\n")
     for found in (fill(full), fill(full, count_all=True)):
         assert (found.status, found.solutions, found.filling) == (SolveStatus.SOLVED, 1, ("AA", "BB"))
@@ -251,7 +251,7 @@ def test_orientations() -> None:
     ("rows", "expected"), [(["..."] * 3, 8), (["..."] * 2, 4), (["..#", "..."], 1), (["#.", ".."], 2)]
 )
 def test_symmetries(rows: list[str], expected: int) -> None:
-    cells = Tray(tuple(rows), {}).free
+    cells = Grid(tuple(rows), {}).free
     found = symmetries(cells)
     assert len({tuple(one) for one in found}) == expected
     for numbers in found:
@@ -269,21 +269,21 @@ def damaged(filling: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
                     yield (*filling[:row], line[:column] + sign + line[column + 1 :], *filling[row + 1 :])
 
 
-def test_the_judge_accepts_no_damaged_filling() -> None:
+def test_the_verifier_rejects_every_damaged_filling() -> None:
     filling = fill(GAME).filling
     assert filling is not None
     for wrong in damaged(filling):
-        assert problems(GAME, wrong)
-    level = Tray(tuple("".join(c if c == "W" else "." for c in row) for row in filling), GAME.pieces)
-    assert problems(level, filling) == []
-    assert "what lies there, or is blocked, was changed" in problems(level, filling[::-1])
-    assert problems(GAME, filling[:-1]) == ["another shape than the tray's"]
+        assert filling_errors(GAME, wrong)
+    level = Grid(tuple("".join(c if c == "W" else "." for c in row) for row in filling), GAME.pieces)
+    assert filling_errors(level, filling) == []
+    assert "a blocked cell or a placed piece was changed" in filling_errors(level, filling[::-1])
+    assert filling_errors(GAME, filling[:-1]) == ["the filling has another shape than the grid"]
 
 
-def test_texts_come_back() -> None:
+def test_render_and_parse_are_inverse() -> None:
     for seed in range(40):
-        tray = small_tray(seed)
-        assert parse(render(tray)) == tray
+        grid = small_grid(seed)
+        assert parse(render(grid)) == grid
     assert parse(IQ_PUZZLER_PRO) == parse("...........\n" * 5)
 
 
@@ -293,22 +293,22 @@ def test_texts_come_back() -> None:
         ("", "nothing is drawn here", None),
         ("\n  \n", "nothing is drawn here", None),
         ("..\n...\n", "a row of 3 cells; expected 2", 2),
-        ("..\n\nA B\n", "' ' between the signs of a picture", 3),
-        ("..\n\nA\x07\n", r"'\\x07' between the signs", 3),
-        ("..\n\nAB\n", "a piece of the signs A B", 3),
-        ("..\n\n..\n", r"a piece of the signs \.", 3),
-        ("..\n\n##\n", "a piece of the signs #", 3),
-        ("...\n\nA.A\n\nB\n", "piece A is in several parts", 3),
+        ("..\n\nA B\n", "' ' inside a picture", 3),
+        ("..\n\nA\x07\n", r"'\\x07' inside a picture", 3),
+        ("..\n\nAB\n", "a piece is drawn with A B", 3),
+        ("..\n\n..\n", r"a piece is drawn with \.", 3),
+        ("..\n\n##\n", "a piece is drawn with #", 3),
+        ("...\n\nA.A\n\nB\n", "piece A has separate parts", 3),
         ("..\n\nA\n\nA\n", "piece A is drawn twice", 5),
         ("..\n.Q\n\nAA\n", "there is no piece Q; expected one of A", 2),
-        ("...\nAAA\n\nAA\nA.\n\nBBB\n", "piece A lies here in another shape", 2),
-        ("..\nA.\n\nAA\n\nBB\n", "piece A lies here in another shape", 2),
-        ("...\n\nAA\n", "the pieces that do not lie yet cover 2 cells; expected 3", None),
+        ("...\nAAA\n\nAA\nA.\n\nBBB\n", "piece A is placed here with another shape", 2),
+        ("..\nA.\n\nAA\n\nBB\n", "piece A is placed here with another shape", 2),
+        ("...\n\nAA\n", "the pieces not placed yet cover 2 cells; expected 3", None),
         ("....\n", "cover 55 cells; expected 4", None),
-        ("." * 101 + ("\n" + "." * 101) * 100, "a tray of more than 10,000 cells", None),
+        ("." * 101 + ("\n" + "." * 101) * 100, "the grid has 10,201 cells; expected at most 10,000", None),
     ],
 )
-def test_what_is_no_tray_is_refused(text: str, message: str, line: int | None) -> None:
+def test_invalid_pictures_are_refused(text: str, message: str, line: int | None) -> None:
     with pytest.raises(InputError, match=message) as error:
         parse(text)
     assert error.value.line == line
@@ -317,15 +317,15 @@ def test_what_is_no_tray_is_refused(text: str, message: str, line: int | None) -
 def test_cuts() -> None:
     for seed in range(30):
         width, height = 2 + seed % 15, 2 + seed * 7 % 11
-        tray, filling = cut(width, height, seed)
-        assert (tray, filling) == cut(width, height, seed)
-        assert problems(tray, filling) == []
-        assert len(tray.pieces) <= 50 and all(map(is_connected, tray.pieces.values()))
-    assert len(cut(60, 6, 1)[0].pieces) == 50
-    assert len(cut(9, 9, 1, most_pieces=1)[0].pieces) == 1
-    assert cut(9, 9, 1) != cut(9, 9, 2)
+        grid, filling = cut_grid(width, height, seed)
+        assert (grid, filling) == cut_grid(width, height, seed)
+        assert filling_errors(grid, filling) == []
+        assert len(grid.pieces) <= 50 and all(map(is_connected, grid.pieces.values()))
+    assert len(cut_grid(60, 6, 1)[0].pieces) == 50
+    assert len(cut_grid(9, 9, 1, max_pieces=1)[0].pieces) == 1
+    assert cut_grid(9, 9, 1) != cut_grid(9, 9, 2)
     for size in ((1, 9), (9, 0), (101, 100)):
         with pytest.raises(InputError, match="cannot be cut"):
-            cut(*size, 1)
+            cut_grid(*size, 1)
     with pytest.raises(InputError, match="0 pieces; expected 1 to"):
-        cut(5, 5, 1, most_pieces=0)
+        cut_grid(5, 5, 1, max_pieces=0)

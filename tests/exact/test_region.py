@@ -232,7 +232,7 @@ def test_a_region_with_a_hole_never_ends_worse() -> None:
 def test_an_illegal_board_is_never_proven_the_best() -> None:
     puzzle, board = planted(22, 4, 4, 6)
     placements = board.placements.copy()
-    placements[10] = placements[9] >> 2 << 2  # lies twice
+    placements[10] = placements[9] >> 2 << 2  # is placed twice
     given = Board(placements, 4, 4)
     result = resolve(puzzle, given, [5, 6, 9, 10], nodes=1)
     assert result.board == given and result.score == result.bound and not result.proven and not result.legal
@@ -375,7 +375,7 @@ def test_bad_regions_are_refused_in_a_sentence() -> None:
         resolve(puzzle, Board.empty(planted(2, 4, 4, 3)[0]), [3])
     placements = board.placements.copy()
     placements[30] = placements[31]
-    with pytest.raises(InputError, match="lies twice"):
+    with pytest.raises(InputError, match="is placed twice"):
         resolve(puzzle, Board(placements, 20, 20), [3])
     assert resolve(puzzle, Board(placements, 20, 20), [30], nodes=1000).board.placements[30] != placements[31]
     with pytest.raises(InputError, match="rows 3:21"):

@@ -59,7 +59,9 @@ def test_the_clue_alone_is_laid_though_its_piece_seems_to_lie_elsewhere() -> Non
         result = resolve(row(), board, [1])
         assert result.proven and result.score - result.score_before == gain and verify(row(), result.board).complete
     twice = Puzzle(row().pieces, 7, 1, (Clue(1, 1, 0), Clue(2, 2, 1)))
-    with pytest.raises(BoardError, match="piece 2 lies twice"):  # here it does: the other twin has a clue of its own
+    with pytest.raises(
+        BoardError, match="piece 2 is placed twice"
+    ):  # here it does: the other twin has a clue of its own
         resolve(twice, laid(0, -1, -1, 1, 4, 5, 6), [1])
 
 

@@ -33,10 +33,10 @@ def test_scores_stay_right(rule: str) -> None:
     fresh.value[:] = walk.value
     fresh.weight[:] = walk.weight
     recount(formula, fresh)
-    assert fresh.numbers[FALSE] == walk.numbers[FALSE]
+    assert fresh.integers[FALSE] == walk.integers[FALSE]
     assert fresh.score.tolist() == walk.score.tolist()
     assert np.allclose(fresh.weighted, walk.weighted)
-    assert set(fresh.broken[: fresh.numbers[FALSE]]) == set(walk.broken[: walk.numbers[FALSE]])
+    assert set(fresh.false_clauses[: fresh.integers[FALSE]]) == set(walk.false_clauses[: walk.integers[FALSE]])
 
 
 # median steps on random 3-SAT at 3.5 clauses a variable are far below these; the walk without any choice needs more
@@ -80,7 +80,7 @@ def test_dcrwalk_takes_turns_without_chance() -> None:
     before = walk.random.copy()
     advance(formula, walk, RULES.index("dcrwalk"), 4_000)
     assert walk.random.tolist() == before.tolist()
-    assert walk.picked.tolist() == walk.unmet.tolist()
+    assert walk.picked.tolist() == walk.false_steps.tolist()
     assert np.ptp(walk.picked) <= 2
 
 
@@ -92,11 +92,11 @@ def test_irots_keeps_what_it_says() -> None:
     phases, kept = set(), set()
     for _ in range(400):
         advance(formula, walk, RULES.index("irots"), 10)
-        phases.add(int(walk.numbers[PHASE]))
-        if walk.numbers[KEPT] >= 0 and walk.numbers[STEP] > 300:
+        phases.add(int(walk.integers[PHASE]))
+        if walk.integers[KEPT] >= 0 and walk.integers[STEP] > 300:
             true = np.where(clauses > 0, walk.kept[np.abs(clauses) - 1] == 1, walk.kept[np.abs(clauses) - 1] == 0)
-            assert (~true.any(axis=1)).sum() == walk.numbers[KEPT]
-            kept.add(int(walk.numbers[KEPT]))
+            assert (~true.any(axis=1)).sum() == walk.integers[KEPT]
+            kept.add(int(walk.integers[KEPT]))
     assert phases == {0, 1}
     assert kept
 

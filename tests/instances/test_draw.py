@@ -113,15 +113,16 @@ def test_svg_escapes_the_name() -> None:
     assert root.findtext("s:title", namespaces=NAMESPACE) == "<&\"'> ??[31m?? Ü: score 12 of 12"
 
 
-def test_svg_lays_patterns_over_colours_beyond_the_palette() -> None:
-    made = uniform(12, 12, 130, seed=1)  # of which 81 to 120 are drawn
-    assert 80 < made.puzzle.colours <= 120
+def test_svg_draws_patterns_over_colours_beyond_the_first_group() -> None:
+    made = uniform(12, 12, 130, seed=1)
+    numbers = {pattern_number(colour) for colour in range(made.puzzle.colours + 1)} - {0}
+    assert made.puzzle.colours > 80 and numbers == set(range(1, 1 + max(numbers)))
     root = ET.fromstring(svg.render(made.puzzle, made.solution))
     defined = {pattern.get("id") for pattern in root.iterfind(".//s:pattern", NAMESPACE)}
     used = {
         path.get("fill", "")[5:-1] for path in root.iterfind(".//s:path", NAMESPACE) if "url" in path.get("fill", "")
     }
-    assert defined == used == {"pattern1", "pattern2"}
+    assert defined == used == {f"pattern{number}" for number in numbers}
 
 
 def test_svg_of_a_puzzle_without_a_board_shows_all_its_pieces() -> None:
@@ -355,14 +356,11 @@ def test_pieces_that_do_not_exist_are_empty_cells() -> None:
     assert picture.caption.endswith("score 8 of 12, 8 of 9 pieces, not valid")
 
 
-def test_colours_beyond_the_palette_repeat_it() -> None:
+def test_colours_beyond_the_palette_repeat_it_with_other_patterns() -> None:
     assert rgb(0) == GREY and pattern_number(0) == 0
-    assert rgb(41) == rgb(1) and (pattern_number(1), pattern_number(40), pattern_number(41), pattern_number(81)) == (
-        0,
-        0,
-        1,
-        2,
-    )
+    assert rgb(41) == rgb(1)
+    assert [pattern_number(colour) for colour in (1, 8, 9, 40, 41, 81)] == [0, 0, 1, 4, 5, 10]
+    assert len({(rgb(colour), pattern_number(colour)) for colour in range(1, 201)}) == 200
 
 
 def test_summary() -> None:

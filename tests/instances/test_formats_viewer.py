@@ -136,7 +136,7 @@ def test_twins_are_taken_in_turn_and_a_piece_too_many_lies_twice() -> None:
         relettered(viewer_url(PUZZLE, Board(placements, 6, 5)), 2),
     ):
         problems = verify(PUZZLE, load_board(url, PUZZLE)[1]).problems
-        assert [problem for problem in problems if "lies twice" in problem]
+        assert [problem for problem in problems if "is placed twice" in problem]
 
 
 def test_the_piece_of_a_clue_is_taken_on_its_cell_and_elsewhere_last() -> None:

@@ -53,7 +53,7 @@ def test_a_piece_twice_and_grey_inside_are_named() -> None:
     placements[5] = placements[0]
     judged = verify(puzzle, Board(placements, 4, 4))
     piece = int(placements[0]) // 4 + 1
-    assert f"piece {piece} lies twice: row 1, column 1 (cell 0) and row 2, column 2 (cell 5)" in judged.problems
+    assert f"piece {piece} is placed twice: row 1, column 1 (cell 0) and row 2, column 2 (cell 5)" in judged.problems
     assert sum("is grey inside the board" in problem for problem in judged.problems) == 2
     assert not judged.valid
 

@@ -84,7 +84,7 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
             min_score=directory.settings.min_score,
             executor=InProcessExecutor(),
             islands=found.islands,
-            operators=directory.settings.operators or None,
+            operators=directory.settings.operators,
         )
         recorder = Recorder(directory, found.history, found.board_log, found.recent)
         if found.best is not None:

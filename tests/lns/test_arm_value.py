@@ -25,88 +25,93 @@ def test_a_arm_that_flows_is_not_left_for_one_that_does_not():
     """By hand-made counts: the best arm is searched on, one above it gets its chance first."""
     puzzle = load_puzzle("like-e2-8x8")
     arms = QuotaBandit(puzzle, ConstructParams(population=100, restart_nodes=1000), random_state(1))
-    arms.ends[0] = 10**6  # every tail fits
+    arms.tail_outcomes[0] = 10**6  # every tail fits
     for percent in COARSE[:3]:
         arms._begin(percent)
     for arm, boards, work in zip(arms.arms, (0, 500, 100), (500.0, 900.0, 900.0), strict=True):
-        arm.spent[ALL, 10], arm.census[0, 0], arm.work = boards, boards, work
+        arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0], arm.node_equivalents = boards, boards, work
     assert arms._next(10) == 0, "little is known of the highest yet"
     for arm in arms.arms:
-        arm.work = 1e5
+        arm.node_equivalents = 1e5
     new = arms._next(10)
-    assert arms.arms[new].percent == 97.5, "the best is known well: one between it and the barren one above it"
-    arms.arms[new].work = 1e5
+    assert arms.arms[new].scale_percent == 97.5, "the best is known well: one between it and the barren one above it"
+    arms.arms[new].node_equivalents = 1e5
     assert arms._next(10) == 2, "that one is barren too, and nothing else is left between them"
-    arms.arms[2].met, arms.arms[2].new = 99, 29
+    arms.arms[2].keys_seen, arms.arms[2].keys_new = 99, 29
     new = arms._next(10)
-    assert arms.arms[new].percent == 94.5, "the best meets little that is new; below it is more"
-    arms.arms[new].work = 1e5
-    arms.arms[2].met = arms.arms[2].new = 0
+    assert arms.arms[new].scale_percent == 94.5, "the best meets little that is new; below it is more"
+    arms.arms[new].node_equivalents = 1e5
+    arms.arms[2].keys_seen = arms.arms[2].keys_new = 0
     assert arms._next(10) == 2
-    arms.arms[-1].spent[ALL, 10] = 100_000
+    arms.arms[-1].prefixes_by_breaks[ALL, 10] = 100_000
     new = arms._next(10)
-    assert arms.arms[new].percent == 92.5
-    arms.arms[new].work = 1e5
+    assert arms.arms[new].scale_percent == 92.5
+    arms.arms[new].node_equivalents = 1e5
     new = arms._next(10)
-    assert arms.arms[new].percent == 85, "the lowest is best: one lower is tried"
+    assert arms.arms[new].scale_percent == 85, "the lowest is best: one lower is tried"
 
 
 def test_a_shuffle_ends_where_another_height_is_worth_far_more(monkeypatch):
     """By hand-made counts: a height ends soon if it is known to be far worse, and no other colours end it."""
     puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota=0.5), random_state(1))
-    built = Constructor(puzzle, arms.params, arms.choose(20), random_state(2))
-    while built.barren or built.nodes_of_shuffle < 1_000_000:
+    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.5), random_state(1))
+    built = Constructor(puzzle, arms.params, arms.choose_schedule(20), random_state(2))
+    while built.no_prefix_found or built.nodes_since_restart < 1_000_000:
         built.run(200_000, puzzle.max_score)
-        if built.over:
-            built.begin(built.schedule)
-    arms.params = replace(arms.params, restart_nodes=int(8 * built.nodes_of_shuffle))
-    now = arms.arms[arms.now]
-    assert not arms.outdone(built, 20), "there is no other one"
+        if built.restart_due:
+            built.restart(built.schedule)
+    arms.params = replace(arms.params, restart_nodes=int(8 * built.nodes_since_restart))
+    now = arms.arms[arms.current]
+    assert not arms.should_abandon(built, 20), "there is no other one"
     other = arms._begin(90)
     rival = arms.arms[other]
-    arms.now = arms.arms.index(now)
-    mine = expected_boards(built.spent, arms._chances(built.ends), 20)[-1] / built.work_of_shuffle
-    rival.work = float(10**9)
+    arms.current = arms.arms.index(now)
+    mine = (
+        expected_boards(built.prefixes_by_breaks, arms._chances(built.tail_outcomes), 20)[-1]
+        / built.node_equivalents_since_restart
+    )
+    rival.node_equivalents = float(10**9)
     monkeypatch.setattr("lns.construct.quota_bandit.TRUST", 0.0)
     monkeypatch.setattr("lns.construct.quota_bandit.TRUST_SHARE", 0.0)
     for share, ends in ((0.9 * OUTDONE, True), (1.1 * OUTDONE, False)):
-        worth = rival.outlook * mine / share * rival.work
-        rival.spent[ALL] = (
-            worth / expected_boards(np.eye(MAX_BREAKS)[0], arms._chances(built.ends), 20)[-1] * np.eye(MAX_BREAKS)[0]
+        worth = rival.novelty_rate * mine / share * rival.node_equivalents
+        rival.prefixes_by_breaks[ALL] = (
+            worth
+            / expected_boards(np.eye(MAX_BREAKS)[0], arms._chances(built.tail_outcomes), 20)[-1]
+            * np.eye(MAX_BREAKS)[0]
         )
-        assert arms.outdone(built, 20) is ends
-    rival.spent[ALL] *= 100
-    assert arms.outdone(built, 20)
-    arms.params = replace(arms.params, restart_nodes=8 * built.nodes_of_shuffle + 8)
-    assert not arms.outdone(built, 20), "it is too early to tell"
+        assert arms.should_abandon(built, 20) is ends
+    rival.prefixes_by_breaks[ALL] *= 100
+    assert arms.should_abandon(built, 20)
+    arms.params = replace(arms.params, restart_nodes=8 * built.nodes_since_restart + 8)
+    assert not arms.should_abandon(built, 20), "it is too early to tell"
     arms.params = replace(arms.params, restart_nodes=1000)
     rival.view = 1
-    assert arms.outdone(built, 20), "from whatever side"
+    assert arms.should_abandon(built, 20), "from whatever side"
     rival.colour_set = 1
-    assert not arms.outdone(built, 20), "other colours are for `_something_new`"
+    assert not arms.should_abandon(built, 20), "other colours are for `_something_new`"
 
 
 def test_shuffles_are_told_what_their_colours_were_searched(monkeypatch):
     arms = made_up((100, 95), (500, 400), 1e5, (IDENTITY_VIEW, View(0, True)))
     for work, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
         new = arms._begin(*other)
-        arms.arms[new].work = work
-    for arms.now, work in ((0, 200_000), (1, 200_000), (2, 7), (3, 8)):
-        assert arms.work == work
+        arms.arms[new].node_equivalents = work
+    for arms.current, work in ((0, 200_000), (1, 200_000), (2, 7), (3, 8)):
+        assert arms.nodes_before == work
     quick = from_dict(
         {"construct": {"restart_nodes": 100_000, "restart_nodes_without_prefix": 1000, "population": 100}}
     )
     search = MainEngine(load_puzzle("like-e2-8x8"), quick, 1, 0)
     while (built := search.constructor) is None:
         search.step(112)
-    told, begin = [], built.begin
+    told, begin = [], built.restart
 
     def noted(schedule: BreakSchedule, before: int) -> None:
-        told.append((before, search.arms.work))
+        told.append((before, search.bandit.nodes_before))
         begin(schedule, before)
 
-    monkeypatch.setattr(built, "begin", noted)
+    monkeypatch.setattr(built, "restart", noted)
     while len(told) < 5:
         search.step(112)
     assert all(before == work for before, work in told) and told[0][0] > 0
@@ -115,16 +120,16 @@ def test_shuffles_are_told_what_their_colours_were_searched(monkeypatch):
 def test_above_a_arm_that_is_the_highest_and_the_best_one_is_tried():
     puzzle = load_puzzle("like-e2-8x8")
     arms = QuotaBandit(puzzle, ConstructParams(population=100, restart_nodes=1000), random_state(1))
-    arms.ends[0] = 10**6
+    arms.tail_outcomes[0] = 10**6
     for percent in COARSE[:2]:
         arms._begin(percent)
     for arm, boards in zip(arms.arms, (500, 100), strict=True):
-        arm.spent[ALL, 10], arm.census[0, 0], arm.work = boards, boards, 1e5
-    assert arms._next(10) == 0 and arms.arms[0].percent == 102, "101% is no half-edge more"
+        arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0], arm.node_equivalents = boards, boards, 1e5
+    assert arms._next(10) == 0 and arms.arms[0].scale_percent == 102, "101% is no half-edge more"
     assert arms._next(10) == 0, "it is given time"
-    arms.arms[0].work = 1e6
+    arms.arms[0].node_equivalents = 1e6
     assert arms._next(10) == 1
-    assert [arm.percent for arm in arms.arms] == [102, 100, 95]
+    assert [arm.scale_percent for arm in arms.arms] == [102, 100, 95]
 
 
 def made_up(
@@ -133,11 +138,11 @@ def made_up(
     """Courses whose shuffles made so many boards each in so much work."""
     puzzle, params = load_puzzle("like-e2-8x8"), ConstructParams(population=100, restart_nodes=1000)
     arms = QuotaBandit(puzzle, params, random_state(1), views)
-    arms.ends[0] = 10**6  # every tail fits
+    arms.tail_outcomes[0] = 10**6  # every tail fits
     for percent in percents:
         arms._begin(percent)
     for arm, found in zip(arms.arms, boards, strict=True):
-        arm.spent[ALL, 10], arm.census[0, 0], arm.work = found, found, work
+        arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0], arm.node_equivalents = found, found, work
     return arms
 
 
@@ -148,51 +153,51 @@ def test_every_height_asks_for_something_else(name):
     arms._begin(100)
     for _ in range(4):
         for tried in (arms._above(0), arms._below(0), arms._below(len(arms.arms) - 1)):
-            if tried is not None and tried not in [arm.percent for arm in arms.arms]:
+            if tried is not None and tried not in [arm.scale_percent for arm in arms.arms]:
                 arms._begin(tried)
-    floors = {tuple(arm.fit.quota.floor(arms.puzzle.cells).tolist()) for arm in arms.arms}
+    floors = {tuple(arm.prior.quota.floor(arms.puzzle.cells).tolist()) for arm in arms.arms}
     assert len(floors) == len(arms.arms) >= 9
-    sums = [arm.fit.quota.floor(arms.puzzle.cells).sum() for arm in arms.arms]
+    sums = [arm.prior.quota.floor(arms.puzzle.cells).sum() for arm in arms.arms]
     assert sums == sorted(sums, reverse=True)
-    assert all(arm.percent % FINE == 0 for arm in arms.arms)
+    assert all(arm.scale_percent % FINE == 0 for arm in arms.arms)
 
 
 def stale(arms: QuotaBandit, share: float) -> None:
     """All that they meet is old, but for a share."""
     for arm in arms.arms:
-        arm.work = 1e5
-        arm.met, arm.new = 99, 100 * share
+        arm.node_equivalents = 1e5
+        arm.keys_seen, arm.keys_new = 99, 100 * share
 
 
 def test_a_arm_that_meets_the_same_stems_again_is_left_for_a_lower_one():
     arms = made_up((100, 95), (500, 400), 1e5)
-    arms.arms[0].met, arms.arms[0].new = 100, 69
+    arms.arms[0].keys_seen, arms.arms[0].keys_new = 100, 69
     new = arms._next(10)
-    assert arms.arms[new].percent == 97.5, "between both, as the lower one is worth more"
+    assert arms.arms[new].scale_percent == 97.5, "between both, as the lower one is worth more"
 
 
 def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
     arms = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(arms, 0.1)
     new = arms._next(10)
-    assert (arms.arms[new].colour_set, arms.arms[new].percent) == (0, 99.5)
+    assert (arms.arms[new].colour_set, arms.arms[new].scale_percent) == (0, 99.5)
     monkeypatch.setattr("lns.construct.arm_value.RISE", 1e30)  # what asks for less is worth nothing,
     monkeypatch.setattr("lns.construct.arm_value.HOPE", 0)  # and of what asks for more nothing is hoped
     arms = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(arms, 0.1)
     new = arms._next(10)
     other = arms.arms[new]
-    assert other.colour_set > 0 and other.percent == 100
-    assert other.fit.quota.favoured != arms.arms[0].fit.quota.favoured
-    assert other.fit.quota == arms.quota(100, other.colour_set) != arms.quota(100)
+    assert other.colour_set > 0 and other.scale_percent == 100
+    assert other.prior.quota.favoured != arms.arms[0].prior.quota.favoured
+    assert other.prior.quota == arms.quota(100, other.colour_set) != arms.quota(100)
     assert arms._next(10) == new, "it is given time"
-    other.work, other.spent[ALL, 10], other.census[0, 0] = 1e5, 450, 450
+    other.node_equivalents, other.prefixes_by_breaks[ALL, 10], other.child_counts[0, 0] = 1e5, 450, 450
     new = arms._next(10)
     assert arms.arms[new].colour_set == other.colour_set, "it is as good: heights around it are next"
     for _ in range(3 * COLOUR_SETS):
         stale(arms, 0.1)
         new = arms._next(10)
-        arms.arms[new].spent[ALL, 10] = 450
+        arms.arms[new].prefixes_by_breaks[ALL, 10] = 450
     assert not arms._unused_sets()
     stale(arms, 0.1)
     assert 0 <= arms._next(10) < len(arms.arms), "there is always something left to do"
@@ -209,16 +214,16 @@ def test_where_little_is_new_the_board_is_seen_from_another_side_first(monkeypat
     for view in (1, 2):
         number = arms._next(10)
         new = arms.arms[number]
-        assert (new.view, new.colour_set, new.percent) == (view, 0, 100)
+        assert (new.view, new.colour_set, new.scale_percent) == (view, 0, 100)
         assert arms._next(10) == number, "it is given time"
-        new.work, new.spent[ALL, 10], new.census[0, 0] = 1e5, 450, 450
+        new.node_equivalents, new.prefixes_by_breaks[ALL, 10], new.child_counts[0, 0] = 1e5, 450, 450
         arms._begin(102, 0, view)  # barren from there, too
         stale(arms, 0.9 * ASIDE)
     stale(arms, 0.01)
     before, number = len(arms.arms), arms._next(10)
     new = arms.arms[number]
     assert len(arms.arms) == before + 1 and new.colour_set > 0 and new.view == 0, "there is no fourth side"
-    places = [(one.view, one.colour_set, -one.percent) for one in arms.arms]
+    places = [(one.view, one.colour_set, -one.scale_percent) for one in arms.arms]
     assert places == sorted(places)
 
 
@@ -231,20 +236,20 @@ def test_a_side_is_not_tried_where_the_others_are_worth_far_less_than_the_first(
         for percent in (102, 100):
             number = arms._begin(percent, 0, 1)
             arm = arms.arms[number]
-            arm.work, arm.met, arm.new = 1e6, 99, 49
-            arm.spent[ALL, 10] = arm.census[0, 0] = 10 * made if percent == 100 else 0
+            arm.node_equivalents, arm.keys_seen, arm.keys_new = 1e6, 99, 49
+            arm.prefixes_by_breaks[ALL, 10] = arm.child_counts[0, 0] = 10 * made if percent == 100 else 0
         arms._next(10)
         assert (2 in {one.view for one in arms.arms}) == tried
 
 
 def test_what_is_known_of_one_side_is_expected_of_another():
     arms = made_up((100,), (500,), 1e5, (IDENTITY_VIEW, View(0, True)))
-    arms.arms[0].met, arms.arms[0].new = 99, 9  # what is old from one side is new from the other
+    arms.arms[0].keys_seen, arms.arms[0].keys_new = 99, 9  # what is old from one side is new from the other
     aside = arms._begin(100, 0, 1)
     rate = arms.boards(10)[0] / 1e5
     values, _ = worth(arms._evidence(arms.boards(10), arms._works()))
     assert values[aside] == pytest.approx(ASIDE * rate) and values[0] == pytest.approx(0.1 * rate, rel=0.02)
-    arms.arms[aside].work = 1e6
+    arms.arms[aside].node_equivalents = 1e6
     assert worth(arms._evidence(arms.boards(10), arms._works()))[0][aside] < 0.02 * rate, "until it shows otherwise"
 
 
@@ -253,14 +258,14 @@ def test_a_height_that_was_barren_from_one_side_is_hardly_tried_from_another():
     views = (IDENTITY_VIEW, View(0, True))
     for barren, tried in ((1e3, True), (1e8, False)):
         arms = made_up((102, 100), (0, 500), 1e5, views)
-        arms.arms[0].work = barren
+        arms.arms[0].node_equivalents = barren
         aside = arms._begin(100, 0, 1)
         arm = arms.arms[aside]
-        arm.work, arm.spent[ALL, 10], arm.census[0, 0] = 1e5, 500, 500
+        arm.node_equivalents, arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0] = 1e5, 500, 500
         for one in arms.arms[:2]:
-            one.met, one.new = 99, 0
+            one.keys_seen, one.keys_new = 99, 0
         arms._next(10)
-        assert ([one.percent for one in arms.arms if one.view] == [102, 100]) == tried
+        assert ([one.scale_percent for one in arms.arms if one.view] == [102, 100]) == tried
 
 
 def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best(monkeypatch):
@@ -271,7 +276,7 @@ def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_wha
         for percent, found in ((101, 0), (100, made)):
             new = arms._begin(percent, colours)
             arm = arms.arms[new]
-            arm.work, arm.spent[ALL, 10], arm.census[0, 0] = 1e5, found, found
+            arm.node_equivalents, arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0] = 1e5, found, found
     for share, others in ((0.15, False), (0.08, True)):  # (10 + 20 + 500 / 4) / 3 is between both
         stale(arms, share)
         tried = {arm.colour_set for arm in arms.arms}
@@ -284,22 +289,22 @@ def test_what_few_nodes_show_is_believed_only_in_part():
     arms = made_up((101, 100, 99), (0, 500, 0), 1e5)
     high, best, low = arms.arms
     boards = arms.boards(10)
-    rate = boards[1] / best.work
+    rate = boards[1] / best.node_equivalents
     for barren in (high, low):
-        barren.work = 1.0
+        barren.node_equivalents = 1.0
     (above, as_met, below), others = worth(arms._evidence(boards, arms._works()))
-    asked = max(best.fit.quota.profile) * arms.params.quota
+    asked = max(best.prior.quota.profile) * arms.params.quota_scale
     assert above == pytest.approx(RISE ** (asked / 100) * rate, rel=0.01)
     assert below == pytest.approx(RISE ** (-asked / 100) * rate, rel=0.01)
     assert change(best, 150) == RISE**HOPE, "more is not hoped for, however much is asked for"
     assert rate * 0.97 < as_met < rate and others == pytest.approx(STALE * rate)
-    best.met, best.new = 99, 49
+    best.keys_seen, best.keys_new = 99, 49
     staler = worth(arms._evidence(boards, arms._works()))[0]
     assert staler[0] == pytest.approx(above / 2), "what is above is as old,"
     assert staler[2] == pytest.approx(below), "what is below is not"
-    best.met = best.new = 0
+    best.keys_seen = best.keys_new = 0
     for barren in (high, low):
-        barren.work = 1e6
+        barren.node_equivalents = 1e6
     assert max(worth(arms._evidence(boards, arms._works()))[0][[0, 2]]) < 0.02 * rate
     alone = arms._begin(100, 1)
     values, others = worth(arms._evidence(arms.boards(10), arms._works()))
@@ -308,29 +313,29 @@ def test_what_few_nodes_show_is_believed_only_in_part():
 
 def test_above_a_tree_that_was_searched_whole_is_nothing_new():
     arms = made_up((100,), (500,), 1e5)
-    arms.arms[0].slack = 1
+    arms.arms[0].extra_breaks = 1
     arms._next(10)
-    assert max(arm.percent for arm in arms.arms) == 100
+    assert max(arm.scale_percent for arm in arms.arms) == 100
 
 
 def test_a_tree_that_was_searched_whole_comes_again_looser():
     arms = made_up((100, 95), (500, 100), 1e5)
     whole, other = arms.arms
-    whole.slack = 1
-    assert whole.outlook == LOOSER and other.outlook == 1.0
+    whole.extra_breaks = 1
+    assert whole.novelty_rate == LOOSER and other.novelty_rate == 1.0
     boards = arms.boards(10)
     for slack, chosen in ((1, 0), (3, 1)):
-        whole.slack = slack
+        whole.extra_breaks = slack
         assert np.argmax(worth(arms._evidence(boards, arms._works()))[0]) == chosen
-    whole.slack = 600
-    assert whole.outlook == 0.0
+    whole.extra_breaks = 600
+    assert whole.novelty_rate == 0.0
 
 
 def test_without_a_quota_all_colours_are_one():
     arms = made_up((70, 0), (5, 500), 1e5)
     arms._begin(70, 1)
-    assert [(arm.colour_set, arm.percent) for arm in arms.arms] == [(0, 70), (0, 0), (1, 70)]
+    assert [(arm.colour_set, arm.scale_percent) for arm in arms.arms] == [(0, 70), (0, 0), (1, 70)]
     assert [arms._lower(i) for i in range(3)] == [None] * 3
     stale(arms, 0.1)
-    arms.arms[0].spent[:] = arms.arms[2].spent[:] = 0
+    arms.arms[0].prefixes_by_breaks[:] = arms.arms[2].prefixes_by_breaks[:] = 0
     assert arms._next(10) == 1, "nothing else is to be had"

@@ -16,12 +16,12 @@ from instances.puzzle import IntArray
 from instances.symmetry import View, board_from_view, puzzle_in_view
 from lns.construct import candidate_tables
 from lns.construct.constructor import Constructor
-from lns.construct.endgame_plan import MOST_PIECES
-from lns.construct.order import comb
+from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
+from lns.construct.order import comb_order
 from lns.construct.packed_candidate import BREAK_COST
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
-from lns.construct.schedule_search import order_of
+from lns.construct.schedule_search import cell_order
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -31,7 +31,7 @@ from tests.lns.candidate_lists import list_of, standing
 
 @given(st.integers(1, 24), st.integers(1, 24), st.integers(1, 9), st.integers(0, 9), st.integers(1, 9))
 def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, height, band, lead, corner):
-    order = comb(width, height, band, lead, corner).tolist()
+    order = comb_order(width, height, band, lead, corner).tolist()
     assert sorted(order) == list(range(width * height))
     seen: set[int] = set()
     for cell in order:
@@ -41,7 +41,7 @@ def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, he
 
 
 def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
-    order = [divmod(int(cell), 16) for cell in comb(16, 16, band=5, lead=5, corner=4)]
+    order = [divmod(int(cell), 16) for cell in comb_order(16, 16, band=5, lead=5, corner=4)]
     assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
     assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
     assert order[201:206] == [(row, 5) for row in range(11, 16)]
@@ -52,7 +52,7 @@ def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
 def test_the_last_quarter_of_the_rows_is_filled_column_by_column():
     for width, height, band in [(16, 16, 4), (12, 12, 3), (10, 10, 3), (10, 25, 7), (3, 2, 1), (5, 1, 1)]:
         puzzle, _ = planted(1, width, height, 4)
-        order = [divmod(int(cell), width) for cell in order_of(puzzle, ConstructParams())]
+        order = [divmod(int(cell), width) for cell in cell_order(puzzle, ConstructParams())]
         top = (height - band) * width
         assert order[:top] == [(row, column) for row in range(height - band) for column in range(width)]
         if width > 2:
@@ -76,14 +76,14 @@ def test_the_derived_schedule_of_a_16x16_board_is_like_the_record_holders():
     """Eternity II's own is 201 206 211 216 221 225 229 233 237 239; an instance like it gets one close to that."""
     puzzle = like_e2(16, 16, seed=5).puzzle
     arms = QuotaBandit(puzzle, ConstructParams(), random_state(1))
-    schedule = arms.choose(puzzle.max_score)
-    fit = arms.arms[0].fit
+    schedule = arms.choose_schedule(puzzle.max_score)
+    fit = arms.arms[0].prior
     before = schedule.unlock[schedule.unlock < 240]  # theirs is for 240 cells, the rest is luck
     assert 8 <= len(before) <= 12 and 185 <= before[0] <= 210 and before[-1] >= 230
     assert schedule.unlock[-1] < schedule.cut == 256 - ConstructParams().tail
-    assert fit.quota.height == ConstructParams().quota and len(fit.quota.favoured) == 3
-    assert not (schedule.floor[schedule.allowed > 0] > 0).any(), "quotas and breaks never mix"
-    assert arms.aim is not None and 12 <= arms.aim.mismatches <= 24
+    assert fit.quota.scale == ConstructParams().quota_scale and len(fit.quota.favoured) == 3
+    assert not (schedule.quota_floor[schedule.allowed > 0] > 0).any(), "quotas and breaks never mix"
+    assert arms.forecast is not None and 12 <= arms.forecast.mismatches <= 24
 
 
 def test_a_board_with_more_favoured_half_edges_than_a_break_is_worth_has_no_quota():
@@ -100,7 +100,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
     order = row_scan(5, 4)
     breaks = np.arange(20) >= 10
     favoured = (1, 2)
-    made = candidate_tables.build(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
+    made = candidate_tables.build_tables(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
     clue_at = {clue.cell: clue for clue in puzzle.clues}
     bound = {clue.piece for clue in puzzle.clues}
     for depth, cell in enumerate(order.tolist()):
@@ -278,15 +278,15 @@ def _best_refill(puzzle: Puzzle, placements: np.ndarray, cut: int) -> int:
 @pytest.mark.parametrize("name", ["like-e2-8x5", "like-e2-10x10", "like-e2-16x16-clue5", "like-e2-12x20"])
 def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
     puzzle = load_puzzle(name)
-    params = ConstructParams(population=300, quota=0.0)
-    schedule = QuotaBandit(puzzle, params, random_state(1)).choose(puzzle.max_score)
+    params = ConstructParams(population=300, quota_scale=0.0)
+    schedule = QuotaBandit(puzzle, params, random_state(1)).choose_schedule(puzzle.max_score)
     search = Constructor(puzzle, params, schedule, random_state(2))
     target = puzzle.max_score * 85 // 100
     board = None
     while board is None and search.nodes < 400_000_000:
         board = search.run(100_000_000, target)
-        if search.over:
-            search.begin(schedule)
+        if search.restart_due:
+            search.restart(schedule)
     assert board is not None
     judged = verify(puzzle, board)
     assert judged.valid and judged.full and judged.score >= target
@@ -306,8 +306,8 @@ def test_the_state_is_all_of_it():
         end = search.nodes + nodes
         while search.nodes < end:
             search.run(end - search.nodes, 480)
-            if search.over:
-                search.begin(schedule, 9 * search.nodes)
+            if search.restart_due:
+                search.restart(schedule, 9 * search.nodes)
 
     puzzle = load_puzzle("like-e2-16x16-clue1")
     params = ConstructParams(restart_nodes=300_000, restart_nodes_without_prefix=300_000)
@@ -332,7 +332,7 @@ def test_the_state_is_all_of_it():
 def _next_board(search: Constructor) -> Board:
     """Of this shuffle or a later one."""
     while (board := search.run(1_000_000, 1)) is None:
-        search.begin(search.schedule)
+        search.restart(search.schedule)
     return board
 
 
@@ -349,14 +349,14 @@ def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(vie
         assert board == board_from_view(seen, view)
         judged = verify(puzzle, board)
         assert judged.valid and judged.full and judged.score == verify(other.puzzle, seen).score > 90
-        one.begin(aside)
-        other.begin(schedule)
+        one.restart(aside)
+        other.restart(schedule)
     again = Constructor(puzzle, ConstructParams(), aside, random_state(4))
     one.run(1000, puzzle.max_score)
     again.restore(one.state())
     assert standing(again) == standing(one) != ()
     assert _next_board(again) == _next_board(one)
-    one.begin(schedule)
+    one.restart(schedule)
     assert verify(puzzle, _next_board(one)).valid
 
 
@@ -368,16 +368,16 @@ def test_shuffles_get_longer_with_what_their_colours_were_searched():
     search = Constructor(puzzle, params, schedule, random_state(5))
     lengths: list[tuple[int, int]] = []
     while search.nodes < 400_000:
-        while not search.over:
+        while not search.restart_due:
             search.run(1_000, 113)
-        if not search.barren:
-            lengths.append((search.before, search.nodes_of_shuffle))
+        if not search.no_prefix_found:
+            lengths.append((search.nodes_before, search.nodes_since_restart))
         else:
-            assert search.nodes_of_shuffle <= 1_000 + 4 * MOST_PIECES  # candidates taken off together
-        search.begin(schedule, search.nodes // 2)
+            assert search.nodes_since_restart <= 1_000 + 4 * MAX_ENDGAME_PIECES  # candidates taken off together
+        search.restart(schedule, search.nodes // 2)
     assert len(lengths) > 20
     for before, nodes in lengths:
-        assert 0 <= nodes - min(max(2_000, before // 8), 20_000) <= 4 * MOST_PIECES
+        assert 0 <= nodes - min(max(2_000, before // 8), 20_000) <= 4 * MAX_ENDGAME_PIECES
     assert lengths[0][1] < 2_100 and lengths[-1][1] > 19_000
 
 
@@ -390,11 +390,11 @@ def test_a_state_that_leads_nowhere_is_refused(name, begin):
     good = search.state()
     chance = np.random.default_rng(1)
     depth = int(search.prefix.scalars[0])
-    assert search.plan.begin == begin < depth - 2
+    assert search.plan.prefix.endgame_start == begin < depth - 2
     refused = 0
     for _ in range(200):
         bad = {name: value.copy() for name, value in good.items()}
-        name = ["cursor", "scalars", "shuffle"][int(chance.integers(3))]
+        name = ["cursor", "scalars", "restart"][int(chance.integers(3))]
         at = int(chance.integers(depth if name == "cursor" else 1))
         bad[name][at] = int(chance.integers(-(2**62), 2**62)) >> int(chance.integers(62))
         trial = Constructor(puzzle, params, plain(puzzle, [20, 30, 40]), random_state(6))

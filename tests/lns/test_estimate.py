@@ -26,7 +26,7 @@ def test_boards_that_share_most_of_their_cells_are_one_family():
     far[:20] += 1
     for placements in (first, near, far, first):
         tally.add(placements)
-    assert (tally.finds, tally.count) == (4, 2)
+    assert (tally.boards, tally.count) == (4, 2)
     assert tally.per_hour == 3600
 
 
@@ -47,7 +47,7 @@ def test_equal_boards_are_one_family_however_small_they_are():
     tally = Tally(seconds=1.0)
     for _ in range(3):
         tally.add(np.arange(2, dtype=np.int32))
-    assert (tally.finds, tally.count) == (3, 1)
+    assert (tally.boards, tally.count) == (3, 1)
 
 
 def test_the_clock_begins_when_the_construction_is_ready():
@@ -73,9 +73,9 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
         measured.run(measured.seconds + 0.5, lambda line: None)
     assert sum(seen.values()) > 20
     highest = max(seen)
-    assert measured.tallies[highest].finds == seen[highest]
+    assert measured.tallies[highest].boards == seen[highest]
     for score, tally in measured.tallies.items():
-        assert tally.count <= tally.finds <= sum(number for at, number in seen.items() if at >= score)
+        assert tally.count <= tally.boards <= sum(number for at, number in seen.items() if at >= score)
     seconds = [tally.seconds for tally in measured.tallies.values()]
     assert seconds == sorted(seconds) and seconds[-1] == pytest.approx(measured.seconds)
 
@@ -85,12 +85,12 @@ def test_the_table_falls_and_says_what_was_measured():
     found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 2.0, lines.append)
     assert lines, "progress is told"
     scores = [row.score for row in found.rows]
-    assert scores == list(range(scores[0], scores[-1] + 1)) and scores[0] <= found.trusted < scores[-1] <= 264
+    assert scores == list(range(scores[0], scores[-1] + 1)) and scores[0] <= found.measured_score < scores[-1] <= 264
     for row in found.rows:
         assert 0 < row.low <= row.expected <= row.high
         assert (row.measured is None) == (row.count == 0)
-        assert row.score > found.trusted or row.measured == row.expected
-    beyond = [row for row in found.rows if row.score >= found.trusted]
+        assert row.score > found.measured_score or row.measured == row.expected
+    beyond = [row for row in found.rows if row.score >= found.measured_score]
     for row, following in itertools.pairwise(beyond):
         assert row.expected > following.expected and row.low > following.low and row.core_days < following.core_days
     assert scores[-1] == 264 or found.rows[-1].core_days > estimates.HOPELESS_DAYS
@@ -109,7 +109,7 @@ def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
 
     monkeypatch.setattr(Measurement, "run", five_boards)
     found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 60.0)
-    assert found.trusted == 250 and found.rows[0].score == 250 - estimates.SHOWN_BELOW
+    assert found.measured_score == 250 and found.rows[0].score == 250 - estimates.SHOWN_BELOW
     row = next(row for row in found.rows if row.score == 250)
     assert row.count == 5 and row.expected == row.measured == pytest.approx(5 * 60)
     assert row.high / row.expected == row.expected / row.low == pytest.approx(np.exp(2 / np.sqrt(5)))
@@ -121,7 +121,7 @@ def test_the_forecast_without_breaks_is_the_expected_number_of_perfect_boards():
     breaking = np.array([0.0, 1.0, 2.0, 4.0, 0.5])
     nodes = 3 + 6 + 3 * (1 + 10)  # by hand: three depths before the cut at 3, and ten for each tail
     none = np.zeros(0, dtype=np.int64)
-    finish = markov_model.finishing(exact[3:], breaking[3:], 0)
+    finish = markov_model.expected_completions(exact[3:], breaking[3:], 0)
     assert markov_model.boards_per_node(exact[:3], breaking[:3], none, finish, 10.0) == pytest.approx(
         exact.prod() / nodes
     )
@@ -140,6 +140,6 @@ def test_the_forecast_without_breaks_is_the_expected_number_of_perfect_boards():
         return exact[depth] * (1 + made(depth + 1, spent)) + more
 
     unlock = np.array([1], dtype=np.int64)
-    finish = markov_model.finishing(exact[3:], breaking[3:], 2)
+    finish = markov_model.expected_completions(exact[3:], breaking[3:], 2)
     got = markov_model.boards_per_node(exact[:3], breaking[:3], unlock, finish, 10.0)
     assert got == pytest.approx(boards(0, 0) / made(0, 0))

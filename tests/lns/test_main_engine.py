@@ -12,9 +12,8 @@ from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engines import construction_only, make_engine
+from lns.engines import ENGINES, construction_only, make_engine
 from lns.main_engine import ALL_DONE, MainEngine
-from lns.names import ENGINES
 from lns.params import Params, from_dict
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
@@ -87,17 +86,20 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
     for islands in (3, 5, 64):
         again = make_engine("auto", puzzle, QUICK, 1, 2, islands)
         again.restore(state)
-        assert again.lot == (2, 3) == again.constructor.lot and again.constructor.plan.dealt == 16
+        assert (
+            again.partition == (2, 3) == again.constructor.partition
+            and again.constructor.plan.prefix.partition_depth == 16
+        )
     parts = []
     for island in (2, 5):  # of twice as many islands two have what was its part
         again = make_engine("auto", puzzle, QUICK, 1, island, 6)
         if island == 2:
             again.restore(state)
-        parts.append(again.lot)
+        parts.append(again.partition)
     assert parts == [(2, 6), (5, 6)]
     for wrong in ([3, 3], [0, 0], [-1, 3]):
         with pytest.raises(InputError):
-            again.restore({**state, "lot": np.array(wrong)})
+            again.restore({**state, "partition": np.array(wrong)})
 
 
 def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkeypatch):
@@ -112,8 +114,8 @@ def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkey
     learn = QuotaBandit.learn
 
     def noted(arms, built):
-        if not built.barren and not built.over:
-            left_soon.append(built.nodes_of_shuffle)
+        if not built.no_prefix_found and not built.restart_due:
+            left_soon.append(built.nodes_since_restart)
         learn(arms, built)
 
     monkeypatch.setattr(QuotaBandit, "learn", noted)
@@ -143,13 +145,13 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
     for number in range(30):
         for search in (whole, part):
             search.step(puzzle.max_score)
-            for arm in search.arms.arms:
-                arm.met, arm.new = 99, 9
+            for arm in search.bandit.arms:
+                arm.keys_seen, arm.keys_new = 99, 9
         state, part = part.state(), MainEngine(puzzle, params, 2 + number, 0, views=views)
         part.restore(state)
-    assert {arm.view for arm in whole.arms.arms} == {0, 1}
-    assert len({arm.colour_set for arm in whole.arms.arms}) > 1
-    assert len(whole.arms.frontier_keys.keys) and whole.best == part.best
+    assert {arm.view for arm in whole.bandit.arms} == {0, 1}
+    assert len({arm.colour_set for arm in whole.bandit.arms}) > 1
+    assert len(whole.bandit.frontier_keys.keys) and whole.best == part.best
     for name, value in whole.state().items():
         if name != "construct.cursor":
             assert np.array_equal(value, part.state()[name]), name
@@ -215,16 +217,16 @@ def test_beams_go_on_where_no_construction_gets_through():
     puzzle = Puzzle(quads, 9, 9)
     params = replace(
         QUICK,
-        construct=replace(QUICK.construct, quota=0.0, restart_nodes_without_prefix=20_000),
+        construct=replace(QUICK.construct, quota_scale=0.0, restart_nodes_without_prefix=20_000),
         beam=replace(QUICK.beam, width=64),
     )
     one, other = (MainEngine(puzzle, params, seed, 0) for seed in (1, 2))
     one.step(puzzle.max_score)
     opening = one.beam_nodes
-    while not one.arms.barren:
+    while not one.bandit.no_prefix_found:
         assert one.beam_nodes == opening
         one.step(puzzle.max_score)
-    assert one.arms.arms[-1].percent == 0 and one.constructor is not None
+    assert one.bandit.arms[-1].scale_percent == 0 and one.constructor is not None
     for _ in range(8):
         one.step(puzzle.max_score)
     assert 2 * opening < one.beam_nodes <= one.constructor.nodes + 2 * opening

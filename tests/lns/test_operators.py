@@ -205,7 +205,7 @@ def test_the_suffix_is_searched_by_the_parameters_of_the_run():
     """An order that begins elsewhere keeps other cells."""
     puzzle = load_puzzle("like-e2-8x8")
     board = good_board(puzzle)
-    usual, other = ConstructParams(), ConstructParams(lead=3, band=0.5)
+    usual, other = ConstructParams(), ConstructParams(column_major_skip=3, column_major_fraction=0.5)
     moves = [
         make_operators(construct, BeamParams())["suffix"](puzzle, board, np.random.default_rng(5), 50_000)
         for construct in (usual, usual, other)

@@ -10,7 +10,7 @@ from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
 from instances.symmetry import View, puzzle_in_view, rotate_puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.order import comb
+from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.engines import construction_only, make_engine
 from lns.main_engine import MainEngine
@@ -98,8 +98,12 @@ def test_prefixes_are_dealt_out_among_islands():
     assert prefix_partition(4, 2) == (4, 5), "an island of an earlier session with more workers"
     plain, solution = planted(1, 16, 16, 6)
     engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
-    assert isinstance(engine, OrientedEngine) and engine.engine.lot == (4, 6) and len(engine.engine.arms.views) == 8
-    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).lot == (1, 2)
+    assert (
+        isinstance(engine, OrientedEngine)
+        and engine.engine.partition == (4, 6)
+        and len(engine.engine.bandit.views) == 8
+    )
+    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).partition == (1, 2)
 
 
 @pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
@@ -164,8 +168,8 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
 
     def step(engine: OrientedEngine) -> None:
         engine.step(puzzle.max_score)
-        for arm in engine.engine.arms.arms:
-            arm.met, arm.new = 99, 9
+        for arm in engine.engine.bandit.arms:
+            arm.keys_seen, arm.keys_new = 99, 9
 
     whole, part = (make_engine("construct", puzzle, quick, 1, 1, 2) for _ in range(2))
     for number in range(40):
@@ -174,8 +178,8 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
         if number % 4 == 0:
             state, part = part.state(), make_engine("construct", puzzle, quick, 2, 1, 2)
             part.restore(state)
-    views = {arm.view for arm in whole.engine.arms.arms}
-    assert len(whole.engine.arms.views) == 8 and len(views) > 4, views
+    views = {arm.view for arm in whole.engine.bandit.arms}
+    assert len(whole.engine.bandit.views) == 8 and len(views) > 4, views
     for name, value in whole.state().items():
         if name != "construct.cursor":
             assert np.array_equal(value, part.state()[name]), name
@@ -195,11 +199,11 @@ def test_islands_with_other_turns_see_the_same_from_the_same_side():
     made = []
     for turns in range(4):
         schedule = BreakSchedule(
-            comb(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True)
+            comb_order(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True)
         )
         built = Constructor(rotate_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
         built.run(50_000, puzzle.max_score)
-        made.append((built.seen, built.plan.dealt, standing(built)))
+        made.append((built.puzzle_in_view, built.plan.prefix.partition_depth, standing(built)))
     assert made[0][0] == puzzle_in_view(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36
     assert made[1:] == made[:1] * 3
 

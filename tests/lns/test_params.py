@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from instances import InputError
-from lns.params import Params, from_dict, load, to_dict, to_toml, unnamed
+from lns.params import Params, from_dict, load, omitted_names, to_dict, to_toml
 
 
 def test_defaults_survive_toml(tmp_path):
@@ -28,13 +28,13 @@ def test_every_parameter_has_a_meaning_and_a_default_within_its_range():
 
 
 def test_parameters_that_a_file_leaves_at_their_defaults_are_named():
-    assert unnamed(to_toml(Params())) == []
-    assert unnamed(to_toml(Params()).replace("kicks = ", "# kicks = ")) == ["tabu.kicks"]
-    assert len(unnamed("[tabu]\nkicks = 3")) == len(unnamed("")) - 1
+    assert omitted_names(to_toml(Params())) == []
+    assert omitted_names(to_toml(Params()).replace("kicks = ", "# kicks = ")) == ["tabu.kicks"]
+    assert len(omitted_names("[tabu]\nkicks = 3")) == len(omitted_names("")) - 1
 
 
 def test_changed_values_survive_toml(tmp_path):
-    changed = from_dict({"construct": {"tail": 14, "quota": 0.9}, "tabu": {"kick": 3}})
+    changed = from_dict({"construct": {"tail": 14, "quota_scale": 0.9}, "tabu": {"kick": 3}})
     path = tmp_path / "p.toml"
     path.write_text(to_toml(changed))
     assert load(path) == changed
@@ -48,7 +48,7 @@ def test_changed_values_survive_toml(tmp_path):
         ("[constrct]\ntail = 3", "did you mean 'construct'"),
         ("[construct]\ntail = 'three'", "expected a whole number"),
         ("[construct]\ntail = 3.5", "expected a whole number"),
-        ("[construct]\nquota = 99", "expected 0.0 to 1.2"),
+        ("[construct]\nquota_scale = 99", "expected 0.0 to 1.2"),
         ("[construct]\ntail = -1", "expected 1 to"),
         ("construct = 3", "section"),
         ("[construct", "not TOML"),
@@ -89,6 +89,6 @@ def test_a_binary_file_is_refused(tmp_path):
 
 def test_a_whole_number_that_no_float_holds_is_out_of_range(tmp_path):
     path = tmp_path / "p.toml"
-    path.write_text("[construct]\nquota = 1" + 400 * "0")
-    with pytest.raises(InputError, match=r"parameter construct.quota is 1000.*expected 0.0 to 1.2"):
+    path.write_text("[construct]\nquota_scale = 1" + 400 * "0")
+    with pytest.raises(InputError, match=r"parameter construct.quota_scale is 1000.*expected 0.0 to 1.2"):
         load(path)

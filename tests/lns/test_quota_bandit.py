@@ -10,11 +10,11 @@ import pytest
 from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.quota_arm import ALL, FEW, LOOSER, NEW, QuotaArm, chances
 from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
-from lns.construct.schedule_search import best_schedule, schedule_for
+from lns.construct.schedule_search import best_schedule, break_schedule
 from lns.params import ConstructParams
 from lns.rng import random_state
 
@@ -24,25 +24,25 @@ QUICK = ConstructParams(population=300, restart_nodes=2_000_000, restart_nodes_w
 def searched(arms: QuotaBandit, target: int, shuffles: int) -> Constructor:
     """Search so many shuffles for boards of ``target``, learning from each but the last."""
     puzzle = arms.puzzle
-    built = Constructor(puzzle, arms.params, arms.choose(puzzle.max_score - target), random_state(5))
+    built = Constructor(puzzle, arms.params, arms.choose_schedule(puzzle.max_score - target), random_state(5))
     for _ in range(shuffles):
-        while not built.over:
+        while not built.restart_due:
             board = built.run(500_000, target)
             assert board is None or verify(puzzle, board).score >= target
         arms.learn(built)
-        built.begin(arms.choose(puzzle.max_score - target))
+        built.restart(arms.choose_schedule(puzzle.max_score - target))
     return built
 
 
 def test_the_census_counts_every_placement_once():
     puzzle = load_puzzle("like-e2-10x10")
-    params = ConstructParams(population=300, quota=0.0)
+    params = ConstructParams(population=300, quota_scale=0.0)
     arms = QuotaBandit(puzzle, params, random_state(1))
-    built = Constructor(puzzle, params, arms.choose(20), random_state(2))
+    built = Constructor(puzzle, params, arms.choose_schedule(20), random_state(2))
     built.run(3_000_000, puzzle.max_score)
-    assert built.prefixes > 0 and not built.over
-    counted = built.prefix.census.reshape(puzzle.cells, 2, MAX_BREAKS)
-    assert counted.sum() == built.nodes_of_shuffle
+    assert built.prefixes > 0 and not built.restart_due
+    counted = built.prefix.child_counts.reshape(puzzle.cells, 2, MAX_BREAKS)
+    assert counted.sum() == built.nodes_since_restart
     allowed = built.schedule.allowed
     for depth in range(puzzle.cells):
         assert not counted[depth, :, allowed[depth] + 1 :].any(), "no prefix spends more than its schedule allows"
@@ -50,38 +50,38 @@ def test_the_census_counts_every_placement_once():
     arm = arms.arms[0]
     arm.learn(built, 0, 0)
     first = int(built.schedule.unlock[0])
-    assert arm.census[2, :first].sum() == 0, "before the first unlock nothing breaks"
-    known = arm.known()
-    busy = int(arm.census[1].argmax())
-    met = arm.census[0, busy] / arm.census[1, busy]
-    assert min(met, arm.fit.exact[busy]) <= known.exact[busy] <= max(met, arm.fit.exact[busy])
-    assert abs(known.exact[busy] - met) < abs(known.exact[busy] - arm.fit.exact[busy]), "what was met counts most"
+    assert arm.child_counts[2, :first].sum() == 0, "before the first unlock nothing breaks"
+    known = arm.shrunk_estimate()
+    busy = int(arm.child_counts[1].argmax())
+    met = arm.child_counts[0, busy] / arm.child_counts[1, busy]
+    assert min(met, arm.prior.exact[busy]) <= known.exact[busy] <= max(met, arm.prior.exact[busy])
+    assert abs(known.exact[busy] - met) < abs(known.exact[busy] - arm.prior.exact[busy]), "what was met counts most"
 
 
 def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be():
     puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota=0.0), random_state(1))
-    built = Constructor(puzzle, arms.params, arms.choose(puzzle.max_score - 165), random_state(2))
+    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.0), random_state(1))
+    built = Constructor(puzzle, arms.params, arms.choose_schedule(puzzle.max_score - 165), random_state(2))
     for _ in range(40):
         built.run(1_000_000, puzzle.max_score)
-        if built.over:
+        if built.restart_due:
             break
-    assert built.spent.sum() == built.prefixes > 0
-    assert not built.spent[built.schedule.allowed[built.schedule.cut - 1] + 1 :].any()
-    assert 0 < built.ends.sum() <= 1 + built.nodes // SAMPLE_NODES
+    assert built.prefixes_by_breaks.sum() == built.prefixes > 0
+    assert not built.prefixes_by_breaks[built.schedule.allowed[built.schedule.cut - 1] + 1 :].any()
+    assert 0 < built.tail_outcomes.sum() <= 1 + built.nodes // TAIL_SAMPLE_NODES
 
 
 def test_boards_that_are_expected_are_those_that_come():
     """Prefixes by breaks and sampled ends foretell, about, how many boards of a score an exhaustive count finds."""
     puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota=0.0, restart_nodes=10**9), random_state(1))
+    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.0, restart_nodes=10**9), random_state(1))
     target = 168
-    built = Constructor(puzzle, arms.params, arms.choose(puzzle.max_score - target), random_state(2))
+    built = Constructor(puzzle, arms.params, arms.choose_schedule(puzzle.max_score - target), random_state(2))
     boards = 0
     while built.nodes < 40_000_000:
-        if built.over:
+        if built.restart_due:
             arms.learn(built)
-            built.begin(built.schedule)
+            built.restart(built.schedule)
         boards += built.run(1_000_000, target) is not None
     arms.learn(built)
     (expected,) = arms.boards(puzzle.max_score - target)
@@ -89,32 +89,34 @@ def test_boards_that_are_expected_are_those_that_come():
 
 
 def test_chances_too_small_to_be_met_fall_as_forecast():
-    finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (ENDS - 6)])
-    ends = np.zeros(ENDS + 1)
+    finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (MISMATCH_BINS - 6)])
+    ends = np.zeros(MISMATCH_BINS + 1)
     ends[2:6] = 1, 99, 900, 9000
     chance = chances(ends, finish)
     assert chance[3:6].tolist() == [0.01, 0.1, 1.0]
     assert ends[2] < FEW, "what was met by luck tells nothing"
     assert chance[:3].tolist() == pytest.approx([0.01 / 2000, 0.01 / 200, 0.01 / 10])
-    assert chances(np.zeros(ENDS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), "nothing is known yet"
-    assert not chances(ends[::-1], np.zeros(ENDS))[:11].any()
+    assert chances(np.zeros(MISMATCH_BINS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), (
+        "nothing is known yet"
+    )
+    assert not chances(ends[::-1], np.zeros(MISMATCH_BINS))[:11].any()
 
 
 def test_a_perfect_board_is_no_reason_to_stop_learning():
     puzzle = load_puzzle("like-e2-4x4")
     arms = QuotaBandit(puzzle, ConstructParams(population=100, schedule_slack=0), random_state(1))
-    assert arms.choose(-1).cut == arms.choose(0).cut
+    assert arms.choose_schedule(-1).cut == arms.choose_schedule(0).cut
 
 
 def test_a_dear_tail_is_sampled_more_rarely():
     puzzle = load_puzzle("like-e2-10x10")
-    params = ConstructParams(population=300, quota=0.0, tail=12)
+    params = ConstructParams(population=300, quota_scale=0.0, tail=12)
     arms = QuotaBandit(puzzle, params, random_state(1))
-    built = Constructor(puzzle, params, arms.choose(8), random_state(2))
+    built = Constructor(puzzle, params, arms.choose_schedule(8), random_state(2))
     while built.nodes < 3_000_000:
         built.run(1_000_000, puzzle.max_score)
-        if built.over:
-            built.begin(built.schedule)
+        if built.restart_due:
+            built.restart(built.schedule)
     assert 0 < built.tail_nodes < built.nodes / 20
 
 
@@ -124,15 +126,15 @@ def test_some_arm_makes_prefixes_on_any_instance(name):
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
     built = searched(arms, puzzle.max_score - 3, 12)
     assert built.prefixes > 0
-    assert 100 in [arm.percent for arm in arms.arms]
+    assert 100 in [arm.scale_percent for arm in arms.arms]
 
 
 def one_shuffle() -> tuple[QuotaBandit, Constructor]:
     """Of a small board: it is over, and nothing was learned of it yet."""
     puzzle = load_puzzle("like-e2-8x8")
     arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
-    built = Constructor(puzzle, arms.params, arms.choose(4), random_state(5))
-    while not built.over:
+    built = Constructor(puzzle, arms.params, arms.choose_schedule(4), random_state(5))
+    while not built.restart_due:
         built.run(500_000, puzzle.max_score)
     return arms, built
 
@@ -141,38 +143,41 @@ def test_shuffles_teach_a_arm_what_is_new():
     """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
     arms, built = one_shuffle()
     assert built.exhausted and built.prefixes
-    arm = arms.arms[arms.now]
+    arm = arms.arms[arms.current]
     arms.learn(built)
-    assert arm.slack == 1 and arm.outlook == LOOSER
-    assert np.array_equal(arm.spent[NEW], arm.spent[ALL]) and arm.spent[ALL].sum() == built.prefixes
-    frontier_keys = np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE)
-    built.begin(built.schedule)
+    assert arm.extra_breaks == 1 and arm.novelty_rate == LOOSER
+    assert (
+        np.array_equal(arm.prefixes_by_breaks[NEW], arm.prefixes_by_breaks[ALL])
+        and arm.prefixes_by_breaks[ALL].sum() == built.prefixes
+    )
+    frontier_keys = np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR)
+    built.restart(built.schedule)
     built.exhausted = False
     for number, share in enumerate((1.0, 1 / 9)):  # the same stems twice
         built.prefix.frontier_keys[0], built.prefix.frontier_keys[1:9] = 8, frontier_keys
-        built.spent[:] = 0
-        built.spent[2] = 900
-        before, expected_best_score = arm.spent[NEW, 2], arms.expected_best_score(built)
+        built.prefixes_by_breaks[:] = 0
+        built.prefixes_by_breaks[2] = 900
+        before, expected_best_score = arm.prefixes_by_breaks[NEW, 2], arms.expected_best_score(built)
         arms.learn(built)
-        built.begin(built.schedule)
+        built.restart(built.schedule)
         assert arms.expected_best_score(built) == pytest.approx(expected_best_score), "what is learned is counted once"
-        assert arm.spent[NEW, 2] - before == pytest.approx(900 * share), number
-    assert arm.outlook == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * LOOSER)
-    before_outlook = arm.outlook
+        assert arm.prefixes_by_breaks[NEW, 2] - before == pytest.approx(900 * share), number
+    assert arm.novelty_rate == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * LOOSER)
+    before_outlook = arm.novelty_rate
     built.prefix.frontier_keys[0] = 0
     arms.learn(built)
-    assert arm.outlook == before_outlook, "a shuffle that met nothing tells nothing"
+    assert arm.novelty_rate == before_outlook, "a shuffle that met nothing tells nothing"
 
 
 def test_what_is_foretold_counts_new_prefixes_alone():
     puzzle = load_puzzle("like-e2-8x8")
     arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
-    built = Constructor(puzzle, arms.params, arms.choose(4), random_state(5))
+    built = Constructor(puzzle, arms.params, arms.choose_schedule(4), random_state(5))
     assert arms.expected_best_score(built) is None
     built.run(3_000_000, puzzle.max_score)
     built.prefix.frontier_keys[0], built.prefix.frontier_keys[1:9] = (
         8,
-        np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE),
+        np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR),
     )
     first = arms.expected_best_score(built)
     arms.frontier_keys.add(built.frontier_keys)
@@ -185,8 +190,11 @@ def test_what_the_tail_finds_is_no_word_on_its_cells():
     arms, built = one_shuffle()
     arms.learn(built)
     arm, cut = arms.arms[0], built.schedule.cut
-    assert built.prefixes > 1000 and arm.census[:, cut - 1].any()
-    for said, known in ((arm.fit.exact, arm.known().exact), (arm.fit.breaking, arm.known().breaking)):
+    assert built.prefixes > 1000 and arm.child_counts[:, cut - 1].any()
+    for said, known in (
+        (arm.prior.exact, arm.shrunk_estimate().exact),
+        (arm.prior.breaking, arm.shrunk_estimate().breaking),
+    ):
         assert known[cut:].tolist() == pytest.approx(said[cut:].tolist())
 
 
@@ -195,21 +203,21 @@ def test_no_break_is_spent_while_a_quota_asks_for_anything():
     puzzle = load_puzzle("like-e2-10x10")
     arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
     for percent in (107, 105, 103):
-        arms.now = arms._begin(percent)
-        arm = arms.arms[arms.now]
-        arms.aim = best_schedule(arm.known(), puzzle, arms.params, 7)
+        arms.current = arms._begin(percent)
+        arm = arms.arms[arms.current]
+        arms.forecast = best_schedule(arm.shrunk_estimate(), puzzle, arms.params, 7)
         schedule = arms.schedule()
-        assert (schedule.floor > 0).any() and not (schedule.floor[schedule.allowed > 0] > 0).any()
-        shifted = schedule_for(arm.fit, arms.aim, puzzle, replace(arms.params, break_shift=40))
-        assert not (shifted.floor[shifted.allowed > 0] > 0).any()
+        assert (schedule.quota_floor > 0).any() and not (schedule.quota_floor[schedule.allowed > 0] > 0).any()
+        shifted = break_schedule(arm.prior, arms.forecast, puzzle, replace(arms.params, break_shift=40))
+        assert not (shifted.quota_floor[shifted.allowed > 0] > 0).any()
 
 
 def test_trees_searched_whole_are_not_searched_for_ever():
     puzzle = load_puzzle("like-e2-4x4")
     arms = QuotaBandit(puzzle, ConstructParams(population=100), random_state(1))
     searched(arms, puzzle.max_score, 30)
-    assert all(arm.slack == arm.shuffles for arm in arms.arms)
-    assert sum(arm.shuffles for arm in arms.arms) == 30
+    assert all(arm.extra_breaks == arm.restarts for arm in arms.arms)
+    assert sum(arm.restarts for arm in arms.arms) == 30
 
 
 def test_a_state_of_arms_comes_back_or_is_refused():
@@ -217,14 +225,14 @@ def test_a_state_of_arms_comes_back_or_is_refused():
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
     searched(arms, 178, 3)
     arms._begin(90, 3)
-    arms.frontier_keys.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE))
+    arms.frontier_keys.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR))
     state = arms.state()
     again = QuotaBandit(puzzle, QUICK, random_state(9))
     again.restore(state)
     assert all(np.array_equal(value, again.state()[name]) for name, value in state.items())
-    assert np.array_equal(again.schedule().need, arms.schedule().need)
+    assert np.array_equal(again.schedule().least_gain, arms.schedule().least_gain)
     for one, other in zip(again.arms, arms.arms, strict=True):
-        assert one.fit.quota == other.fit.quota and one.outlook == other.outlook
+        assert one.prior.quota == other.prior.quota and one.novelty_rate == other.novelty_rate
     for name, value in (
         ("fits", -state["fits"] - 1),
         ("fits", np.full_like(state["fits"], np.nan)),
@@ -256,9 +264,9 @@ def test_a_barren_shuffle_teaches_only_that_it_was_barren():
     puzzle = load_puzzle("like-e2-16x16")
     params = ConstructParams(population=100, restart_nodes_without_prefix=1000)
     arms = QuotaBandit(puzzle, params, random_state(1))
-    built = Constructor(puzzle, params, arms.choose(15), random_state(2))
+    built = Constructor(puzzle, params, arms.choose_schedule(15), random_state(2))
     built.run(10_000, puzzle.max_score)
-    assert built.over and built.barren
+    assert built.restart_due and built.no_prefix_found
     arm: QuotaArm = arms.arms[0]
     arm.learn(built, 0, 0)
-    assert arm.barren and arm.shuffles == 1 and arm.work >= 1000
+    assert arm.no_prefix_found and arm.restarts == 1 and arm.node_equivalents >= 1000

@@ -10,30 +10,38 @@ import pytest
 from instances.formats import load_puzzle
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import Quota
-from lns.construct.schedule_search import Aim, Fit, best_schedule, highest_aim, measure, most_mismatches, schedule_for
+from lns.construct.schedule_search import (
+    ChildMeans,
+    ScheduleForecast,
+    best_schedule,
+    break_schedule,
+    initial_forecast,
+    max_mismatches,
+    measure_children,
+)
 from lns.params import ConstructParams
 from lns.rng import random_state
 
 
 def test_an_aim_that_no_schedule_reaches_is_the_most_that_one_can_spend():
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota=0.0)
-    fit = measure(puzzle, params, Quota(), random_state(1))
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota_scale=0.0)
+    fit = measure_children(puzzle, params, Quota(), random_state(1))
     assert fit is not None
-    most = most_mismatches(puzzle, params)
+    most = max_mismatches(puzzle, params)
     assert most == MAX_BREAKS - 1 + params.tail
-    assert highest_aim(fit, puzzle, params).mismatches < 20
-    never = highest_aim(replace(fit, exact=fit.exact / 1e6, breaking=fit.breaking / 1e6), puzzle, params)
+    assert initial_forecast(fit, puzzle, params).mismatches < 20
+    never = initial_forecast(replace(fit, exact=fit.exact / 1e6, breaking=fit.breaking / 1e6), puzzle, params)
     assert never.mismatches == most
     rates = [best_schedule(fit, puzzle, params, mismatches).rate for mismatches in (most, most + 1, puzzle.max_score)]
     assert rates[0] == rates[1] == rates[2] > 0
 
 
-def fit_of(children: dict[int, float], cells: int) -> Fit:
+def fit_of(children: dict[int, float], cells: int) -> ChildMeans:
     """One exact child everywhere, other numbers from some depths on; few break."""
     exact = np.ones(cells)
     for depth, number in children.items():
         exact[depth:] = number
-    return Fit(exact, np.full(cells, 0.1), Quota())
+    return ChildMeans(exact, np.full(cells, 0.1), Quota())
 
 
 @pytest.mark.parametrize(
@@ -51,6 +59,6 @@ def fit_of(children: dict[int, float], cells: int) -> Fit:
 )
 def test_the_endgame_begins_where_few_prefixes_come(children, first_break, begins):
     puzzle = load_puzzle("like-e2-12x12")
-    aim = Aim(2, np.array([first_break, 130]), 0.0)
-    schedule = schedule_for(fit_of(children, puzzle.cells), aim, puzzle, ConstructParams())
-    assert schedule.endgame == begins
+    aim = ScheduleForecast(2, np.array([first_break, 130]), 0.0)
+    schedule = break_schedule(fit_of(children, puzzle.cells), aim, puzzle, ConstructParams())
+    assert schedule.endgame_depth == begins

@@ -18,9 +18,9 @@ def test_each_price_is_measured() -> None:
         what: (price, here) for what, price, here in prices(load_puzzle("like-e2-10x10"), nodes=1_000_000, again=50)
     }
     assert [price for price, _ in told.values()] == [
-        node_equivalents.TAIL_SET_UP, node_equivalents.TAIL_NODE, node_equivalents.ENTRY,
-        node_equivalents.CHILD, node_equivalents.REGION_NODE, node_equivalents.census(100),
-        node_equivalents.measuring(1000, 100),
+        node_equivalents.TAIL_SETUP, node_equivalents.TAIL_NODE, node_equivalents.ENDGAME_SETUP,
+        node_equivalents.BEAM_CHILD, node_equivalents.REGION_NODE, node_equivalents.quota_profile(100),
+        node_equivalents.population(1000, 100),
     ]  # fmt: skip
     assert all(math.isfinite(here) for _, here in told.values())
     differences = {"an exact tail's set-up", "a placement of one"}  # of times: below zero where a machine stutters
@@ -28,26 +28,32 @@ def test_each_price_is_measured() -> None:
 
 
 def test_tails_are_timed_over_the_same_prefixes() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota=0.5)
-    schedule = QuotaBandit(puzzle, params, random_state(1)).choose(20)
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5)
+    schedule = QuotaBandit(puzzle, params, random_state(1)).choose_schedule(20)
     built = Constructor(puzzle, params, schedule, random_state(1))
-    while built.barren:
+    while built.no_prefix_found:
         built.run(1_000_000, puzzle.max_score)
     before = built.state()
     alone, tight, loose = (_finish(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
     after = built.state()
-    assert all((before[name] == after[name]).all() for name in ("scalars", "census", "counters", "bits", "random"))
+    assert all(
+        (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")
+    )
     assert alone[1:3] == tight[1:3] == loose[1:3] and alone[2] > 0
     assert alone[3] == 0 and loose[3] > tight[3]
     assert loose[3] % 3 == 0
 
 
 def test_endgames_are_begun_behind_the_next_stems() -> None:
-    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota=0.5)
-    built = Constructor(puzzle, params, QuotaBandit(puzzle, params, random_state(1)).choose(20), random_state(1))
-    while built.barren:
+    puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5)
+    built = Constructor(
+        puzzle, params, QuotaBandit(puzzle, params, random_state(1)).choose_schedule(20), random_state(1)
+    )
+    while built.no_prefix_found:
         built.run(1_000_000, puzzle.max_score)
     before = built.state()
     assert begin_endgames(built, 50, 3)[1] == 150
     after = built.state()
-    assert all((before[name] == after[name]).all() for name in ("scalars", "census", "counters", "bits", "random"))
+    assert all(
+        (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")
+    )

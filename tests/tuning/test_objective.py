@@ -129,7 +129,7 @@ def test_a_dearer_measurement_counts_once_it_is_made(engine):
     assert first.rises == same.rises != (), "a first board costs no measurement"
     cheap, other = (run.advance(run.trace.work + 1, lambda: False) for run in runs)
     dearer = 2000 - QUICK.construct.population
-    assert other.work - cheap.work == pytest.approx(node_equivalents.measuring(dearer, 36), rel=0.1)
+    assert other.work - cheap.work == pytest.approx(node_equivalents.population(dearer, 36), rel=0.1)
 
 
 def test_a_run_stops_when_told_to():

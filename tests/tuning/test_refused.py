@@ -153,7 +153,7 @@ def test_a_name_that_no_report_can_hold_is_refused_before_the_runs(tmp_path, cap
 @pytest.mark.parametrize(
     "changed,sentence",
     [({"sources": "f00d"}, "begun with another engine"), ({"objective": "luck"}, "its objective is 'luck'"),
-     ({"schema": 99}, "schema 99; expected 2")],
+     ({"schema": 99}, "schema 99; expected 3")],
 )  # fmt: skip
 def test_a_study_of_another_engine_is_refused(tmp_path, changed, sentence):
     open_study(tmp_path / "s", WISH)

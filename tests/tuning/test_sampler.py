@@ -12,10 +12,10 @@ import pytest
 from optuna.trial import TrialState
 
 from instances import InputError
-from lns.names import SAMPLERS
 from lns.params import from_dict
 from lns.runs.files import seal
 from tests.tuning.made_up import WISH, searched
+from tuning import SAMPLERS
 from tuning.cmaes import propose
 from tuning.plan import SETTINGS, Wish
 from tuning.sampler import STARTUP, Seeded
@@ -139,10 +139,10 @@ def test_what_cmaes_is_told(made_up, tmp_path):
 
 def test_cmaes_draws_everything_unless_a_condition_may_fail(made_up, tmp_path):
     """In a study the quota is never 0, so that its colours are always there, whatever the base says."""
-    for number, base in enumerate(({}, {"quota": 0.0}, {"border_colours": 4})):
+    for number, base in enumerate(({}, {"quota_scale": 0.0}, {"border_colours": 4})):
         params = from_dict({"construct": base})
         study = searched(tmp_path / str(number), STARTUP + 2, replace(WISH, sampler="cmaes", params=params))
-        assert [one.when for one in study.space if one.when] == ["quota", "quota"]
+        assert [one.when for one in study.space if one.when] == ["quota_scale", "quota_scale"]
         assert study.optuna.sampler._always == study.space
     on_or_off = [variable(int, 0, 3, name="on"), variable(int, 1, 9, when="on"), variable(name="y")]
     assert Seeded("cmaes", 1, {}, on_or_off)._always == [on_or_off[0], on_or_off[2]]

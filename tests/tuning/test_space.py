@@ -59,7 +59,7 @@ def test_conditions_decide_what_is_asked_for():
 def test_the_values_of_params_make_them_again():
     base = Params()
     space = variables(base, "auto")
-    other = from_dict({"construct": {"tail": 11, "quota": 0.9}, "windows": {"patience": 7}})
+    other = from_dict({"construct": {"tail": 11, "quota_scale": 0.9}, "windows": {"patience": 7}})
     assert suggest(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
 
 

@@ -279,20 +279,23 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
     study = searched(tmp_path / "s", 3)
     mine, orphan, unsigned = study.ask(None), study.ask(None), study.optuna.ask()
     for trial in (mine, orphan, unsigned):
-        trial.suggest_float("construct.band", 0.15, 0.4)
+        trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     orphan.set_user_attr("holder", _dead_holder())
     states = [trial.state for trial in open_study(study.path, Wish()).trials()]
     assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
     assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
     again = open_study(study.path, Wish()).ask(None)
-    assert again.suggest_float("construct.band", 0.15, 0.4) == orphan.params["construct.band"]
+    assert (
+        again.suggest_float("construct.column_major_fraction", 0.15, 0.4)
+        == orphan.params["construct.column_major_fraction"]
+    )
 
 
 def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
     path = tmp_path / "s"
     study = searched(path, 2)
     trial = study.ask(None)
-    trial.suggest_float("construct.band", 0.15, 0.4)
+    trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
     searched(path, 12)
     again = [one for one in open_study(path, Wish()).trials() if one.user_attrs.get("place") == trial.number]
@@ -321,7 +324,7 @@ def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up,
     path = tmp_path / "s"
     study = searched(path, 2)
     trial = study.ask(None)
-    trial.suggest_float("construct.band", 0.15, 0.4)
+    trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
     for _ in range(studies.AGAIN):
         (waiting,) = open_study(path, Wish()).trials(TrialState.WAITING)
@@ -334,11 +337,11 @@ def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up,
 def test_a_trial_that_is_interrupted_is_tried_again_however_often(made_up, tmp_path):
     study = searched(tmp_path / "s", 2)
     trial = study.ask(None)
-    drawn = trial.suggest_float("construct.band", 0.15, 0.4)
+    drawn = trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     for _ in range(studies.AGAIN + 2):
         study.give_up(trial)
         trial = study.ask(None)
-        assert trial.suggest_float("construct.band", 0.15, 0.4) == drawn
+        assert trial.suggest_float("construct.column_major_fraction", 0.15, 0.4) == drawn
 
 
 def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatch, tmp_path):

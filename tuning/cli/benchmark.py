@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.names import ENGINES
+from lns.engines import ENGINES
 from lns.terminal.options import check_folder, duration, positive_number, whole_number, worker_count
 from lns.terminal.output import DONE, print_error, print_json
 from lns_support.errors import InputError

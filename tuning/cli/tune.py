@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.names import ENGINES, SAMPLERS
+from lns.engines import ENGINES
 from lns.terminal.options import duration, positive_number, whole_number, worker_count
 from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
 from lns_support.errors import InputError
+from tuning import SAMPLERS
 
 if TYPE_CHECKING:
     from tuning.plan import Wish
@@ -145,17 +146,16 @@ def _command(args: argparse.Namespace) -> str:
 
 def _finish(study: Study, args: argparse.Namespace, session: TuningSession | None) -> int:
     """Conclude, write the report, say how it stands; the exit status. Without a session nothing else is written."""
-    from importlib.metadata import version
-
     from lns.runs.files import utc_now
     from lns_support.files import atomic_write
+    from lns_support.version import __version__
     from tuning import report, validate
     from tuning.study import REPORT
 
     found = validate.conclude(study)
     if session is not None:
         validate.write_best(study, found)
-    atomic_write(study.path / REPORT, report.page(study, found, f"{utc_now()}, lns {version('lns')}"))
+    atomic_write(study.path / REPORT, report.page(study, found, f"{utc_now()}, lns {__version__}"))
     overhead = None if session is None else session.overhead
     if args.json:
         print_json(_outcome(study, found, overhead))

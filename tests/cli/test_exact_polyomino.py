@@ -1,4 +1,4 @@
-"""`lns exact tray`: fillings, counts, cuts, statuses, sentences; the experiment of seed 001."""
+"""`lns exact polyomino`: fillings, counts, cuts, statuses, error messages; the experiment of perrin_iq."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from exact.paper import perrin_iq
 from exact.paper.runs import run_experiment
+from exact.polyominoes.grid import filling_errors
 from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse
-from exact.polyominoes.tray import problems
 from lns.cli.main import main
 
 SMALL = "....\n....\n\nAAA\n\nBB\nB.\n\nCC\n"  # 8 cells
@@ -32,48 +32,50 @@ def said(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
     return answer
 
 
-def test_the_game_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "tray", "--json", "--quiet"]) == 0
+def test_iq_puzzler_pro_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "polyomino", "--json", "--quiet"]) == 0
     answer = said(capsys)
     game = parse(IQ_PUZZLER_PRO)
     filling = answer["filling"]
-    assert isinstance(filling, list) and problems(game, filling) == []
+    assert isinstance(filling, list) and filling_errors(game, filling) == []
     assert (answer["status"], answer["solutions"], answer["options"]) == ("solved", 1, 2140)
-    assert main(["exact", "tray", "-o", "full.txt", "--weight", "perimeter", "--no-zones"]) == 0
+    assert main(["exact", "polyomino", "-o", "full.txt", "--weight", "perimeter", "--no-zones"]) == 0
     out = capsys.readouterr().out
-    assert "fillings    at least 1\n" in out and "placements tested, of 2,140 that there are; 0 given up" in out
+    assert "fillings    at least 1\n" in out and "placements tested; 2,140 are possible at the start; 0 rejected" in out
     full = load("full.txt")
-    assert problems(game, full.rows) == [] and "\n".join(full.rows) in out
-    assert main(["exact", "tray", "full.txt", "--count", "--json"]) == 0
+    assert filling_errors(game, full.rows) == [] and "\n".join(full.rows) in out
+    assert main(["exact", "polyomino", "full.txt", "--count", "--json"]) == 0
     assert said(capsys)["solutions"] == 1
 
 
 def test_counts_and_statuses(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "tray", "small.txt", "--count", "--json"]) == 0
+    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
     counted = said(capsys)
     assert counted["status"] == "solved"
     for weight in ("ascender", "holes-inverse"):
-        assert main(["exact", "tray", "small.txt", "--count", "--weight", weight, "--json"]) == 0
+        assert main(["exact", "polyomino", "small.txt", "--count", "--weight", weight, "--json"]) == 0
         assert said(capsys)["solutions"] == counted["solutions"]
-    assert main(["exact", "tray", "none.txt", "-o", "out.txt"]) == 1
+    assert main(["exact", "polyomino", "none.txt", "-o", "out.txt"]) == 1
     out = capsys.readouterr().out
     assert "status      infeasible\nfillings    0\n" in out and "written     nothing" in out
     assert not Path("out.txt").exists()
-    assert main(["exact", "tray", "none.txt", "--count", "--json"]) == 1
+    assert main(["exact", "polyomino", "none.txt", "--count", "--json"]) == 1
     assert said(capsys)["filling"] is None
-    assert main(["exact", "tray", "--count", "--nodes", "5000", "--json"]) == 0
+    assert main(["exact", "polyomino", "--count", "--nodes", "5000", "--json"]) == 0
     answer = said(capsys)
     assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
 
 
-def test_an_answer_outlives_a_full_disk(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_result_is_printed_when_the_disk_is_full(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    assert main(["exact", "tray", "small.txt", "--count", "--json"]) == 0
+    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
     counted = said(capsys)["solutions"]
     monkeypatch.setattr(os, "fsync", full)
-    assert main(["exact", "tray", "small.txt", "--count", "-o", "out.txt"]) == 2
+    assert main(["exact", "polyomino", "small.txt", "--count", "-o", "out.txt"]) == 2
     told = capsys.readouterr()
     assert f"fillings    {counted}\n" in told.out and "written     nothing\n" in told.out
     assert os.strerror(errno.ENOSPC) in told.err and not Path("out.txt").exists()
@@ -81,35 +83,35 @@ def test_an_answer_outlives_a_full_disk(monkeypatch: pytest.MonkeyPatch, capsys:
 
 def test_the_library_agrees(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("xcover")
-    assert main(["exact", "tray", "small.txt", "--count", "--json"]) == 0
+    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
     own = said(capsys)
-    assert main(["exact", "tray", "small.txt", "--count", "--solver", "xcover", "--json"]) == 0
+    assert main(["exact", "polyomino", "small.txt", "--count", "--solver", "xcover", "--json"]) == 0
     library = said(capsys)
     assert library["nodes"] is None and library["solutions"] == own["solutions"]
-    assert main(["exact", "tray", "small.txt", "--solver", "xcover"]) == 0
-    assert "nodes       - (xcover does not tell them)" in capsys.readouterr().out
+    assert main(["exact", "polyomino", "small.txt", "--solver", "xcover"]) == 0
+    assert "nodes       - (xcover does not report them)" in capsys.readouterr().out
 
 
 def test_cuts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "tray", "--cut", "9x5", "--seed", "3"]) == 0
+    assert main(["exact", "polyomino", "--cut", "9x5", "--seed", "3"]) == 0
     shown = capsys.readouterr().out
-    assert main(["exact", "tray", "--cut", "9x5", "--seed", "3", "-o", "cut.txt"]) == 0
+    assert main(["exact", "polyomino", "--cut", "9x5", "--seed", "3", "-o", "cut.txt"]) == 0
     assert Path("cut.txt").read_text() == shown
-    tray = load("cut.txt")
-    assert f"cut.txt: 9 x 5, {len(tray.pieces)} pieces" in capsys.readouterr().out
-    assert main(["exact", "tray", "--cut", "9x5", "--seed", "3", "--json"]) == 0
+    grid = load("cut.txt")
+    assert f"cut.txt: 9 x 5, {len(grid.pieces)} pieces" in capsys.readouterr().out
+    assert main(["exact", "polyomino", "--cut", "9x5", "--seed", "3", "--json"]) == 0
     answer = said(capsys)
-    assert answer["tray"] == shown and problems(tray, list(map(str, answer["filling"]))) == []  # type: ignore[call-overload]
-    assert main(["exact", "tray", "cut.txt"]) == 0
-    assert main(["exact", "tray", "--cut", "9x5", "-o", "cut.txt"]) == 2
-    assert main(["exact", "tray", "--cut", "9x5", "-o", "cut.txt", "--force", "--pieces", "2"]) == 0
+    assert answer["grid"] == shown and filling_errors(grid, list(map(str, answer["filling"]))) == []  # type: ignore[call-overload]
+    assert main(["exact", "polyomino", "cut.txt"]) == 0
+    assert main(["exact", "polyomino", "--cut", "9x5", "-o", "cut.txt"]) == 2
+    assert main(["exact", "polyomino", "--cut", "9x5", "-o", "cut.txt", "--force", "--pieces", "2"]) == 0
     assert len(load("cut.txt").pieces) == 2
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["gone.txt"], "gone.txt: no such file; expected the picture of a tray"),
+        (["gone.txt"], "gone.txt: no such file; expected the picture of a grid"),
         (["bad.txt"], "bad.txt:2: a row of 2 cells; expected 3, as in the first"),
         (["bytes.txt"], "bytes.txt:"),
         (["--weight", ""], "unknown weight ''; expected race"),
@@ -129,36 +131,36 @@ def test_cuts(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("bad.txt").write_text("...\n..\n")
     Path("bytes.txt").write_bytes(b"\xff\xfe\x00..")
-    assert main(["exact", "tray", *words]) == 2
+    assert main(["exact", "polyomino", *words]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.startswith("lns: ") and sentence in captured.err
     assert captured.err.count("\n") == 1
 
 
-def test_the_experiment_of_seed_001(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_experiment_of_perrin_iq(capsys: pytest.CaptureFixture[str]) -> None:
     words = "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
     assert main(words.split()) == 0
     captured = capsys.readouterr()
     assert captured.err.count("solved") == 3 * 2 * 2
-    assert "game, 8 lie" in captured.out and "tens of ms" in captured.out
+    assert "game, 8 placed" in captured.out and "tens of ms" in captured.out
     lines = Path("runs.csv").read_text().splitlines()
     assert len(lines) == 1 + 12
     assert main(words.split()) == 0  # nothing is made again
     assert Path("runs.csv").read_text().splitlines() == lines
     assert capsys.readouterr().out == captured.out
     assert main(["exact", "paper", "perrin_iq", "--colours", "3"]) == 2
-    assert "perrin_iq: trays have no colours; expected no --colours" in capsys.readouterr().err
+    assert "perrin_iq has no colours; expected no --colours" in capsys.readouterr().err
 
 
-def test_levels_and_classes_of_seed_001() -> None:
+def test_levels_and_classes_of_perrin_iq() -> None:
     plan = perrin_iq.Plan(per_size=3, sizes=(11, 60))
-    assert [name for name, _ in plan.classes] == ["game, 0 lie", "game, 4 lie", "game, 8 lie", "60x5", "60x6"]
-    levels = list(perrin_iq.trays(plan, "game, 4 lie"))
+    assert [name for name, _ in plan.classes] == ["game, 0 placed", "game, 4 placed", "game, 8 placed", "60x5", "60x6"]
+    levels = list(perrin_iq.grids(plan, "game, 4 placed"))
     assert len({level.rows for level in levels}) == 3
     assert all(len(level.pieces) - len(level.loose) == 4 for level in levels)
-    assert levels == list(perrin_iq.trays(plan, "game, 4 lie"))
-    wide = list(perrin_iq.trays(plan, "60x5"))
-    assert all(len(tray.rows) == 5 and len(tray.rows[0]) == 60 for tray in wide)
+    assert levels == list(perrin_iq.grids(plan, "game, 4 placed"))
+    wide = list(perrin_iq.grids(plan, "60x5"))
+    assert all(len(grid.rows) == 5 and len(grid.rows[0]) == 60 for grid in wide)
     rows = list(
         run_experiment(
             perrin_iq.runs(perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)), None

@@ -1,0 +1,72 @@
+"""Rules about imports that hold for every module of a kind, however many there are."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import grimp
+import pytest
+
+from lns_support import jit
+
+ROOT = Path(__file__).resolve().parent.parent
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+PACKAGES = SETTINGS["importlinter"]["root_packages"]
+DECORATORS = {"kernel", "inline_kernel", "flat_kernel", "inline_flat_kernel"}
+NOT_FOR_KERNELS = ("instances.formats", "instances.draw", "lns.runs", "lns.cli", "lns.terminal", "tuning", "optuna")
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the project: dotted name -> file."""
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+def has_kernel(path: Path) -> bool:
+    """Whether a function of the file uses a decorator of `lns_support.jit`."""
+    functions = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.FunctionDef)]
+    used = {ast.unparse(decorator).split(".")[-1] for function in functions for decorator in function.decorator_list}
+    return bool(used & DECORATORS)
+
+
+@cache
+def kernel_modules() -> list[str]:
+    return sorted(name for name, path in modules().items() if name != jit.__name__ and has_kernel(path))
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph(*PACKAGES, include_external_packages=True, cache_dir=None)
+
+
+def test_kernel_modules_are_found() -> None:
+    assert {"lns.construct.kernel", "lns.rng", "exact.region.kernel"} <= set(kernel_modules())
+    assert all(callable(getattr(jit, name)) for name in DECORATORS)
+
+
+def test_kernel_modules_import_no_files_no_command_line_and_no_tuning(graph: grimp.ImportGraph) -> None:
+    """Neither directly nor through other modules."""
+    for kernel in kernel_modules():
+        imported = graph.find_upstream_modules(kernel)
+        wrong = [name for name in imported if f"{name}.".startswith(tuple(f"{one}." for one in NOT_FOR_KERNELS))]
+        assert not wrong, f"{kernel} imports {wrong}"
+
+
+def test_weaker_type_checks_are_for_kernel_modules_only() -> None:
+    """The overrides that disable error codes of mypy name nothing but kernel modules."""
+    weaker = [one["module"] for one in SETTINGS["mypy"]["overrides"] if "disable_error_code" in one]
+    named = [name for names in weaker for name in ([names] if isinstance(names, str) else names)]
+    assert set(named) <= set(kernel_modules())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["tune", "--help"], ["solve", "--help"]])
+def test_help_loads_neither_numpy_nor_numba(arguments: list[str]) -> None:
+    program = f"import sys; from lns.cli.main import main\ntry: main({arguments!r})\nexcept SystemExit: pass\n"
+    program += "print('loaded', *sorted({'numpy', 'numba', 'optuna', 'scipy'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded"
