@@ -53,7 +53,7 @@ class MainEngine:
         self.lifted = 0  # edges that regions have added to the best board
         self.region = 0  # the next region of the best board to rework
         self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
-        self.died = 0  # beams in a row that did not get to the cut
+        self.failed_beams = 0  # beams in a row that did not get to the cut
         self._regions: list[tuple[int, ...]] | None = None
         self._finds: list[FoundBoard] = []
 
@@ -112,14 +112,14 @@ class MainEngine:
 
     def _beams(self, number: int) -> None:
         """So many beams, each from the empty board to its last tail, for boards better than the best."""
-        beam = BeamEngine(self.puzzle, self.params, self.random, self.died)
+        beam = BeamEngine(self.puzzle, self.params, self.random, self.failed_beams)
         if self.best is not None:
             beam.inject_incumbent(self.best, self.best_score)
         for _ in range(number):
             beam.complete()
         self.beam_nodes += beam.nodes
         self.beam_prefixes += beam.prefixes
-        self.died = beam.died
+        self.failed_beams = beam.failed_beams
         for find in beam.pop_boards():
             self._offer(find.board, find.origin)
 
@@ -193,7 +193,7 @@ class MainEngine:
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
-        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died
+        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.failed_beams
         state: State = {
             "best": none if self.best is None else self.best.placements,
             "counters": np.array([self.best_score, self.boards, self.quiet, self.region, *efforts]),
@@ -211,7 +211,7 @@ class MainEngine:
         puzzle = self.puzzle
         self.best_score = int(state["counters"][0])
         self.boards, self.quiet, self.region, *efforts = saved_counters(state["counters"][1:])
-        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.died = efforts
+        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.failed_beams = efforts
         self.random[:] = state["random"]
         number, islands = saved_counters(state["partition"])
         if number >= islands:

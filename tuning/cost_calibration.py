@@ -16,10 +16,10 @@ from lns import node_equivalents
 from lns.construct import kernel, schedule, schedule_search, stratified_population
 from lns.construct.beam_engine import BeamEngine
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED, enter, lift
-from lns.construct.endgame_plan import EndPlan, EndWork
-from lns.construct.kernel import Plan, Prefix
-from lns.construct.tail import TailPlan, TailWork, solve_tail
+from lns.construct.endgame import REACHED, remove_pieces, start_endgame
+from lns.construct.endgame_plan import EndgamePlan, EndgameState
+from lns.construct.kernel import ConstructorPlan, ConstructorState
+from lns.construct.tail import solve_tail
 from lns.main_engine import MainEngine
 from lns.neighbourhoods import windows
 from lns.params import Params, WindowsParams
@@ -64,7 +64,7 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
 
     quota = search.bandit.quota(100)
     order, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
-    seconds = _seconds(lambda: stratified_population.count(puzzle, order, quota.favoured, depths))
+    seconds = _seconds(lambda: stratified_population.count_children(puzzle, order, quota.favoured, depths))
     yield "what a quota asks for", node_equivalents.quota_profile(puzzle.cells), seconds / node
     seconds = _seconds(lambda: schedule_search.measure_children(puzzle, params.construct, quota, random_state(2)))
     yield "measuring a arm", node_equivalents.population(params.construct.population, puzzle.cells), seconds / node
@@ -80,17 +80,7 @@ def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[floa
     """(seconds, nodes, prefixes, placements of tails); ``built`` stands where it stood before."""
     state, before = built.state(), built.nodes
     began = time.process_time()
-    prefixes, placements = _finish_prefixes(
-        built.plan,
-        built.prefix,
-        built.endgame_plan,
-        built.endgame_work,
-        built.tail_plan,
-        built.tail_work,
-        before + nodes,
-        room,
-        again,
-    )
+    prefixes, placements = _finish_prefixes(built.plan, built.arrays, before + nodes, room, again)
     seconds, made = time.process_time() - began, built.nodes - before
     built.restore(state)
     return seconds, made, prefixes, placements
@@ -98,16 +88,16 @@ def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[floa
 
 def begin_endgames(built: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
     """(seconds, beginnings) of endgames behind the next so many stems, as often as ``rounds`` say; as above."""
-    state, prefix, plan = built.state(), built.prefix, built.plan
-    if prefix.scalars[0] > plan.begin:
-        lift(built.endgame_plan, prefix.scalars[0], prefix.chosen, prefix.used)
-        prefix.scalars[0] = plan.begin
+    state, prefix, plan = built.state(), built.prefix, built.plan.prefix
+    if prefix.scalars[0] > plan.endgame_start:
+        remove_pieces(built.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
+        prefix.scalars[0] = plan.endgame_start
     met: list[tuple[npt.NDArray[np.generic], ...]] = []
     while len(met) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
         met.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
     used, right, down = (np.array(one) for one in zip(*met, strict=True))
     began = time.process_time()
-    _enter_each(built.endgame_plan, built.endgame_work, used, right, down, rounds)
+    _enter_each(built.plan.endgame, built.arrays.endgame, used, right, down, rounds)
     seconds = time.process_time() - began
     built.restore(state)
     return seconds, len(met) * rounds
@@ -115,8 +105,8 @@ def begin_endgames(built: Constructor, frontier_keys: int, rounds: int) -> tuple
 
 @flat_kernel
 def _enter_each(
-    end: EndPlan,
-    work: EndWork,
+    end: EndgamePlan,
+    work: EndgameState,
     used: npt.NDArray[np.uint8],
     right: npt.NDArray[np.int64],
     down: npt.NDArray[np.int64],
@@ -124,25 +114,17 @@ def _enter_each(
 ) -> None:
     for _ in range(rounds):
         for i in range(len(used)):
-            enter(end, work, used[i], right[i], down[i], 0)
+            start_endgame(end, work, used[i], right[i], down[i], 0)
 
 
 @flat_kernel
 def _finish_prefixes(
-    plan: Plan,
-    prefix: Prefix,
-    end: EndPlan,
-    end_work: EndWork,
-    tail: TailPlan,
-    work: TailWork,
-    node_limit: int,
-    room: int,
-    again: int,
+    plan: ConstructorPlan, state: ConstructorState, node_limit: int, room: int, again: int
 ) -> tuple[int, int]:
     """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``again`` times."""
-    prefixes = placements = 0
-    while kernel.next_prefix(plan, prefix, end, end_work, node_limit) == REACHED:
+    prefixes, placements, prefix = 0, 0, state.prefix
+    while kernel.next_prefix(plan, state, node_limit) == REACHED:
         prefixes += 1
         for _ in range(again):
-            placements += solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, 1_000_000)[1]
+            placements += solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, room, 1_000_000)[1]
     return prefixes, placements

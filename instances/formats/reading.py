@@ -13,10 +13,11 @@ from instances.formats.registry import FORMATS, by_content, by_extension, by_nam
 from instances.formats.shipped import shipped_instances
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
-from lns_support.files import atomic_write, read_text
+from lns_support.files import EXPECTED_FILE, atomic_write, read_text
 from lns_support.text import printable
 
-VIEWER_URL = "viewer URL"  # what messages call a URL given as the argument itself
+VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
+_EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
 
 
 def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None) -> Document:
@@ -38,6 +39,34 @@ def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None
     except InputError as error:
         raise error.at(where) from None
     return document
+
+
+def parse(text: str, *, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
+    """Read the text of a puzzle or a board, as `read` reads the content of a file.
+
+    Parameters
+    ----------
+    text : str
+        Content in any format of the field.
+    puzzle : Puzzle, optional
+        What a board is a board of.
+    format : str, optional
+        Name of the format; by default the content decides.
+    name : str
+        Name of the puzzle.
+
+    Returns
+    -------
+    Document
+        Puzzle or board, or both, with notes about what was noticed.
+
+    Raises
+    ------
+    InputError
+        The text is in none of the formats; the message names the line.
+    """
+    form, option = by_name(format) if format is not None else (by_content(text), None)
+    return form.read(Source(text, puzzle, name, option, None, _find_puzzle))
 
 
 def load_puzzle(source: str, format: str | None = None) -> Puzzle:
@@ -131,13 +160,14 @@ def _path(source: str) -> Path:
 
 def _text(path: Path, source: str) -> str:
     if not source:
-        raise InputError("the name is empty; expected a file, a viewer URL or the name of a shipped instance")
+        raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
     try:
         return read_text(path)
     except InputError as error:
         near = get_close_matches(source[:200], shipped_instances(), n=1) if "no such file" in error.message else []
         hint = f" (did you mean '{near[0]}'?)" if near else ""
-        raise InputError(error.message + hint, error.source, error.line) from None
+        message = error.message.replace(EXPECTED_FILE, _EXPECTED_SOURCE) + hint
+        raise InputError(message, error.source, error.line) from None
 
 
 def _stem(path: Path) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import ENDS
+from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import Quota
 from lns.construct.schedule_search import ChildMeans
@@ -85,7 +85,7 @@ class QuotaArm:
             self.keys_seen, self.keys_new = self.keys_seen / 2 + met, self.keys_new / 2 + new
         if built.no_prefix_found:
             return  # a subtree that dies early says little of those that live
-        counted = built.prefix.census.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
+        counted = built.prefix.child_counts.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
         exact, breaking = counted[:, 0], counted[:, 1]
         parents = np.zeros((cells, MAX_BREAKS))  # nodes that stood before each depth, by breaks spent
         parents[0, 0] = 1.0
@@ -125,7 +125,7 @@ def expected_boards(spent: Floats, chance: Floats, most: int) -> Floats:
 
     ``chance``: see `chances`.
     """
-    ends: Floats = chance[np.minimum(np.arange(most + 1), ENDS - 1)]
+    ends: Floats = chance[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
     return np.convolve(spent, ends)[: most + 1]
 
 
@@ -137,9 +137,9 @@ def chances(ends: Floats, finish: Floats) -> Floats:
     """
     met = np.cumsum(ends)
     chance: Floats = met / max(1.0, met[-1])
-    chance[ENDS] = 1.0
-    falls = finish[:ENDS] / np.maximum(np.append(finish[1:ENDS], finish[ENDS - 1]), LEAST)
-    for k in range(ENDS - 1, -1, -1):
+    chance[MISMATCH_BINS] = 1.0
+    falls = finish[:MISMATCH_BINS] / np.maximum(np.append(finish[1:MISMATCH_BINS], finish[MISMATCH_BINS - 1]), LEAST)
+    for k in range(MISMATCH_BINS - 1, -1, -1):
         if met[k] < FEW:
             chance[k] = chance[k + 1] * falls[k]
-    return chance[:ENDS]
+    return chance[:MISMATCH_BINS]

@@ -33,7 +33,7 @@ from instances.puzzle import Puzzle
 from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.construct.arm_value import ASIDE, Evidence, by_colours, by_side, change, tempered, worth
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import ENDS
+from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.markov_model import expected_completions
 from lns.construct.novelty import Keys, PrefixNovelty
 from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS
@@ -95,7 +95,7 @@ class QuotaBandit:
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
         self.arms: list[QuotaArm] = []  # those tried, view by view, set by set, from the highest down
         self.current = 0
-        self.tail_outcomes = np.zeros(ENDS + 1)  # of the sampled prefixes of all arms: `kernel.construct`
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # of the sampled prefixes of all arms: `kernel.construct`
         self.frontier_keys = PrefixNovelty()
         self.forecast: ScheduleForecast | None = None
 
@@ -326,7 +326,7 @@ class QuotaBandit:
             max(self.arms, key=lambda one: one.prefixes_by_breaks[ALL].sum()).shrunk_estimate(),
             tail_cut(self.puzzle, self.params),
         )
-        return chances(ends, expected_completions(known.exact[cut:], known.breaking[cut:], ENDS - 1))
+        return chances(ends, expected_completions(known.exact[cut:], known.breaking[cut:], MISMATCH_BINS - 1))
 
     # -- state -------------------------------------------------------------------------------------------------------
 
@@ -348,7 +348,7 @@ class QuotaBandit:
             np.asarray(state[name], dtype=np.float64) for name in ("fits", "spent", "ends", "numbers", "aim")
         )
         unlock = np.asarray(state["unlock"], dtype=np.int64)
-        if not 0 < len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != ENDS + 1:
+        if not 0 < len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != MISMATCH_BINS + 1:
             raise InputError("the saved arms are of other parameters")
         for values in (fits, spent, ends, numbers, aim):
             if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():

@@ -86,7 +86,10 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
     for islands in (3, 5, 64):
         again = make_engine("auto", puzzle, QUICK, 1, 2, islands)
         again.restore(state)
-        assert again.partition == (2, 3) == again.constructor.partition and again.constructor.plan.dealt == 16
+        assert (
+            again.partition == (2, 3) == again.constructor.partition
+            and again.constructor.plan.prefix.partition_depth == 16
+        )
     parts = []
     for island in (2, 5):  # of twice as many islands two have what was its part
         again = make_engine("auto", puzzle, QUICK, 1, island, 6)

@@ -10,7 +10,7 @@ import pytest
 from instances import InputError, verify
 from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import ENDS, RARE, SAMPLE_NODES
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.quota_arm import ALL, FEW, LOOSER, NEW, QuotaArm, chances
 from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
@@ -41,7 +41,7 @@ def test_the_census_counts_every_placement_once():
     built = Constructor(puzzle, params, arms.choose_schedule(20), random_state(2))
     built.run(3_000_000, puzzle.max_score)
     assert built.prefixes > 0 and not built.restart_due
-    counted = built.prefix.census.reshape(puzzle.cells, 2, MAX_BREAKS)
+    counted = built.prefix.child_counts.reshape(puzzle.cells, 2, MAX_BREAKS)
     assert counted.sum() == built.nodes_since_restart
     allowed = built.schedule.allowed
     for depth in range(puzzle.cells):
@@ -68,7 +68,7 @@ def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be(
             break
     assert built.prefixes_by_breaks.sum() == built.prefixes > 0
     assert not built.prefixes_by_breaks[built.schedule.allowed[built.schedule.cut - 1] + 1 :].any()
-    assert 0 < built.tail_outcomes.sum() <= 1 + built.nodes // SAMPLE_NODES
+    assert 0 < built.tail_outcomes.sum() <= 1 + built.nodes // TAIL_SAMPLE_NODES
 
 
 def test_boards_that_are_expected_are_those_that_come():
@@ -89,15 +89,17 @@ def test_boards_that_are_expected_are_those_that_come():
 
 
 def test_chances_too_small_to_be_met_fall_as_forecast():
-    finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (ENDS - 6)])
-    ends = np.zeros(ENDS + 1)
+    finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (MISMATCH_BINS - 6)])
+    ends = np.zeros(MISMATCH_BINS + 1)
     ends[2:6] = 1, 99, 900, 9000
     chance = chances(ends, finish)
     assert chance[3:6].tolist() == [0.01, 0.1, 1.0]
     assert ends[2] < FEW, "what was met by luck tells nothing"
     assert chance[:3].tolist() == pytest.approx([0.01 / 2000, 0.01 / 200, 0.01 / 10])
-    assert chances(np.zeros(ENDS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), "nothing is known yet"
-    assert not chances(ends[::-1], np.zeros(ENDS))[:11].any()
+    assert chances(np.zeros(MISMATCH_BINS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), (
+        "nothing is known yet"
+    )
+    assert not chances(ends[::-1], np.zeros(MISMATCH_BINS))[:11].any()
 
 
 def test_a_perfect_board_is_no_reason_to_stop_learning():
@@ -148,7 +150,7 @@ def test_shuffles_teach_a_arm_what_is_new():
         np.array_equal(arm.prefixes_by_breaks[NEW], arm.prefixes_by_breaks[ALL])
         and arm.prefixes_by_breaks[ALL].sum() == built.prefixes
     )
-    frontier_keys = np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE)
+    frontier_keys = np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR)
     built.restart(built.schedule)
     built.exhausted = False
     for number, share in enumerate((1.0, 1 / 9)):  # the same stems twice
@@ -175,7 +177,7 @@ def test_what_is_foretold_counts_new_prefixes_alone():
     built.run(3_000_000, puzzle.max_score)
     built.prefix.frontier_keys[0], built.prefix.frontier_keys[1:9] = (
         8,
-        np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE),
+        np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR),
     )
     first = arms.expected_best_score(built)
     arms.frontier_keys.add(built.frontier_keys)
@@ -223,7 +225,7 @@ def test_a_state_of_arms_comes_back_or_is_refused():
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
     searched(arms, 178, 3)
     arms._begin(90, 3)
-    arms.frontier_keys.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(RARE))
+    arms.frontier_keys.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR))
     state = arms.state()
     again = QuotaBandit(puzzle, QUICK, random_state(9))
     again.restore(state)
