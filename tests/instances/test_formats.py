@@ -210,7 +210,7 @@ def test_best_json_of_a_url_or_of_nothing_that_can_be_found(tmp_path: Path) -> N
     path.write_text(json.dumps(best | {"instance": "gone.txt", "url": ""}))
     assert read(str(path)).puzzle is None
     with pytest.raises(
-        InputError, match=r"instance 'gone.txt' not found, and no url to define it; expected the puzzle"
+        InputError, match=r"instance 'gone.txt' not found, and there is no url to define it; expected the puzzle"
     ):
         load_board(str(path))
 
@@ -229,7 +229,9 @@ def test_placements_that_are_not_the_board_of_the_url_are_refused(width: int, he
         tampered.append(placements[::-1])
     for other in tampered:
         path.write_text(json.dumps(best | {"placements": other}))
-        with pytest.raises(InputError, match=r"best.json: 'placements' and 'url' show two boards; expected the same"):
+        with pytest.raises(
+            InputError, match=r"best.json: 'placements' and 'url' show different boards; expected the same"
+        ):
             load_board(str(path))
 
 
