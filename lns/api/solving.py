@@ -107,7 +107,8 @@ def solve(
     on_improve : callable, optional
         Called with each new best (a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
     progress : {"auto", "terminal", "notebook", "none"}, bool or ProgressView
-        How to show where the search is; False: not at all. ``"auto"``: a bar of tqdm in a notebook, a line on a terminal, else nothing.
+        How to show where the search is; False: not at all. ``"auto"``: a bar of tqdm in a notebook, a line on a
+        terminal, else nothing.
     raise_interrupt : bool
         Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt; by default the result is
         returned.
