@@ -13,10 +13,10 @@ import pytest
 
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
 from exact.region.lagrangian import LagrangianSearch
-from exact.region.plan import make_work, plan_region
-from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, _Resolve, resolve
-from exact.region.spend_curves import both_ways, schedules
-from exact.region.state import RegionPlan, RegionWork
+from exact.region.plan import make_state, plan_region
+from exact.region.resolve import RegionOptions, RegionResult, RegionSearch, RegionStatus, resolve
+from exact.region.spend_curves import make_spend_curves, orders_from_both_ends
+from exact.region.state import RegionPlan, RegionState
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import EMPTY, Board
@@ -66,33 +66,33 @@ def test_some_start_of_every_schedule_allows_every_spending() -> None:
     puzzle, _ = planted(1, 8, 8, 5)
     for _ in range(30):
         cells = np.sort(rng.permutation(64)[: int(rng.integers(2, 40))]).astype(np.int64)
-        for schedule in schedules(puzzle, cells):
-            assert (np.sort(schedule.order) == np.arange(len(cells))).all()
+        for curves in make_spend_curves(puzzle, cells).values():
+            assert (np.sort(curves.order) == np.arange(len(cells))).all()
             for _ in range(5):
                 spent = rng.integers(0, 3, len(cells)) * (rng.random(len(cells)) < rng.random())
                 r = int(spent.sum() + rng.integers(0, 3))
                 ok = False
-                for shift, curve in zip(schedule.shifts, schedule.curve, strict=True):
-                    ok |= bool((np.cumsum(np.roll(spent, -shift)) <= r * curve // schedule.total).all())
-                assert ok, (schedule, spent, r)
+                for start, curve in zip(curves.starts, curves.curve, strict=True):
+                    ok |= bool((np.cumsum(np.roll(spent, -start)) <= r * curve // curves.total).all())
+                assert ok, (curves, spent, r)
 
 
-def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionWork, np.ndarray, np.ndarray]:
+def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionState, np.ndarray, np.ndarray]:
     plan = plan_region(puzzle, cells)
     used = np.ones(puzzle.cells, dtype=np.uint8)
     used[board.placements[cells] >> 2] = 0
-    return plan, make_work(plan), used, board.placements.copy()
+    return plan, make_state(plan), used, board.placements.copy()
 
 
 def _refill(
-    plan: RegionPlan, work: RegionWork, used: np.ndarray, board: np.ndarray, r_max: int, node_budget: int
+    plan: RegionPlan, state: RegionState, used: np.ndarray, board: np.ndarray, r_max: int, node_budget: int
 ) -> tuple[bool, int, int]:
     """One search for the best refill with at most ``r_max`` mismatches: (all searched, mismatches or -1, nodes)."""
-    assert load_region(plan, work, used, board)
-    start_search(plan, work, r_max)
-    while not work.state[FINISHED] and work.state[NODES] < node_budget:
-        search_region(plan, work, node_budget)
-    return bool(work.state[FINISHED]), int(work.state[BEST]), int(work.state[NODES])
+    assert load_region(plan, state, used, board)
+    start_search(plan, state, r_max)
+    while not state.scalars[FINISHED] and state.scalars[NODES] < node_budget:
+        search_region(plan, state, node_budget)
+    return bool(state.scalars[FINISHED]), int(state.scalars[BEST]), int(state.scalars[NODES])
 
 
 def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
@@ -103,22 +103,22 @@ def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
         free = [cell for cell in window.cells if cell not in clues]
         if not verify(puzzle, board).complete or not free:
             continue
-        plan, work, used, placements = _prepared(puzzle, board, free)
+        plan, state, used, placements = _prepared(puzzle, board, free)
         joints = {pair for cell in free for pair in _joints(puzzle, cell)}
         best = best_score(type(window)(puzzle, board, free, []))
         assert best is not None
         outside = sum(pair in joints for pair in verify(puzzle, board).mismatches)
         least = outside - (best - verify(puzzle, board).score)
-        finished, mismatches, nodes = _refill(plan, work, used, placements, 99, 10_000_000)
+        finished, mismatches, nodes = _refill(plan, state, used, placements, 99, 10_000_000)
         assert finished and mismatches == least
         lying = placements.copy()
-        lying[plan.cells[plan.order]] = work.found
+        lying[plan.cells[plan.order]] = state.refill
         assert verify(puzzle, Board(lying, board.width, board.height)).score == best
-        assert _refill(plan, work, used, placements, least - 1, 10_000_000)[:2] == (True, -1)
-        assert _refill(plan, work, used, placements, 99, 10_000_000) == (True, mismatches, nodes)
-        assert _refill(plan, work, used, placements, least - 1, 0)[1:] == (-1, 0)
-        work.cap[:] = 0
-        assert _refill(plan, work, used, placements, 99, 10_000_000)[:2] == (True, 0 if least == 0 else -1)
+        assert _refill(plan, state, used, placements, least - 1, 10_000_000)[:2] == (True, -1)
+        assert _refill(plan, state, used, placements, 99, 10_000_000) == (True, mismatches, nodes)
+        assert _refill(plan, state, used, placements, least - 1, 0)[1:] == (-1, 0)
+        state.cap[:] = 0
+        assert _refill(plan, state, used, placements, 99, 10_000_000)[:2] == (True, 0 if least == 0 else -1)
 
 
 def _joints(puzzle: Puzzle, cell: int) -> list[tuple[int, int]]:
@@ -242,10 +242,10 @@ def test_an_illegal_board_is_never_proven_the_best() -> None:
 
 def test_levels_of_any_depth_are_compared() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    search = _Resolve(puzzle, board, list(range(64)), RegionOptions())
-    first, second, *_ = (schedule.name for schedule in search.schedules)
+    search = RegionSearch(puzzle, board, list(range(64)), RegionOptions())
+    first, second, *_ = search.curves
     search.costs = {first: (0, 7.0), second: (2, 9.0)}
-    assert [schedule.name for schedule in search._ranked(1000)[:2]] == [second, first]  # 5**1000 overflows
+    assert search._ranked(1000)[:2] == [second, first]  # 5**1000 overflows
 
 
 def test_the_proof_begins_at_the_bound_of_the_root() -> None:
@@ -416,12 +416,12 @@ def test_equal_pieces_have_one_price() -> None:
         inner = np.flatnonzero(pieces.all(axis=1))
         pieces[inner[1::2]] = pieces[inner[::2]]
         puzzle = dataclasses.replace(puzzle, pieces=pieces)
-        search = _Resolve(puzzle, board, list(range(6, 24)), RegionOptions())
+        search = RegionSearch(puzzle, board, list(range(6, 24)), RegionOptions())
         priced = LagrangianSearch(
-            search.plan, search.used, search.outside, both_ways(puzzle, search.plan.cells), search.spare
+            search.plan, search.used, search.outside, orders_from_both_ends(puzzle, search.plan.cells), search.spare
         )
-        prices = priced._better(search.incumbent - 1, lambda: False)
-        twins = search.plan.twin
+        prices = priced._optimize_prices(search.incumbent - 1, lambda: False)
+        twins = search.plan.identical
         for twin in np.unique(twins[priced.free & (twins >= 0)]):
             assert len(np.unique(prices[priced.free & (twins == twin)])) == 1
         set_apart += len(np.unique(prices[priced.free])) > 1

@@ -14,13 +14,13 @@ import pytest
 
 from exact.region.compare_orders import cells_of, main
 from exact.region.dynamic import is_compact
-from exact.region.dynamic_explain import deepest
+from exact.region.dynamic_explain import last_conflict
 from exact.region.dynamic_moves import DynamicState
-from exact.region.dynamic_search import LINES
-from exact.region.kernel import FOUND, NONE, OPEN
-from exact.region.resolve import RegionOptions, RegionStatus, _Resolve, resolve
+from exact.region.dynamic_search import SEGMENTS
+from exact.region.kernel import EXHAUSTED, FOUND, PAUSED
+from exact.region.resolve import RegionOptions, RegionSearch, RegionStatus, resolve
 from exact.region.state import OUTSIDE
-from exact.region.sweep import begin_sweep
+from exact.region.sweep import reset_sweep
 from exact.region.windows import rows, sweep_windows, window
 from instances.board import Board
 from instances.formats import load_board, viewer_url, write
@@ -81,12 +81,12 @@ def test_jumps_leave_out_nodes_and_no_refill() -> None:
         for r in range(12):
             made = {}
             for way in ("static", "steps", "jumps"):
-                search = _Resolve(puzzle, board, cells, RegionOptions())
+                search = RegionSearch(puzzle, board, cells, RegionOptions())
                 if way != "static":
                     search.use_dynamic_order(way == "jumps")
-                begin_sweep(search.work)
-                made[way] = search.sweep(search.schedules[seed % 3], r, 50_000)
-            if OPEN in [status for status, _ in made.values()]:
+                reset_sweep(search.state)
+                made[way] = search.sweep(list(search.curves.values())[seed % 3], r, 50_000)
+            if PAUSED in [status for status, _ in made.values()]:
                 break
             assert made["jumps"][0] == made["steps"][0] == made["static"][0], (seed, r, made)
             assert made["jumps"][1] <= made["steps"][1], (seed, r, made)
@@ -150,7 +150,7 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "| 2x4 | 1 | 1, " in text and text.splitlines()[-1].count(" | 1, ") == 4
     assert len(cells_of(puzzle, board, "scattered6", 0)) == 6
     assert main([*arguments, "--shapes", "8x2"]) == 2
-    assert "'8x2' is no shape here" in capsys.readouterr().err
+    assert "unknown shape '8x2'" in capsys.readouterr().err
     for wrong in (["--every", "0"], ["--seconds", "0"]):
         with pytest.raises(SystemExit, match="2"):
             main([*arguments, *wrong])
@@ -162,15 +162,15 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert interrupted.call_count == 1
 
 
-def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:
+def agreeing_refill(search: RegionSearch, decided: dict[int, int]) -> bool:
     """The oracle of explanations: whether some refill within the caps has these oriented pieces on these cells."""
-    plan, lines = search.plan, search.dynamic.urgency if search.dynamic else None
+    plan, lines = search.plan, search.dynamic.dynamic_state if search.dynamic else None
     assert lines is not None
-    cap = lines.cap[: int(search.work.state[LINES])].tolist()
+    cap = lines.cap[: int(search.state.scalars[SEGMENTS])].tolist()
     quads = plan.quads.tolist()
     free = [
         [piece * 4 + turn for turn in range(4)]
-        for piece in np.flatnonzero((search.used == 0) & (plan.of_clue == 0)).tolist()
+        for piece in np.flatnonzero((search.used == 0) & (plan.is_clue == 0)).tolist()
         if piece not in {oriented >> 2 for oriented in decided.values()}
     ]
     lying: dict[int, int] = {}
@@ -188,7 +188,7 @@ def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:
             else:
                 other = lying.get(beyond, -1)
             if other >= 0 and quads[oriented][side] != quads[other][side ^ 2]:
-                out.append(int(lines.line[plan.joint_at[cell, side]]))
+                out.append(int(lines.segment[plan.joint_at[cell, side]]))
         return out
 
     def fits() -> bool:
@@ -224,25 +224,25 @@ def check_explanations(seed: int) -> int:
     """Search a small region, and hold every explanation against the oracle; kernels must run without jit."""
     puzzle, board = jumbled(seed, 2 + seed % 5, clues=seed % 3)
     cells = np.random.default_rng(seed).permutation(42)[:6].tolist() if seed % 4 else window(puzzle, 2, 3, 2, 1)
-    search = _Resolve(puzzle, board, cells, RegionOptions(balance=False, curves=seed % 2 > 0))
+    search = RegionSearch(puzzle, board, cells, RegionOptions(balance=False, curves=seed % 2 > 0))
     search.use_dynamic_order(True)
     checked = 0
 
-    def check_one(urgency: DynamicState, depth: int) -> int:
+    def check_one(dynamic: DynamicState, depth: int) -> int:
         nonlocal checked
-        blamed = int(urgency.conflict[depth, 0])
+        blamed = int(dynamic.conflict[depth, 0])
         reason = [earlier for earlier in range(depth) if blamed >> earlier & 1]
-        decided = {int(search.plan.order[earlier]): int(search.work.found[earlier]) for earlier in reason}
+        decided = {int(search.plan.order[earlier]): int(search.state.refill[earlier]) for earlier in reason}
         assert blamed < 1 << int(depth) and not agreeing_refill(search, decided), (seed, depth, decided)
         checked += 1
-        return int(deepest(urgency, depth))
+        return int(last_conflict(dynamic, depth))
 
-    with mock.patch("exact.region.dynamic_search.deepest", check_one):
-        status, r = NONE, -1
-        while status == NONE and r < search.joints:
+    with mock.patch("exact.region.dynamic_search.last_conflict", check_one):
+        status, r = EXHAUSTED, -1
+        while status == EXHAUSTED and r < search.joints:
             r += 1
-            begin_sweep(search.work)
-            status, _ = search.sweep(search.schedules[seed % len(search.schedules)], r, 300)
+            reset_sweep(search.state)
+            status, _ = search.sweep(list(search.curves.values())[seed % len(search.curves)], r, 300)
     return checked
 
 

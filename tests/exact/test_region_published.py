@@ -78,11 +78,11 @@ def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.Cap
         (None, "boards.csv: no such file"),
         ("", "boards.csv:1: there is no column 'score'; expected score, board_edges"),
         ("score,edges\n470,abc\n", "boards.csv:1: there is no column 'board_edges'; expected score, board_edges"),
-        ("score,board_edges\n", "boards.csv: the file has no line with a board; expected 1 or more"),
-        ("score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many', no number"),
+        ("score,board_edges\n", "boards.csv: the file has no row with a board; expected 1 or more"),
+        ("score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many'; expected a number"),
         ("score,board_edges\n470\n", "boards.csv:2: the line is too short; expected score, board_edges"),
         ("score,board_edges\n470,{edges}\n470,abc\n", "boards.csv:3: board_edges has 3 letters"),
-        ('score,board_edges\n470,"{edges}', "boards.csv: this is no CSV: unexpected end of data"),
+        ('score,board_edges\n470,"{edges}', "boards.csv: the file is not valid CSV: unexpected end of data"),
     ],
 )
 def test_a_table_of_boards_that_is_none_is_one_sentence(
