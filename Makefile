@@ -1,19 +1,26 @@
-# make install   .venv/ with everything, at locked versions
-# make solve     a 16x16 board: TIME seconds of search (60), INSTANCE, WORKERS, SEED
-# make test      the tests        make lint   linters, type checker, import contracts
-# make bench     figures of speed
-# make fuzz      random checks against brute force: regions for FUZZ seconds (300), then the exact solvers for as long
-# make lock      refresh requirements.lock        make clean  remove .venv/
+# make install    .venv/ with everything but the docs' packages, at locked versions
+# make solve      a 16x16 board: TIME seconds of search (60), INSTANCE, WORKERS, SEED
+# make test       the fast tests         make test-slow  the others       make test-all  both
+# make lint       linters, type checker, import contracts
+# make docs       the documentation, in site/
+# make dist       wheel and source distribution, in dist/
+# make bench      figures of speed
+# make fuzz       random checks against brute force: regions for FUZZ seconds (300), then the exact solvers for as long
+# make lock       bring the lock files in line with pyproject.toml; UPGRADE=1 takes the newest versions
+# make clean      remove .venv/ and what the above made
 PYTHON ?= $(firstword $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && echo $$p; done))
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 TIME ?= 60
 INSTANCE ?= like-e2-16x16
 WORKERS ?= 2
 SEED ?= 1
 FUZZ ?= 300
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) pyproject.toml
 
-.PHONY: install solve test lint bench fuzz lock clean
+.PHONY: install solve test test-slow test-all lint docs dist bench fuzz lock clean
 
 install: .venv/.installed
 
@@ -21,8 +28,13 @@ install: .venv/.installed
 	@test -n "$(PYTHON)" || { echo "lns: no Python 3.11 to 3.14 on the PATH; set PYTHON=/path/to/python3" >&2; exit 2; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv || { echo "lns: $(PYTHON) -m venv failed; on Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }
 	@echo "Installing the locked packages into .venv/ (once) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.docs-installed: .venv/.installed requirements-docs.lock
+	@echo "Installing the packages of the documentation into .venv/ (once) ..."
+	@$(PIP) --require-hashes -r requirements-docs.lock
 	@touch $@
 
 solve: export INSTANCE := $(INSTANCE)
@@ -30,13 +42,26 @@ solve: install
 	@$(BIN)/lns solve "$$INSTANCE" --time $(TIME) --workers $(WORKERS) --seed $(SEED)
 
 test: install
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(PYTEST) -m "not slow"
+
+test-slow: install
+	@$(PYTEST) -m slow
+
+test-all: test test-slow
 
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: .venv/.docs-installed
+	@$(BIN)/python -m mkdocs build --strict --quiet
+
+dist: install
+	@$(BIN)/python -c "from setuptools.build_meta import build_sdist; build_sdist('dist')" >/dev/null
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist
 
 bench: install
 	@$(BIN)/python -m tuning.bench
@@ -46,8 +71,9 @@ fuzz: install
 	@$(BIN)/python -m tests.fuzz_exact $(FUZZ) $(SEED)
 
 lock: install
-	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes --upgrade pyproject.toml -o requirements.lock
+	$(PIP) uv
+	$(LOCK) --extra plot --extra sat --extra cp --extra cover --extra cma --extra dashboard --extra dev -o requirements.lock
+	$(LOCK) --extra docs --constraints requirements.lock -o requirements-docs.lock
 
 clean:
-	rm -rf .venv
+	rm -rf .venv build dist site *.egg-info

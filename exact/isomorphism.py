@@ -1,7 +1,6 @@
-"""Are two sets of pieces equal up to a renaming of colours? (Jolivet 2008, seed 003, 5.1)
+"""Isomorphism of sets of pieces: equality up to a renaming of colours (Jolivet 2008, 5.1).
 
-Cheap invariants first; then the seed's reduction to graph isomorphism, decided by networkx. Grey is not renamed unless
-asked.
+Invariants are compared first; then the paper's reduction to graph isomorphism is decided by networkx.
 """
 
 from __future__ import annotations
@@ -20,32 +19,51 @@ Quad = Sequence[int]
 
 
 def find_renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool = True) -> dict[int, int] | None:
-    """Colour -> colour such that ``first`` renamed is ``second``, pieces turned freely; None when there is none.
+    """A renaming of colours that turns one set of pieces into another; pieces may be rotated.
 
-    Both are multisets of quads (up, right, down, left). With ``keep_grey`` 0 becomes 0. Raises InputError without
-    networkx.
+    Parameters
+    ----------
+    first, second : iterable of 4 int
+        Multisets of pieces: colours up, right, down, left.
+    keep_grey : bool
+        Grey (0) is not renamed.
+
+    Returns
+    -------
+    dict of int to int, or None
+        New colour by colour of ``first``; None if the sets are not isomorphic.
+
+    Raises
+    ------
+    InputError
+        If networkx is not installed.
+
+    References
+    ----------
+    Jolivet 2008, section 5.1 and figure 8.
     """
-    one, two = [tuple(map(int, quad)) for quad in first], [tuple(map(int, quad)) for quad in second]
-    if invariants(one, keep_grey=keep_grey) != invariants(two, keep_grey=keep_grey):
+    first_quads, second_quads = ([tuple(map(int, quad)) for quad in quads] for quads in (first, second))
+    if invariants(first_quads, keep_grey=keep_grey) != invariants(second_quads, keep_grey=keep_grey):
         return None
     require("graph", "isomorphism of sets of pieces")
     from networkx.algorithms.isomorphism import DiGraphMatcher, categorical_node_match
 
-    left, right = graph_of(one, keep_grey=keep_grey), graph_of(two, keep_grey=keep_grey)
-    if not _refine(left, right):
+    first_graph = graph_of(first_quads, keep_grey=keep_grey)
+    second_graph = graph_of(second_quads, keep_grey=keep_grey)
+    if not _refine(first_graph, second_graph):
         return None
-    matcher = DiGraphMatcher(left, right, node_match=categorical_node_match("kind", None))
+    matcher = DiGraphMatcher(first_graph, second_graph, node_match=categorical_node_match("label", None))
     if not matcher.is_isomorphic():
         return None
-    found = {a[1]: b[1] for a, b in matcher.mapping.items() if a[0] == "colour"}
-    renamed = Counter(canonical([found[colour] for colour in quad]) for quad in one)
-    if renamed != Counter(map(canonical, two)):
+    renaming = {a[1]: b[1] for a, b in matcher.mapping.items() if a[0] == "colour"}
+    renamed = Counter(canonical([renaming[colour] for colour in quad]) for quad in first_quads)
+    if renamed != Counter(map(canonical, second_quads)):
         raise RuntimeError("the renaming found does not turn one set of pieces into the other")
-    return found
+    return renaming
 
 
 def invariants(quads: Sequence[Quad], *, keep_grey: bool = True) -> tuple[Any, ...]:
-    """What no renaming changes: patterns of equal sides, and for each colour how it lies in its pieces."""
+    """Properties that no renaming changes: patterns of equal sides, and for each colour its positions in the pieces."""
     patterns = Counter(pattern(quad, keep_grey=keep_grey) for quad in quads)
     of_colour: dict[int, Counter[tuple[Any, ...]]] = {}
     for quad in quads:
@@ -63,30 +81,29 @@ def invariants(quads: Sequence[Quad], *, keep_grey: bool = True) -> tuple[Any, .
 
 
 def pattern(quad: Quad, *, keep_grey: bool = True) -> tuple[int, ...]:
-    """Which sides of a piece are equal, up to rotation: (1, 2, 1, 2) for two colours that alternate, 0 = grey."""
-    seen = []
+    """The pattern of equal sides of a piece, up to rotation: (1, 2, 1, 2) for alternating colours; 0 is grey."""
+    patterns = []
     for turn in range(4):
         turned = rotate(quad, turn)
         numbers: dict[int, int] = {GREY: 0} if keep_grey else {}
-        seen.append(tuple(numbers.setdefault(colour, len(numbers) + (not keep_grey)) for colour in turned))
-    return min(seen)
+        patterns.append(tuple(numbers.setdefault(colour, len(numbers) + (not keep_grey)) for colour in turned))
+    return min(patterns)
 
 
 def graph_of(quads: Sequence[Quad], *, keep_grey: bool = True) -> networkx.DiGraph[Any]:
-    """The seed's figure 8: each piece a directed square whose four corners point to their colours.
+    """The graph of a set of pieces (figure 8): each piece is a directed square whose corners point to their colours.
 
-    Directed cycles keep pieces from being turned over. A piece also has a node of its own, which keeps equal pieces
-    apart.
+    The squares are directed because pieces cannot be turned over. A node of its own identifies each piece.
     """
     import networkx
 
     graph: networkx.DiGraph[Any] = networkx.DiGraph()
     for colour in sorted({int(colour) for quad in quads for colour in quad}):
-        graph.add_node(("colour", colour), kind="grey" if keep_grey and colour == GREY else "colour")
+        graph.add_node(("colour", colour), label="grey" if keep_grey and colour == GREY else "colour")
     for piece, quad in enumerate(quads):
-        graph.add_node(("piece", piece), kind="piece")
+        graph.add_node(("piece", piece), label="piece")
         for side, colour in enumerate(quad):
-            graph.add_node(("side", piece, side), kind="side")
+            graph.add_node(("side", piece, side), label="side")
             graph.add_edge(("piece", piece), ("side", piece, side))
             graph.add_edge(("side", piece, side), ("side", piece, (side + 1) % 4))
             graph.add_edge(("side", piece, side), ("colour", int(colour)))
@@ -94,19 +111,19 @@ def graph_of(quads: Sequence[Quad], *, keep_grey: bool = True) -> networkx.DiGra
 
 
 def _refine(left: networkx.DiGraph[Any], right: networkx.DiGraph[Any]) -> bool:
-    """Colour refinement of both graphs at once: nodes that differ in what surrounds them get different kinds.
+    """Colour refinement of both graphs: nodes with different neighbourhoods get different labels.
 
-    False when the kinds do not occur equally often. It leaves the search for the isomorphism next to nothing to try.
+    False if the labels do not occur equally often. Afterwards the search for the isomorphism has few nodes to try.
     """
-    kinds = -1
+    count = -1
     while True:
         number: dict[Any, int] = {}
         refined = [
             {
                 node: (
-                    graph.nodes[node]["kind"],
-                    tuple(sorted(str(graph.nodes[other]["kind"]) for other in graph.successors(node))),
-                    tuple(sorted(str(graph.nodes[other]["kind"]) for other in graph.predecessors(node))),
+                    graph.nodes[node]["label"],
+                    tuple(sorted(str(graph.nodes[other]["label"]) for other in graph.successors(node))),
+                    tuple(sorted(str(graph.nodes[other]["label"]) for other in graph.predecessors(node))),
                 )
                 for node in graph
             }
@@ -114,10 +131,10 @@ def _refine(left: networkx.DiGraph[Any], right: networkx.DiGraph[Any]) -> bool:
         ]
         for graph, labels in zip((left, right), refined, strict=True):
             for node, label in labels.items():
-                graph.nodes[node]["kind"] = number.setdefault(label, len(number))
-        counts = [Counter(kind for _, kind in graph.nodes(data="kind")) for graph in (left, right)]
+                graph.nodes[node]["label"] = number.setdefault(label, len(number))
+        counts = [Counter(label for _, label in graph.nodes(data="label")) for graph in (left, right)]
         if counts[0] != counts[1]:
             return False
-        if len(number) == kinds:
+        if len(number) == count:
             return True
-        kinds = len(number)
+        count = len(number)

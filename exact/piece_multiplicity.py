@@ -1,4 +1,4 @@
-"""Counting by colours for solvers that tell identical pieces apart: every board is found once for each way to swap."""
+"""Counting for solvers that distinguish duplicate pieces and so find each board once for each way to swap them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,39 @@ from instances.puzzle import GREY, Puzzle, rotate
 
 
 def assignments_per_board(puzzle: Puzzle) -> int:
-    """How many assignments of pieces show the same colours: the product of the factorials of identical pieces."""
+    """How many assignments of pieces to cells show the same colours: the product of factorials of multiplicities."""
     return prod(factorial(int(count)) for count in merge_duplicates(puzzle).counts)
 
 
-def distinct_count(found: int, puzzle: Puzzle) -> int:
-    """``found`` assignments as boards that differ in their colours; rounded up where a search was cut short."""
-    return -(-found // assignments_per_board(puzzle))
+def distinct_count(assignments: int, puzzle: Puzzle) -> int:
+    """How many boards that differ in their colours ``assignments`` stand for; rounded up after an incomplete search."""
+    return -(-assignments // assignments_per_board(puzzle))
 
 
 def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
-    """Oriented pieces that may lie on ``cell`` by rim and clues.
+    """The oriented pieces that rim and clues allow on a cell.
 
-    ``all_four``: also the rotations of symmetric pieces that look the same, which seed 003 counts apart.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    cell : int
+    all_four : bool
+        Include the rotations of symmetric pieces that look equal, which Jolivet 2008 counts separately.
+
+    Returns
+    -------
+    list of int
+        piece*4 + rotation.
     """
-    grey = puzzle.rim_sides(cell)
     for clue in puzzle.clues:
         if clue.cell == cell:
             return [clue.piece * 4 + clue.rotation]
-    pinned = {clue.piece for clue in puzzle.clues}
+    grey = puzzle.rim_sides(cell)
+    clue_pieces = {clue.piece for clue in puzzle.clues}
     return [
         piece * 4 + rotation
         for piece, quad in enumerate(puzzle.pieces.tolist())
-        if piece not in pinned
+        if piece not in clue_pieces
         for rotation in (range(4) if all_four else distinct_rotations(quad))
         if tuple(colour == GREY for colour in rotate(quad, rotation)) == grey
     ]

@@ -29,11 +29,11 @@ from lns_support.errors import InputError
 Emit = Callable[[Any], None]
 _SERVE = "from lns_support.child_process import serve; serve()"
 _MESSAGE, _DONE, _MEMORY, _BAD_INPUT, _ERROR = range(5)
-_POLL_SECONDS = 86_400.0  # poll() takes a C int of milliseconds, which is over after 24.8 days
+_POLL_SECONDS = 86_400.0  # a wait of more than 24.8 days overflows the C int of milliseconds in poll()
 
 
 class ExitReason(StrEnum):
-    """How a child ended. A crash is no ending: it raises."""
+    """Why a child process ended. A crash is not among them: it raises an error."""
 
     FINISHED = "finished"
     TIME = "time limit"
@@ -43,7 +43,16 @@ class ExitReason(StrEnum):
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """``peak_bytes``: the child's largest resident memory, 0 where the system does not tell."""
+    """How a child process ended.
+
+    Attributes
+    ----------
+    reason : ExitReason
+    seconds : float
+        Wall-clock time from the call to the end.
+    peak_bytes : int
+        Largest resident memory of the child in bytes; 0 if the system does not report it.
+    """
 
     reason: ExitReason
     seconds: float
@@ -58,23 +67,44 @@ def run_in_process(
     memory: int | None = None,
     processor: bool = False,
 ) -> ProcessResult:
-    """Call ``task(emit, *arguments)`` in a fresh process; each emitted message goes to ``receive``.
+    """Call ``task(emit, *arguments)`` in a new process.
 
-    ``task`` is a function at the top of a module; arguments and messages are pickled. ``seconds`` counts from this
-    call, or with ``processor`` the child's processor time, in whole seconds; ``memory`` is a limit on the child's
-    address space in bytes. An InputError of the task is raised here again.
-    Raises ChildProcessError when the child crashed or was killed from outside: nothing is known then. A child that dies
-    under a memory limit is taken to have met it.
+    Parameters
+    ----------
+    task : callable
+        A function at the top level of a module. It sends a message to the parent by calling ``emit(message)``.
+    *arguments
+        Further arguments of ``task``; they and the messages are pickled.
+    receive : callable
+        Called with each message, in this process.
+    seconds : float, optional
+        Limit on wall-clock time from this call on; with ``processor``, on the child's processor time, rounded up to
+        whole seconds.
+    memory : int, optional
+        Limit on the child's address space in bytes. A child that dies under it is taken to have reached it.
+    processor : bool, optional
+        Whether ``seconds`` limits processor time.
+
+    Returns
+    -------
+    ProcessResult
+
+    Raises
+    ------
+    InputError
+        If the task raised one.
+    ChildProcessError
+        If the task raised another exception, or the child crashed or was killed; the result is then unknown.
     """
-    began = time.perf_counter()
+    start = time.perf_counter()
     read_end, write_end = os.pipe()
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    with tempfile.TemporaryFile() as complaints, Connection(read_end, writable=False) as inbox:
+    with tempfile.TemporaryFile() as errors, Connection(read_end, writable=False) as inbox:
         child = subprocess.Popen(
             [sys.executable, "-c", _SERVE, str(write_end)],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,  # some libraries talk
-            stderr=complaints,
+            stdout=subprocess.DEVNULL,  # some libraries print
+            stderr=errors,
             pass_fds=(write_end,),
             env=environment,
             start_new_session=True,  # Ctrl-C is for the parent to handle
@@ -85,7 +115,7 @@ def run_in_process(
             with contextlib.suppress(BrokenPipeError), child.stdin as request:
                 limit = math.ceil(seconds) if processor and seconds is not None else None
                 request.write(pickle.dumps((task.__module__, task.__qualname__, arguments, memory, limit)))
-            deadline = math.inf if processor or seconds is None else began + seconds
+            deadline = math.inf if processor or seconds is None else start + seconds
             reason, peak = _listen(inbox, child.pid, receive, deadline)
         except KeyboardInterrupt:
             reason, peak = ExitReason.INTERRUPTED, peak_bytes(child.pid)
@@ -97,47 +127,49 @@ def run_in_process(
         if reason is None and memory is not None:
             reason = ExitReason.MEMORY  # many libraries crash when they get no memory
         if reason is None:
-            complaints.seek(0)
-            raise _crash(task, child.returncode, complaints.read().decode(errors="replace"))
-    return ProcessResult(reason, time.perf_counter() - began, peak)
+            errors.seek(0)
+            raise _crash(task, child.returncode, errors.read().decode(errors="replace"))
+    return ProcessResult(reason, time.perf_counter() - start, peak)
 
 
 def _listen(
     inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float
 ) -> tuple[ExitReason | None, int]:
-    """Messages until the child is done, dead (None) or out of time."""
+    """Pass messages on until the child ends or its time is over.
+
+    Returns the reason, None for a crash, and the peak memory in bytes.
+    """
     while True:
-        left = max(0.0, deadline - time.perf_counter())
-        if not inbox.poll(min(left, _POLL_SECONDS)):
-            if left > _POLL_SECONDS:
+        remaining = max(0.0, deadline - time.perf_counter())
+        if not inbox.poll(min(remaining, _POLL_SECONDS)):
+            if remaining > _POLL_SECONDS:
                 continue
             return ExitReason.TIME, peak_bytes(pid)
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # its own exit status, before anybody kills it
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # keep its own exit status: the caller kills it next
             return None, 0
         if kind == _MESSAGE:
             receive(content)
         elif kind == _BAD_INPUT:
             raise InputError(content)
         elif kind == _ERROR:
-            raise ChildProcessError(f"{content}; nothing is known about the puzzle")
+            raise ChildProcessError(f"{content}; its result is unknown")
         else:
             return (ExitReason.FINISHED if kind == _DONE else ExitReason.MEMORY), content
 
 
-def _crash(task: Callable[..., None], returncode: int, complaints: str) -> Exception:
+def _crash(task: Callable[..., None], returncode: int, errors: str) -> Exception:
+    """The error for a child that crashed, with its exit status and the last line of its stderr."""
     reason = f"signal {-returncode} ({signal.Signals(-returncode).name})" if returncode < 0 else f"status {returncode}"
-    lines = complaints.strip().splitlines()
-    said = f" ({lines[-1]})" if lines else ""
-    return ChildProcessError(
-        f"the process of {task.__module__} ended with {reason}{said}; nothing is known about the puzzle"
-    )
+    lines = errors.strip().splitlines()
+    detail = f" ({lines[-1]})" if lines else ""
+    return ChildProcessError(f"the process of {task.__module__} ended with {reason}{detail}; its result is unknown")
 
 
 def serve() -> None:
-    """The child's side: one task from stdin, messages to the pipe whose number is the only argument."""
+    """The child's main function: run the task on stdin and send messages to the pipe that the argument numbers."""
     outbox = Connection(int(sys.argv[1]), readable=False)
     _die_with_parent()
     module, name, arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
@@ -148,19 +180,19 @@ def serve() -> None:
     try:
         task = getattr(__import__(module, fromlist=[name]), name)
         task(lambda message: outbox.send((_MESSAGE, message)), *arguments)
-        last = (_DONE, peak_bytes(os.getpid()))
+        final = (_DONE, peak_bytes(os.getpid()))
     except MemoryError:
-        last = (_MEMORY, peak_bytes(os.getpid()))
+        final = (_MEMORY, peak_bytes(os.getpid()))
     except InputError as error:
-        last = (_BAD_INPUT, str(error))  # type: ignore[assignment]
+        final = (_BAD_INPUT, str(error))  # type: ignore[assignment]
     except Exception as error:
-        last = (_ERROR, f"{type(error).__name__} in {module}: {error}")  # type: ignore[assignment]
-    outbox.send(last)
+        final = (_ERROR, f"{type(error).__name__} in {module}: {error}")  # type: ignore[assignment]
+    outbox.send(final)
     os._exit(0)  # some libraries crash while they are unloaded
 
 
 def _die_with_parent() -> None:
-    """Ask Linux to kill this process when its parent dies; elsewhere it ends with its task."""
+    """Make Linux kill this process when its parent dies; on other systems it ends with its task."""
     if sys.platform == "linux":
         import ctypes
 
@@ -168,7 +200,18 @@ def _die_with_parent() -> None:
 
 
 def peak_bytes(pid: int) -> int:
-    """Largest resident memory of a live process in bytes (``getrusage`` would count the parent's before exec)."""
+    """Largest resident memory of a running process.
+
+    Parameters
+    ----------
+    pid : int
+        The process.
+
+    Returns
+    -------
+    int
+        Bytes; 0 if the system does not report it. (``getrusage`` would include the parent's memory before exec.)
+    """
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -1,4 +1,7 @@
-"""Runs of an experiment as a CSV, a line each, written as they are made, so that an experiment can be continued."""
+"""Records in a CSV file, appended one by one, so that an interrupted experiment can be continued.
+
+A record is an instance of a dataclass whose fields are of type int, float or str.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,42 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R", bound="DataclassInstance")
 
-_KINDS: dict[Any, type[int] | type[float] | type[str]] = {"int": int, "float": float, "str": str}
+_FIELD_TYPES: dict[Any, type[int] | type[float] | type[str]] = {"int": int, "float": float, "str": str}
 
 
 def append(path: Path, record: DataclassInstance) -> None:
-    """Add a line; the header first, where the file is new."""
+    """Append a record to a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; a new or empty one gets a header first.
+    record : dataclass instance
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; it is then unchanged.
+    """
     append_row(path, _columns(type(record)), asdict(record))
 
 
 def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) -> None:
-    """Add a line of these columns, on a line of its own whatever the last one looks like.
+    """Append a row to a file, on a line of its own even if the last line was cut off.
 
-    Raises OSError where the disk refuses; the file is then as before.
+    Parameters
+    ----------
+    path : Path
+        The file; a new or empty one gets a header first.
+    columns : sequence of str
+        All columns, in order.
+    row : mapping of str to object
+        A value for each column.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; it is then unchanged.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -49,37 +76,55 @@ def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) ->
             raise
 
 
-def read(path: Path, kind: type[_R]) -> list[_R]:
-    """The records in the file, none where there is no file yet. Fields of ``kind`` are int, float or str.
+def read(path: Path, record_type: type[_R]) -> list[_R]:
+    """Read all records of a file.
 
-    Raises InputError for anything else than such records, and where no file could be made.
+    Parameters
+    ----------
+    path : Path
+    record_type : type
+        The dataclass of the records.
+
+    Returns
+    -------
+    list
+        The records in order; empty if the file does not exist or is empty.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist, the columns are not the fields of ``record_type``, or a line is no such record.
     """
     if not path.parent.is_dir():
         raise InputError("there is no such directory", path.parent)
     if not path.exists() or path.stat().st_size == 0:
         return []
-    kinds = [(field.name, _KINDS[field.type]) for field in fields(kind)]
+    types = [(field.name, _FIELD_TYPES[field.type]) for field in fields(record_type)]
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         try:
-            if reader.fieldnames != _columns(kind):
+            if reader.fieldnames != _columns(record_type):
                 raise InputError(
-                    f"other columns than expected ({', '.join(_columns(kind))}): these are no such runs, or those of "
-                    "an older version; expected a new file",
+                    f"other columns than expected ({', '.join(_columns(record_type))}); expected a new file or one "
+                    "that this version has written",
                     path,
                     1,
                 )
-            found = []
+            records = []
             for line in reader:
                 if None in line.values() or None in line:
                     raise ValueError("too few fields, or too many")
-                found.append(kind(**{name: make(line[name]) for name, make in kinds}))
-            return found
+                records.append(record_type(**{name: convert(line[name]) for name, convert in types}))
+            return records
         except (TypeError, UnicodeDecodeError, ValueError, csv.Error) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError("this line is no record of a run", path, reader.line_num) from None
+            raise InputError(
+                "this line is no record of a run; expected a value of the right type for each column",
+                path,
+                reader.line_num,
+            ) from None
 
 
-def _columns(kind: type[DataclassInstance]) -> list[str]:
-    return [field.name for field in fields(kind)]
+def _columns(record_type: type[DataclassInstance]) -> list[str]:
+    return [field.name for field in fields(record_type)]

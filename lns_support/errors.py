@@ -1,4 +1,4 @@
-"""The one exception for input that cannot be used: one sentence, naming file and line where there are any."""
+"""The exception for input that cannot be used."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Self
 
 
 class InputError(ValueError):
-    """Bad input from outside: a file, a URL, an option.
+    """Bad input from outside the program: a file, a URL, an option.
 
-    ``message`` says what was found and what was expected, in one sentence without a final full stop.
-    ``str(error)`` puts ``source:line: `` before it. The command line prints that sentence and exits with 2.
+    ``str(error)`` is the message with ``source:line: `` before it. The command line prints it and exits with status 2.
+
+    Parameters
+    ----------
+    message : str
+        One sentence without a final full stop: what was found, and what was expected.
+    source : str or path, optional
+        The file or URL that holds the input.
+    line : int, optional
+        Line in the source, counted from 1.
     """
 
     def __init__(self, message: str, source: str | PathLike[str] | None = None, line: int | None = None) -> None:
@@ -21,11 +29,24 @@ class InputError(ValueError):
         super().__init__(where + message)
 
     def at(self, source: str | PathLike[str], line: int | None = None) -> Self:
-        """The same error with its place filled in, where it has none yet."""
+        """Add the place of an error.
+
+        Parameters
+        ----------
+        source : str or path
+            The file or URL that holds the input.
+        line : int, optional
+            Used if the error has no line yet.
+
+        Returns
+        -------
+        InputError
+            An error of the same class with this place; the error itself if it has a source already.
+        """
         if self.source is not None:
             return self
         return type(self)(self.message, source, line if self.line is None else self.line)
 
 
 class BoardError(InputError):
-    """What cannot be used is the board, as far as the puzzle and the options go."""
+    """The board cannot be used, although the puzzle and the options can."""

@@ -1,4 +1,7 @@
-"""A lock on an open file, which the system releases with the last process that has the file open, however that ends."""
+"""Exclusive locks on open files.
+
+The system releases such a lock when the last process that has the file open ends, in whatever way.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,18 @@ from typing import IO
 
 
 def try_lock(file: IO[bytes]) -> bool | None:
-    """Lock the file itself; False when somebody else has, None where the system cannot."""
+    """Try to lock an open file, without waiting.
+
+    Parameters
+    ----------
+    file : binary file object
+        The lock lasts until `unlock`, or until every process that inherited the open file has closed it.
+
+    Returns
+    -------
+    bool or None
+        True if the file is locked now, False if another process holds the lock, None if the system has no such locks.
+    """
     try:
         import fcntl
     except ImportError:
@@ -20,7 +34,7 @@ def try_lock(file: IO[bytes]) -> bool | None:
 
 
 def unlock(file: IO[bytes]) -> None:
-    """Unlock a file that `try_lock` has locked, for forked children too, and close it."""
+    """Release the lock that `try_lock` got, also for forked children that inherited the file, and close the file."""
     import fcntl
 
     with file:

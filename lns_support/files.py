@@ -1,4 +1,4 @@
-"""Files: read with bounds, written whole or not at all."""
+"""Bounded reading of untrusted files, and atomic writing."""
 
 from __future__ import annotations
 
@@ -10,43 +10,88 @@ from pathlib import Path
 from lns_support.errors import InputError
 from lns_support.text import printable
 
-MAX_BYTES = 4 * 2**20  # the largest board takes a fiftieth of it
+EXPECTED_FILE = "expected the name of a file"  # at the end of messages about a name that is none
+MAX_BYTES = 4 * 2**20  # fifty times what the largest board takes
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a regular file: UTF-8 (a BOM is dropped), line ends as ``\\n``.
+    """Read a text file.
 
-    Raises InputError for everything else: no such file, directory, pipe, device, loop of links, no permission,
-    over 4 MiB, NUL bytes, UTF-16, not UTF-8. Never waits for a pipe.
+    Parameters
+    ----------
+    path : str or path
+        A regular file; pipes and devices are refused without waiting for them.
+
+    Returns
+    -------
+    str
+        Its UTF-8 text without a byte order mark; every line ends in ``\\n``.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is not a regular file, cannot be read, is larger than 4 MiB or is not UTF-8 text.
     """
     return decode(read_bytes(path), printable(os.fspath(path)))
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Up to 4 MiB of a regular file. Raises InputError as `read_text`."""
+    """Read a binary file of at most 4 MiB.
+
+    Parameters
+    ----------
+    path : str or path
+        A regular file; pipes and devices are refused without waiting for them.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is not a regular file, cannot be read or is larger than 4 MiB.
+    """
     name = os.fspath(path)
     where = printable(name)
     try:
-        kind = Path(name).stat()
-        if stat.S_ISDIR(kind.st_mode):
+        status = Path(name).stat()
+        if stat.S_ISDIR(status.st_mode):
             raise InputError("this is a directory; expected a file", where)
-        if not stat.S_ISREG(kind.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise InputError("this is a pipe or a device; expected a regular file", where)
-        if kind.st_size > MAX_BYTES:
-            raise InputError(f"the file has {kind.st_size} bytes; expected at most {MAX_BYTES}", where)
+        if status.st_size > MAX_BYTES:
+            raise InputError(f"the file has {status.st_size} bytes; expected at most {MAX_BYTES}", where)
         with open(os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(_why(error), where) from None
+        raise InputError(_reason(error), where) from None
     if len(data) > MAX_BYTES:
-        raise InputError(f"the file has more than {MAX_BYTES} bytes; expected at most that", where)
+        raise InputError(f"the file has more than {MAX_BYTES} bytes; expected no more", where)
     return data
 
 
 def decode(data: bytes, source: str) -> str:
-    """UTF-8 text with ``\\n`` line ends. Raises InputError for anything else."""
+    """Decode UTF-8 text.
+
+    Parameters
+    ----------
+    data : bytes
+    source : str
+        Name of the source for messages.
+
+    Returns
+    -------
+    str
+        The text without a byte order mark; every line ends in ``\\n``.
+
+    Raises
+    ------
+    InputError
+        If the text is UTF-16, holds a NUL byte or is not UTF-8.
+    """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError("the file is UTF-16 text; expected UTF-8", source)
     if b"\0" in data:
@@ -60,28 +105,43 @@ def decode(data: bytes, source: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _why(error: OSError | ValueError) -> str:
+def _reason(error: OSError | ValueError) -> str:
+    """Why a file cannot be read, for a message."""
     if not isinstance(error, OSError):
-        return "this is no name of a file; expected a file, a viewer URL or the name of a shipped instance"
+        return f"this is no name of a file; {EXPECTED_FILE}"
     return {
-        errno.ENOENT: "no such file; expected a file, a viewer URL or the name of a shipped instance",
+        errno.ENOENT: f"no such file; {EXPECTED_FILE}",
         errno.ENOTDIR: "no such file; a part of the path is a file, not a folder",
         errno.EACCES: "no permission to read this file",
         errno.EPERM: "no permission to read this file",
         errno.ELOOP: "the symbolic links form a loop; expected a file",
-        errno.ENAMETOOLONG: "the name is too long; expected a file, a viewer URL or the name of a shipped instance",
+        errno.ENAMETOOLONG: f"the name is too long; {EXPECTED_FILE}",
     }.get(error.errno or 0, f"cannot be read: {error.strerror or error}")
 
 
 def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
-    """Replace the file at ``path`` whole: temporary file in the same folder, fsync, replace, fsync of the folder.
+    """Write a file so that a reader sees either its old content or its new content, never a part.
 
-    Whoever reads ``path`` sees the old content or the new, never a part. Raises OSError naming ``path``; the old
-    file is then untouched and no temporary file is left. Nothing is written through a link: it is replaced.
+    The data goes to a temporary file in the same folder, which then replaces the target; file and folder are synced to
+    disk. A symbolic link is replaced, not followed.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write; it may exist.
+    data : str or bytes
+        Its new content; text is encoded as UTF-8.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written. It names ``path``; the old file is unchanged and no temporary file is left.
     """
     target = Path(path)
     content = data.encode() if isinstance(data, str) else data
-    temporary = target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"  # a target may use all 255 bytes
+    temporary = (
+        target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    )  # short: the name of the target may use all 255 bytes
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     try:
@@ -101,7 +161,7 @@ def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the renaming itself durable, where the system lets folders be synced."""
+    """Sync a folder to disk, so that a renaming in it survives a crash; does nothing where folders cannot be synced."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

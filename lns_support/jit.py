@@ -1,10 +1,18 @@
-"""The one door to numba: how kernels are compiled, and where their machine code is kept.
+"""How kernels are compiled with numba, and where their machine code is kept.
 
-Numba's cache looks only at the file in which a kernel stands: an edited callee or constant in another module would
-leave it stale. So each kernel module gets a cache directory named by a hash of its kernels and of every definition
-that they mention, directly or not: callees, the constants that numba freezes, the NamedTuples of their arguments. Names
-are followed through absolute imports, those for the type checker too (relative ones are banned by the linter). Other
-Python and docstrings do not count, so that their edits compile nothing again.
+A kernel is a function that one of the decorators here compiles: `kernel`, `inline_kernel`, `flat_kernel` or
+`inline_flat_kernel`. No other module of the project uses numba's own decorators.
+
+Numba's cache checks only the file in which a kernel is defined, so an edited callee or constant in another module would
+leave stale machine code in use. Here each kernel module gets a cache directory whose name is a hash of its kernels and
+of all definitions that they mention, directly or indirectly: callees, the constants that numba freezes, the NamedTuples
+of their arguments. Names are followed through absolute imports, also those under TYPE_CHECKING; the linter bans
+relative ones. Other Python code and docstrings are not part of the hash, so editing them recompiles nothing.
+
+When numba is upgraded: the cache and `flat_kernel` use private parts of numba, and pyproject.toml caps its version for
+that reason. Install the new version and run tests/support; test_numba.py names the private parts. Compare the node
+counts of ``python -m tests.trajectories`` and the speed of a search before and after. Only then raise the cap in
+pyproject.toml and relock requirements.lock.
 """
 
 from __future__ import annotations
@@ -28,143 +36,165 @@ from numba.core.caching import FunctionCache
 
 from lns_support.file_lock import try_lock, unlock
 
-numba_config: Any = config  # its options are made at run time
-_njit: Any = numba.njit  # its stubs do not know _nrt
+numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
+_njit: Any = numba.njit  # its type stubs lack the option _nrt
 _ROOT = Path(__file__).resolve().parent.parent
-_PATIENCE_S, _LOOK_S = 300.0, 0.05  # for another process that compiles the same kernel
+_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # while another process compiles the same kernel
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
 
 def kernel(function: _Kernel) -> _Kernel:
-    """Compile ``function`` in nopython mode, cached on disk under the key of its sources; nogil, no fastmath.
+    """Decorator: compile a function in nopython mode, with a cache on disk.
 
-    With ``NUMBA_DISABLE_JIT=1`` the plain function is returned.
+    The machine code releases the GIL, divides by numpy's rules (``error_model="numpy"``) and uses no fastmath. It is
+    compiled at the first call with each combination of argument types, or loaded from `cache_directory`.
+
+    Parameters
+    ----------
+    function : callable
+        A function at the top level of its module, which must import this decorator by name.
+
+    Returns
+    -------
+    callable
+        The compiled function; ``function`` itself if ``NUMBA_DISABLE_JIT=1`` is set.
     """
     return _compile(function, {})
 
 
 def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
+    """`kernel` with further options of numba."""
     if numba_config.DISABLE_JIT:
         return function
     if _path_of(function.__module__) is not None and function.__name__ not in _source(function.__module__).kernels():
-        raise TypeError(f"{function.__module__}.{function.__name__}: decorate kernels by the names in lns_support.jit")
+        raise TypeError(
+            f"{function.__module__}.{function.__name__}: expected the decorator to be imported from lns_support.jit"
+        )
     directory = cache_directory(function.__module__)
     before = numba_config.CACHE_DIR
-    try:  # numba reads the directory when the decorator is applied; other users of numba keep theirs
+    try:  # numba reads this setting when the decorator is applied; kernels of other packages keep theirs
         numba_config.CACHE_DIR = "" if directory is None else str(directory)
         compiled = _njit(nogil=True, error_model="numpy", **options)(function)
         if directory is not None:
             compiled._cache = _Cache(function)
-            compiled._compiler.compile = compiled._cache.ending_the_turn(compiled._compiler.compile)
+            compiled._compiler.compile = compiled._cache.unlocking_on_failure(compiled._compiler.compile)
     finally:
         numba_config.CACHE_DIR = before
     return cast(_Kernel, compiled)
 
 
 class _Cache(FunctionCache):
-    """Numba's, but a file that cannot be read is compiled again, and one that cannot be written is done without.
+    """Numba's cache, made robust and shared between processes.
 
-    Of several processes that need the same kernel one compiles it, in its turn, and the others wait for its machine
-    code: workers of a first run would each take half a minute and some hundred megabytes for the same. A process that
-    has waited `_PATIENCE_S` once, say for one that was stopped, waits no more.
+    A file that cannot be read is compiled again; a file that cannot be written is left out. If several processes need
+    the same kernel, one holds a lock and compiles, and the others wait for its machine code: without that, each worker
+    of a first run would spend half a minute and some hundred megabytes on the same code. A process that has waited
+    `_MAX_WAIT_S` once, for example for a process that was stopped, does not wait again.
     """
 
-    patient = True
+    may_wait = True  # of this process, for all kernels
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._path = Path(self.cache_path, f"{self._impl.filename_base}.lock")
-        self._turn: IO[bytes] | None = None  # held while this process compiles
+        self._lock: IO[bytes] | None = None  # the locked file while this process compiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = self._load(sig, target_context)
-        if found is None:
-            before = self._kept()
-            waited = self._take_turn()
-            found = self._load(sig, target_context)
-            if found is not None or (waited and self._kept() == before):  # nothing can be kept: no use in turns
-                self._give_turn()
-        return found
+        """The machine code for a signature from disk. None asks numba to compile it, possibly after a wait."""
+        machine_code = self._load(sig, target_context)
+        if machine_code is None:
+            before = self._index_state()
+            waited = self._acquire_lock()
+            machine_code = self._load(sig, target_context)
+            # a process that compiled and saved nothing shows that nothing can be saved: then all compile at once
+            if machine_code is not None or (waited and self._index_state() == before):
+                self._release_lock()
+        return machine_code
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # a garbled pickle may raise anything
+        except Exception:  # a damaged pickle may raise anything
             with suppress(OSError):
                 self.flush()
             return None
 
-    def ending_the_turn(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
-        """``compile_``, which lets others have their turn where it fails; else `save_overload` does."""
+    def unlocking_on_failure(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """``compile_`` that releases the lock if it raises; after a success `save_overload` releases it."""
 
         def compiled(*args: Any) -> Any:
             try:
                 return compile_(*args)
             except BaseException:
-                self._give_turn()
+                self._release_lock()
                 raise
 
         return compiled
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the machine code for a signature, if that is possible, and release the lock."""
         try:
             with suppress(OSError):
                 super().save_overload(sig, data)
         finally:
-            self._give_turn()
+            self._release_lock()
 
-    def _kept(self) -> tuple[int, int] | None:
-        """What changes when machine code of this kernel is kept, for whatever types of arguments."""
+    def _index_state(self) -> tuple[int, int] | None:
+        """Inode and time of the index file, which change whenever machine code of this kernel is saved."""
         try:
-            found = Path(self._cache_file._index_path).stat()
+            status = Path(self._cache_file._index_path).stat()
         except OSError:
             return None
-        return found.st_ino, found.st_mtime_ns
+        return status.st_ino, status.st_mtime_ns
 
-    def _take_turn(self) -> bool:
-        """Hold the lock, where there are locks; whether another process had to be waited for."""
-        if self._turn is not None or not _Cache.patient:
+    def _acquire_lock(self) -> bool:
+        """Lock this kernel, if the system has locks. Returns whether another process had to be waited for."""
+        if self._lock is not None or not _Cache.may_wait:
             return False
         try:
             file = self._path.open("ab")
         except OSError:
             return False
-        waited, end = False, time.monotonic() + _PATIENCE_S
-        while (mine := try_lock(file)) is False and time.monotonic() < end:
+        waited, deadline = False, time.monotonic() + _MAX_WAIT_S
+        while (locked := try_lock(file)) is False and time.monotonic() < deadline:
             waited = True
-            time.sleep(_LOOK_S)
-        _Cache.patient = mine is not False
-        if mine:
-            self._turn = file
+            time.sleep(_POLL_S)
+        _Cache.may_wait = locked is not False
+        if locked:
+            self._lock = file
         else:
             file.close()
         return waited
 
-    def _give_turn(self) -> None:
-        if self._turn is not None:
-            unlock(self._turn)
-            self._turn = None
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            unlock(self._lock)
+            self._lock = None
 
 
 def inline_kernel(function: _Kernel) -> _Kernel:
-    """A small kernel that LLVM always inlines into its callers; it has no cache entry of its own."""
+    """Decorator: like `kernel`, for a small function that LLVM inlines into every caller.
+
+    It has no cache of its own: its machine code is part of that of its callers.
+    """
     if numba_config.DISABLE_JIT:
         return function
     return cast(_Kernel, _njit(nogil=True, error_model="numpy", forceinline=True)(function))
 
 
 def flat_kernel(function: _Kernel) -> _Kernel:
-    """`kernel` for functions that allocate nothing and return only scalars: without numba's reference counts.
+    """Decorator: like `kernel`, without numba's reference counting.
 
-    Those are atomic operations at every use of an array inside a NamedTuple; a search over 30 such arrays ran 40 times
-    slower with them. Everything that it calls must be flat too (``flat_kernel`` or ``inline_flat_kernel``).
+    For functions that allocate no memory and return only scalars, and that call only such functions (``flat_kernel`` or
+    ``inline_flat_kernel``). Reference counting costs an atomic operation at each use of an array inside a NamedTuple; a
+    search over 30 such arrays was 40 times slower with it.
     """
     return _compile(function, {"_nrt": False})
 
 
 def inline_flat_kernel(function: _Kernel) -> _Kernel:
-    """`inline_kernel` without reference counts, for use inside a `flat_kernel`."""
+    """Decorator: like `inline_kernel`, without numba's reference counting; for use inside a `flat_kernel`."""
     if numba_config.DISABLE_JIT:
         return function
     return cast(_Kernel, _njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)(function))
@@ -172,7 +202,18 @@ def inline_flat_kernel(function: _Kernel) -> _Kernel:
 
 @cache
 def cache_directory(module: str) -> Path | None:
-    """Directory of the machine code of ``module``'s kernels, made if need be; None where nothing can be written."""
+    """The directory with the machine code of a module's kernels.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+
+    Returns
+    -------
+    Path or None
+        An existing directory below `cache_base`, named by `source_key`; None if none can be written.
+    """
     base = cache_base()
     if base is None:
         return None
@@ -186,21 +227,26 @@ def cache_directory(module: str) -> Path | None:
 
 @cache
 def cache_base() -> Path | None:
-    """``$NUMBA_CACHE_DIR/lns``, else ``$XDG_CACHE_HOME/lns`` (``~/.cache/lns``), else a temporary directory.
+    """The directory of all machine code, made if it does not exist.
 
-    None where none of them can be written, or is this user's alone to write: then every process compiles for itself.
+    Returns
+    -------
+    Path or None
+        The first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory of
+        this user in the system's temporary directory that can be written. None if there is none, or if other users can
+        write the last: then every process compiles for itself.
     """
     candidates = []
     if os.environ.get("NUMBA_CACHE_DIR"):
         candidates.append(Path(os.environ["NUMBA_CACHE_DIR"]) / "lns")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (raises nothing)
-    if not home.startswith("~"):  # a user without a home
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
+    if not home.startswith("~"):  # it stays for a user without a home directory
         candidates.append(Path(home) / "lns")
     shared = Path(tempfile.gettempdir()) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     for candidate in [*candidates, shared]:
         try:
             candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if candidate is shared and not _is_mine_alone(shared):
+            if candidate is shared and not _is_private(shared):
                 continue
             with tempfile.TemporaryFile(dir=candidate):
                 return candidate
@@ -209,57 +255,69 @@ def cache_base() -> Path | None:
     return None
 
 
-def _is_mine_alone(directory: Path) -> bool:
-    """Whether nobody else can have put code there: its name can be guessed, and numba runs what it finds."""
-    found = directory.lstat()
+def _is_private(directory: Path) -> bool:
+    """Whether only this user can write a directory. Its name is predictable, and numba runs whatever code is in it."""
+    status = directory.lstat()
     return not hasattr(os, "getuid") or (
-        stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+        stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
     )
 
 
 @cache
 def source_key(module: str) -> str:
-    """Hash of the definitions that decide ``module``'s machine code, and of what compiles them."""
+    """A key that changes whenever a module's machine code may change.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits: a hash of the definitions that its kernels depend on, of the versions of numba and
+        Python, of the bounds check setting and of the folder of this checkout.
+    """
     digest = hashlib.sha256()
-    for where, definition in sorted(_decisive(module)):
-        digest.update(f"{where}: {definition}\n".encode())
-    # numba keeps machine code by the path of its source: what another checkout compiled is of no use to this one
+    for name, definition in sorted(_definitions(module)):
+        digest.update(f"{name}: {definition}\n".encode())
+    # numba finds machine code by the path of its source, so two checkouts cannot share it
     digest.update(f"{numba.__version__} {sys.version_info[:2]} bounds={numba_config.BOUNDSCHECK} {_ROOT}".encode())
     return digest.hexdigest()[:16]
 
 
 def is_compiled(module: str) -> bool:
-    """Whether some machine code of ``module`` is on disk: False on the first run after an install or an edit."""
+    """Whether machine code of ``module`` is on disk; False on the first run after an install or an edit."""
     directory = cache_directory(module)
     return directory is not None and any(directory.rglob("*.nbc"))
 
 
-def _decisive(module: str) -> set[tuple[str, str]]:
-    """(module, definition) of ``module``'s kernels and of everything that they mention, directly or not."""
+def _definitions(module: str) -> set[tuple[str, str]]:
+    """(module, definition) of a module's kernels and of everything that they mention, directly or indirectly."""
     waiting = [(module, name) for name in _source(module).kernels()]
-    seen: set[tuple[str, str]] = set()
-    found: set[tuple[str, str]] = set()
+    visited: set[tuple[str, str]] = set()
+    definitions: set[tuple[str, str]] = set()
     while waiting:
-        where, name = place = waiting.pop()
-        if place in seen:
+        owner, name = place = waiting.pop()
+        if place in visited:
             continue
-        seen.add(place)
-        source = _source(where)
+        visited.add(place)
+        source = _source(owner)
         for target in source.imported.get(name, ()):
-            if _path_of(target) is not None:  # a whole module: anything in it may be meant
+            if _path_of(target) is not None:  # a whole module: the kernel may use any of its names
                 whole = _source(target)
-                waiting += [(target, within) for within in whole.defined.keys() | whole.imported.keys()]
+                waiting += [(target, inner) for inner in whole.defined.keys() | whole.imported.keys()]
             else:
-                home, _, within = target.rpartition(".")
-                waiting.append((home, within))
+                home, _, inner = target.rpartition(".")
+                waiting.append((home, inner))
         for statement in source.defined.get(name, ()):
-            found.add((where, _text(statement)))
-            waiting += [(where, mentioned) for mentioned in _names(statement)]
-    return found
+            definitions.add((owner, _text(statement)))
+            waiting += [(owner, mentioned) for mentioned in _names(statement)]
+    return definitions
 
 
 class _Source:
-    """A module's statements by the names that they define, and by name what it imports of this project."""
+    """The top-level statements of a module by the names that they define, and the project's names that it imports."""
 
     def __init__(self, text: bytes) -> None:
         self.defined: dict[str, list[ast.stmt]] = {}
@@ -281,16 +339,17 @@ class _Source:
                 self.imported.setdefault(name, []).append(target)
 
     def kernels(self) -> list[str]:
-        """Names of the definitions that use this module's decorators."""
-        mine = {
+        """Names of the functions that are decorated with a decorator of `lns_support.jit`."""
+        decorators = {
             name for name, targets in self.imported.items() if any(f"{t}.".startswith(f"{__name__}.") for t in targets)
         }
-        return [name for name, statements in self.defined.items() if any(_names(one) & mine for one in statements)]
+        defined = self.defined.items()
+        return [name for name, statements in defined if any(decorators & _names(each) for each in statements)]
 
 
 @cache
 def _is_of_project(target: str) -> bool:
-    """Whether a dotted name is of a package that stands beside this one."""
+    """Whether a dotted name belongs to a package in the same folder as this one."""
     return _path_of(target.split(".")[0]) is not None
 
 
@@ -301,7 +360,7 @@ def _source(module: str) -> _Source:
 
 
 def _defines(statement: ast.stmt) -> frozenset[str]:
-    """The names that a top-level statement defines, or changes; all that it mentions where that is not plain."""
+    """The names that a top-level statement defines or changes; all that it mentions if that is not obvious."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return frozenset({statement.name})
     if isinstance(statement, ast.Assign | ast.AnnAssign):
@@ -317,7 +376,7 @@ def _names(statement: ast.stmt) -> frozenset[str]:
 
 @cache
 def _text(statement: ast.stmt) -> str:
-    """A definition without layout, comments and docstrings."""
+    """A definition as text, without layout, comments and docstrings."""
     for node in ast.walk(statement):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
@@ -326,6 +385,7 @@ def _text(statement: ast.stmt) -> str:
 
 @cache
 def _path_of(module: str) -> Path | None:
+    """The file of a module of this project; None for every other name."""
     base = _ROOT.joinpath(*module.split("."))
     for path in (base.with_suffix(".py"), base / "__init__.py"):
         if path.is_file():

@@ -1,4 +1,4 @@
-"""JSON from outside: one object, its fields taken one by one, each bounded."""
+"""Untrusted JSON: one object whose fields are read one by one, each checked for its type and bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ from lns_support.text import quoted
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The object that ``text`` holds. Raises InputError for anything else, however nested or long its numbers."""
+    """Parse a JSON object.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        If ``text`` is not JSON, is nested too deeply, holds a number of thousands of digits, or is not an object.
+    """
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -19,16 +33,16 @@ def json_object(text: str) -> dict[str, Any]:
             f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}; expected an object", line=error.lineno
         ) from None
     except RecursionError:
-        raise InputError("JSON nested too deeply; expected one object of numbers and lists") from None
+        raise InputError("JSON is nested too deeply; expected one object of numbers and lists") from None
     except ValueError:
-        raise InputError("a number of thousands of digits; expected numbers that fit a board") from None
+        raise InputError("JSON holds a number of thousands of digits; expected numbers that fit a board") from None
     if not isinstance(value, dict):
         raise InputError(f"{describe_found(value)}; expected a JSON object")
     return value
 
 
 def describe_found(value: object) -> str:
-    """``value`` for a message."""
+    """The words 'found VALUE' for a message, ``value`` as JSON of at most 60 characters."""
     try:
         return "found " + quoted(json.dumps(value, ensure_ascii=True)[:60])
     except (RecursionError, ValueError):
@@ -36,20 +50,32 @@ def describe_found(value: object) -> str:
 
 
 class JsonFields:
-    """The fields of one JSON object. Every getter raises InputError naming the field, what was found and expected."""
+    """The fields of one JSON object, read by name.
+
+    Every method raises InputError if the field is missing or has another type or size than expected; the message names
+    the field, what was found and what was expected.
+
+    Parameters
+    ----------
+    values : dict
+        The object, as `json_object` returns it.
+    """
 
     def __init__(self, values: dict[str, Any]) -> None:
         self._values = values
 
     def get(self, name: str) -> Any:
+        """The value of a field, unchecked."""
         if name not in self._values:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
         return self._values[name]
 
     def integer(self, name: str, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``."""
         return bounded_integer(self.get(name), low, high, f"'{name}'")
 
     def number(self, name: str, low: float, high: float) -> float:
+        """A finite number from ``low`` to ``high``."""
         value = self.get(name)
         if (
             isinstance(value, int | float)
@@ -61,12 +87,14 @@ class JsonFields:
         raise InputError(f"'{name}': {describe_found(value)}; expected a number from {low:g} to {high:g}")
 
     def text(self, name: str, limit: int, default: str | None = None) -> str:
+        """A text of at most ``limit`` characters; ``default``, if given, stands for a missing field."""
         value = self._values.get(name, default) if default is not None else self.get(name)
         if isinstance(value, str) and len(value) <= limit:
             return value
         raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
 
     def array(self, name: str, length: int | None = None, default: list[Any] | None = None) -> list[Any]:
+        """A list, of exactly ``length`` entries if that is given; ``default``, if given, stands for a missing field."""
         value = self._values.get(name, default) if default is not None else self.get(name)
         if not isinstance(value, list):
             raise InputError(f"'{name}': {describe_found(value)}; expected a list")
@@ -76,13 +104,54 @@ class JsonFields:
 
 
 def bounded_integer(value: object, low: int, high: int, what: str) -> int:
+    """Check a whole number.
+
+    Parameters
+    ----------
+    value : object
+        A value from JSON.
+    low, high : int
+        Smallest and largest value allowed.
+    what : str
+        What messages call the value.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If ``value`` is no whole number or out of bounds; a boolean is no number.
+    """
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return value
     raise InputError(f"{what}: {describe_found(value)}; expected a whole number from {low} to {high}")
 
 
 def bounded_row(value: object, bounds: list[tuple[int, int]], what: str, names: str) -> list[int]:
-    """A list of bounded integers of fixed length, such as [piece, rotation]."""
+    """Check a list of whole numbers of fixed length, such as [piece, rotation].
+
+    Parameters
+    ----------
+    value : object
+        A value from JSON.
+    bounds : list of (int, int)
+        Smallest and largest value allowed for each entry.
+    what : str
+        What messages call the list.
+    names : str
+        Names of the entries for messages, such as 'piece, rotation'.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    InputError
+        If ``value`` is no list of that length, or an entry is no whole number or out of bounds.
+    """
     if not isinstance(value, list) or len(value) != len(bounds):
         raise InputError(f"{what}: {describe_found(value)}; expected [{names}]")
     return [bounded_integer(entry, *bound, what) for entry, bound in zip(value, bounds, strict=True)]

@@ -1,4 +1,4 @@
-"""Packages that only some solvers need: what to install when one is missing."""
+"""Optional packages that only some solvers and commands need, and the message when one is missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from lns_support.errors import InputError
 
-# what is needed -> (module to look for, package that people know, extra of this project that brings it)
+# name -> (module that is imported, name of the package, extra of this project that installs it)
 EXTRAS = {
     "sat": ("pysat", "python-sat", "sat"),
     "cp": ("ortools", "ortools", "cp"),
@@ -17,15 +17,29 @@ EXTRAS = {
 }
 
 
-def is_installed(what: str) -> bool:
-    return find_spec(EXTRAS[what][0]) is not None
+def is_installed(name: str) -> bool:
+    """Whether the optional package ``name``, a key of `EXTRAS`, can be imported."""
+    return find_spec(EXTRAS[name][0]) is not None
 
 
-def require(what: str, who: str) -> None:
-    """Raises InputError with the line to type when the package that ``who`` needs is missing."""
-    if not is_installed(what):
-        _, package, extra = EXTRAS[what]
+def require(name: str, feature: str) -> None:
+    """Check that an optional package is installed.
+
+    Parameters
+    ----------
+    name : str
+        A key of `EXTRAS`.
+    feature : str
+        What needs the package, for the message.
+
+    Raises
+    ------
+    InputError
+        If it is missing; the message says how to install it.
+    """
+    if not is_installed(name):
+        _, package, extra = EXTRAS[name]
         raise InputError(
-            f"{who} needs {package}, which is not installed; expected: make install, or in a checkout "
-            f".venv/bin/pip install -e '.[{extra}]'"
+            f"{feature} needs {package}, which is not installed; it comes with the extra '{extra}': "
+            f"pip install 'lns[{extra}]', or make install in a checkout"
         )

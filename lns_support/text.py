@@ -1,4 +1,4 @@
-"""Text from outside: made fit for a message, and read as bounded integers."""
+"""Untrusted text: escaped for messages, and parsed as bounded integers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,43 @@ import re
 
 from lns_support.errors import InputError
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # ASCII digits only, and few enough to be compared at once
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # ASCII digits only, and few enough that int() is fast
 
 
 def quoted(text: str, limit: int = 40) -> str:
-    """``text`` for a message: quoted, control characters escaped, shortened."""
+    """``text`` in quotes for a message: control characters escaped, cut after ``limit`` characters."""
     return f"'{printable(text, limit)}'"
 
 
 def printable(text: str, limit: int = 300) -> str:
-    """``text`` without control characters (escaped) and not longer than a message bears."""
+    """``text`` with control characters escaped, cut after ``limit`` characters."""
     cut = text if len(text) <= limit else text[:limit] + "…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 
 
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
-    """The number that ``token`` writes in ASCII digits. Raises InputError when it is none or out of bounds."""
+    """Parse a bounded integer.
+
+    Parameters
+    ----------
+    token : str
+        An optional sign and 1 to 18 ASCII digits.
+    low, high : int
+        Smallest and largest value allowed.
+    what : str
+        What messages call the number.
+    line : int, optional
+        Line of the source, for messages.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If ``token`` is no such number or out of bounds.
+    """
     if _INTEGER.fullmatch(token):
         value = int(token)
         if low <= value <= high:

@@ -1,1 +1,1 @@
-"""Seed 003's grouping: all 2x2 blocks, then a zig-zag on the board of half the size."""
+"""Grouping (Jolivet 2008, 2.3): all 2x2 blocks of pieces, then a row scan over blocks."""

@@ -1,4 +1,4 @@
-"""Kernels of the grouping: making all 2x2 blocks of four given lists, and the row scan over blocks."""
+"""Kernels of grouping (Jolivet 2008, 2.3): all 2x2 blocks from four lists of pieces, and the row scan over blocks."""
 
 from __future__ import annotations
 
@@ -15,73 +15,84 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 
-@flat_kernel
-def make_blocks(  # type: ignore[no-untyped-def]
-    quads, top_left, top_right, right_start, low_left, low_start, low_right, corner_start, colours, out, limit
-):
-    """Fill ``out`` (room, 4) with the blocks of oriented pieces whose inner edges match; how many there are.
+class CornerLists(NamedTuple):
+    """The oriented pieces (piece*4 + rotation) allowed on the four cells of a 2x2 block. K: colours with grey.
 
-    Each list is sorted by the colours that its neighbours give it: ``top_right`` by its left colour, ``low_left`` by
-    its upper, ``low_right`` by upper*colours + left; the ``start`` tables say where each begins. More than there is
-    room for are counted and not written, more than ``limit`` not even counted: ``limit`` + 1 ends it.
+    Each list is sorted by the colours that the neighbours inside the block determine.
     """
-    found = 0
-    for a in top_left:
+
+    top_left: Ints
+    top_right: Ints  # sorted by left colour
+    top_right_start: Longs  # (K+1,): where each left colour begins
+    bottom_left: Ints  # sorted by upper colour
+    bottom_left_start: Longs  # (K+1,): where each upper colour begins
+    bottom_right: Ints  # sorted by upper*K + left
+    bottom_right_start: Longs  # (K*K+1,): where each of these keys begins
+
+
+@flat_kernel
+def make_blocks(quads, lists, colours, out, limit):  # type: ignore[no-untyped-def]
+    """Write the blocks whose inner edges match to ``out``; returns how many there are.
+
+    ``quads``: colours by oriented piece and side; ``out``: int32 (size, 4), top left, top right, bottom left, bottom
+    right. Blocks that do not fit into ``out`` are counted only. The kernel stops at ``limit`` + 1 blocks.
+    """
+    count = 0
+    for a in lists.top_left:
         right, down = quads[a, 1], quads[a, 2]
-        for at_b in range(right_start[right], right_start[right + 1]):
-            b = top_right[at_b]
+        for at_b in range(lists.top_right_start[right], lists.top_right_start[right + 1]):
+            b = lists.top_right[at_b]
             if b >> 2 == a >> 2:
                 continue
-            for at_c in range(low_start[down], low_start[down + 1]):
-                c = low_left[at_c]
+            for at_c in range(lists.bottom_left_start[down], lists.bottom_left_start[down + 1]):
+                c = lists.bottom_left[at_c]
                 if c >> 2 == a >> 2 or c >> 2 == b >> 2:
                     continue
                 key = quads[b, 2] * colours + quads[c, 1]
-                for at_d in range(corner_start[key], corner_start[key + 1]):
-                    d = low_right[at_d]
+                for at_d in range(lists.bottom_right_start[key], lists.bottom_right_start[key + 1]):
+                    d = lists.bottom_right[at_d]
                     if d >> 2 == a >> 2 or d >> 2 == b >> 2 or d >> 2 == c >> 2:
                         continue
-                    if found < len(out):
-                        out[found, 0], out[found, 1], out[found, 2], out[found, 3] = a, b, c, d
-                    found += 1
-                    if found > limit:
-                        return found
-    return found
+                    if count < len(out):
+                        out[count, 0], out[count, 1], out[count, 2], out[count, 3] = a, b, c, d
+                    count += 1
+                    if count > limit:
+                        return count
+    return count
 
 
 class BlockTables(NamedTuple):
-    """``oriented`` (blocks, pieces a block); ``right``, ``down``, ``up``: number of the pair of colours on a side.
+    """The blocks of a puzzle. B: blocks; Q: numbered pairs of colours; a place is a cell of the board of blocks.
 
-    Blocks of one class of cells and one left pair stand together, sorted by their upper pair, from
-    ``start[class, left]`` to ``start[class, left + 1]``. ``class_of`` by place on the half-size board.
+    Blocks of one place class and one left pair are consecutive, sorted by their upper pair. Pair 0 is two grey sides.
     """
 
-    oriented: Ints
-    up: Ints
-    right: Ints
-    down: Ints
-    start: Longs
-    class_of: Ints
+    oriented: Ints  # (B, pieces of a block): the oriented pieces of a block
+    up: Ints  # (B,): number of the pair of colours on the upper side
+    right: Ints  # (B,): on the right side
+    down: Ints  # (B,): on the lower side
+    start: Longs  # (classes, Q+1): first block by place class and left pair, and the end
+    class_of: Ints  # (places,): place class
 
 
 class BlockState(NamedTuple):
-    """By level: the block laid, the next to try, the end of its list. ``used`` by piece; ``per_level`` counts nodes."""
+    """The state of a paused scan over blocks. L: places; a level is the number of blocks placed."""
 
-    laid: Longs
-    next_try: Longs
-    end_try: Longs
-    used: npt.NDArray[np.bool_]
-    per_level: Longs
-    first: Longs
-    counters: Longs
+    placed: Longs  # (L,): the block on each place
+    next_try: Longs  # (L,): by level, the next block to try
+    end_try: Longs  # (L,): by level, the end of the blocks to try
+    used: npt.NDArray[np.bool_]  # (pieces,): the piece is on the board
+    per_level: Longs  # (L+1,): nodes by level
+    first: Longs  # (L,): `placed` of the first solution
+    counters: Longs  # (COUNTERS,): see the names above
 
 
 @inline_flat_kernel
-def lower_bound(values, begin, end, wanted):  # type: ignore[no-untyped-def]
-    """First place in [begin, end) whose value is at least ``wanted``."""
+def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
+    """The first index in [begin, end) whose value is at least ``bound``, else ``end``."""
     while begin < end:
         middle = (begin + end) // 2
-        if values[middle] < wanted:
+        if values[middle] < bound:
             begin = middle + 1
         else:
             end = middle
@@ -90,9 +101,9 @@ def lower_bound(values, begin, end, wanted):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def scan(tables, state, width, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Go on for ``budget`` placements, to the end, or to the next solution; row by row, ``width`` blocks a row.
+    """Go on for ``budget`` nodes, or to the end, or to the next solution if ``stop_at_first``.
 
-    Pair 0 is two grey sides, and the only one on the rim.
+    Places are filled row by row, ``width`` blocks a row; a node is a placement.
     """
     counters = state.counters
     cells, size = len(tables.class_of), tables.oriented.shape[1]
@@ -104,18 +115,18 @@ def scan(tables, state, width, budget, stop_at_first):  # type: ignore[no-untype
             if level == cells:
                 if counters[SOLUTIONS] == 0:
                     for cell in range(cells):
-                        state.first[cell] = state.laid[cell]
+                        state.first[cell] = state.placed[cell]
                 counters[SOLUTIONS] += 1
                 counters[LEVEL] -= 1
                 for k in range(size):
-                    state.used[tables.oriented[state.laid[level - 1], k] >> 2] = False
+                    state.used[tables.oriented[state.placed[level - 1], k] >> 2] = False
                 if stop_at_first:
                     break
                 continue
-            left = tables.right[state.laid[level - 1]] if level % width else 0
-            up = tables.down[state.laid[level - width]] if level >= width else 0
-            kind = tables.class_of[level]
-            begin, end = tables.start[kind, left], tables.start[kind, left + 1]
+            left = tables.right[state.placed[level - 1]] if level % width else 0
+            up = tables.down[state.placed[level - width]] if level >= width else 0
+            place_class = tables.class_of[level]
+            begin, end = tables.start[place_class, left], tables.start[place_class, left + 1]
             first = lower_bound(tables.up, begin, end, up)
             state.next_try[level] = first
             state.end_try[level] = lower_bound(tables.up, first, end, up + 1)
@@ -134,11 +145,11 @@ def scan(tables, state, width, budget, stop_at_first):  # type: ignore[no-untype
                 continue
             counters[LEVEL] -= 1
             for k in range(size):
-                state.used[tables.oriented[state.laid[level - 1], k] >> 2] = False
+                state.used[tables.oriented[state.placed[level - 1], k] >> 2] = False
             continue
         for k in range(size):
             state.used[tables.oriented[block, k] >> 2] = True
-        state.laid[level] = block
+        state.placed[level] = block
         counters[NODES] += 1
         spent += 1
         state.per_level[level + 1] += 1

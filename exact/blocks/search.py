@@ -1,6 +1,8 @@
-"""Grouping as a paused search; with blocks of a single piece it is seed 003's plain zig-zag, twins told apart."""
+"""Grouping as a paused search (Jolivet 2008, 2.3); with blocks of one piece it is the zig-zag (2.1)."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,7 @@ from exact.blocks.kernel import (
     SOLUTIONS,
     BlockState,
     BlockTables,
+    CornerLists,
     make_blocks,
     scan,
 )
@@ -30,11 +33,27 @@ MAX_BLOCKS = 6_000_000
 
 
 class Blocks(CountedSearch):
-    """A paused row scan of ``puzzle`` over blocks of ``size`` x ``size`` pieces (1 or 2).
+    """A paused row scan over blocks (Jolivet 2008, 2.1 and 2.3). Nodes are placements; the empty board is one.
 
-    Jolivet 2008 (seed 003), 2.1 and 2.3. Nodes are placements, and the empty board is one. Identical pieces are told
-    apart (see `exact.piece_multiplicity`), and with ``all_four`` the equal rotations of symmetric pieces too.
-    Raises InputError for an odd side when ``size`` is 2, and for more than `MAX_BLOCKS` blocks.
+    Duplicate pieces are distinct (see `exact.piece_multiplicity`).
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    size : int
+        Blocks have ``size`` x ``size`` pieces; 1 or 2.
+    all_four : bool
+        The equal rotations of symmetric pieces are distinct too.
+
+    Attributes
+    ----------
+    by_class : dict
+        Number of blocks by class of places, whose key is `Puzzle.rim_sides` of the cells of a block.
+
+    Raises
+    ------
+    InputError
+        If a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
     """
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
@@ -49,7 +68,7 @@ class Blocks(CountedSearch):
         self.tables, self.by_class = _tables(puzzle, size, all_four)
         places = len(self.tables.class_of)
         self.state = BlockState(
-            laid=np.zeros(places, dtype=np.int64),
+            placed=np.zeros(places, dtype=np.int64),
             next_try=np.zeros(places, dtype=np.int64),
             end_try=np.zeros(places, dtype=np.int64),
             used=np.zeros(puzzle.cells, dtype=np.bool_),
@@ -63,9 +82,8 @@ class Blocks(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the first place's blocks that are done."""
-        kind = self.tables.class_of[0]
-        begin, end = int(self.tables.start[kind, 0]), int(self.state.end_try[0])
+        """Share of the blocks on the first place that are searched."""
+        begin, end = int(self.tables.start[self.tables.class_of[0], 0]), int(self.state.end_try[0])
         return explored_share([(max(0, int(self.state.next_try[0]) - begin - 1), end - begin)])
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
@@ -83,7 +101,7 @@ class Blocks(CountedSearch):
 
 
 def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
-    """2x2 grouping behind the single interface."""
+    """The solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
     search = Blocks(puzzle)
     status, solutions, seconds, first = run_request(search, request)
     details = {
@@ -94,13 +112,13 @@ def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
-    """The cells of a place of the half-size board, row by row."""
+    """The cells of a place of the board of blocks, row by row."""
     row, column = divmod(place, puzzle.width // size)
     return [(row * size + r) * puzzle.width + column * size + c for r in range(size) for c in range(size)]
 
 
 def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dict[tuple[tuple[bool, ...], ...], int]]:
-    """Blocks by class of places (rim and clues), and how many each class has."""
+    """The blocks, by class of places with equal rim and clues, and the number of blocks by rim."""
     clue_cells = {clue.cell for clue in puzzle.clues}
     classes: dict[tuple[object, ...], int] = {}
     class_of: list[int] = []
@@ -113,65 +131,75 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
         if key not in classes:
             classes[key] = len(classes)
             lists = [np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
-            room = MAX_BLOCKS - sum(map(len, groups))
-            groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, room))
+            most = MAX_BLOCKS - sum(map(len, groups))
+            groups.append(lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most))
             count[grey] = len(groups[-1])
         class_of.append(classes[key])
     oriented = np.concatenate(groups)
-    kind = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    place_class = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     up, right, down, left, pairs = _pairs(puzzle, oriented, size)
-    order = np.lexsort((up, left, kind))
-    place_of = kind[order] * pairs + left[order]
-    start = np.searchsorted(place_of, np.arange(len(groups) * pairs)).reshape(len(groups), pairs)
-    end = np.searchsorted(place_of, (np.arange(len(groups)) + 1) * pairs).reshape(-1, 1)
+    keys = place_class * pairs + left
+    order = np.argsort(keys * pairs + up, kind="stable")
+    keys = keys[order]
+    start = np.searchsorted(keys, np.arange(len(groups) * pairs)).reshape(len(groups), pairs)
+    end = np.searchsorted(keys, (np.arange(len(groups)) + 1) * pairs).reshape(-1, 1)
     tables = BlockTables(
-        np.ascontiguousarray(oriented[order]),
-        up[order],
-        right[order],
-        down[order],
-        np.ascontiguousarray(np.hstack([start, end])).astype(np.int64),
-        np.array(class_of, dtype=np.int32),
+        oriented=np.ascontiguousarray(oriented[order]),
+        up=up[order],
+        right=right[order],
+        down=down[order],
+        start=np.ascontiguousarray(np.hstack([start, end])).astype(np.int64),
+        class_of=np.array(class_of, dtype=np.int32),
     )
     return tables, count
 
 
 def _two_by_two(puzzle: Puzzle, lists: list[IntArray], most: int) -> IntArray:
-    """All 2x2 blocks of the oriented pieces in ``lists`` (top left, top right, low left, low right), up to ``most``."""
+    """All 2x2 blocks from the oriented pieces allowed on their four cells, row by row; at most ``most``."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
-    top_left, top_right, low_left, low_right = lists
-    keys = (
-        quads[top_right, 3],
-        quads[low_left, 0],
-        quads[low_right, 0].astype(np.int64) * colours + quads[low_right, 3],
+    top_left, top_right, bottom_left, bottom_right = lists
+    right, right_start = _sorted_by(top_right, quads[top_right, 3], colours)
+    left, left_start = _sorted_by(bottom_left, quads[bottom_left, 0], colours)
+    key = quads[bottom_right, 0].astype(np.int64) * colours + quads[bottom_right, 3]
+    corner, corner_start = _sorted_by(bottom_right, key, colours**2)
+    corner_lists = CornerLists(
+        top_left=top_left,
+        top_right=right,
+        top_right_start=right_start,
+        bottom_left=left,
+        bottom_left_start=left_start,
+        bottom_right=corner,
+        bottom_right_start=corner_start,
     )
-    sorted_lists = [
-        values[np.argsort(key, kind="stable")]
-        for values, key in zip((top_right, low_left, low_right), keys, strict=True)
-    ]
-    starts = [
-        np.searchsorted(np.sort(key), np.arange(limit + 1)).astype(np.int64)
-        for key, limit in zip(keys, (colours, colours, colours**2), strict=True)
-    ]
-    (b, c, d), (b_start, c_start, d_start) = sorted_lists, starts
-    room = 0
+    size = 0
     while True:
-        out = np.zeros((room, 4), dtype=np.int32)
-        found = int(make_blocks(quads, top_left, b, b_start, c, c_start, d, d_start, colours, out, most))
-        if found > most:
+        out = np.zeros((size, 4), dtype=np.int32)
+        count = int(make_blocks(quads, corner_lists, colours, out, most))
+        if count > most:
             raise InputError(f"more than {MAX_BLOCKS:,} blocks of 2x2 pieces; expected more colours")
-        if found <= room:
+        if count <= size:
             return out
-        room = found
+        size = count
+
+
+def _sorted_by(values: IntArray, key: npt.NDArray[Any], keys: int) -> tuple[IntArray, npt.NDArray[np.int64]]:
+    """``values`` sorted by ``key``, and where each key from 0 to ``keys`` begins."""
+    starts = np.searchsorted(np.sort(key), np.arange(keys + 1)).astype(np.int64)
+    return values[np.argsort(key, kind="stable")], starts
 
 
 def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray, int]:
-    """Number of the colours on each side of each block (0 = grey), and how many numbers there are."""
-    quads = puzzle.oriented[oriented]  # block, piece, side
+    """Numbers of the pairs of colours on the four sides of each block (0 = grey), and how many numbers there are."""
+    quads, colours = puzzle.oriented, puzzle.colours + 1
     ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # the two pieces of up, right, down, left
     codes = [
-        quads[:, first, side].astype(np.int64) * (puzzle.colours + 1) + quads[:, second, side]
+        quads[oriented[:, first], side] * colours + quads[oriented[:, second], side]
         for side, (first, second) in enumerate(ends)
     ]
-    known, numbers = np.unique(np.concatenate([np.zeros(1, dtype=np.int64), *codes]), return_inverse=True)
-    up, right, down, left = numbers[1:].astype(np.int32).reshape(4, -1)
-    return up, right, down, left, len(known)
+    used = np.zeros(colours**2, dtype=np.bool_)
+    used[0] = True
+    for code in codes:
+        used[code] = True
+    number = np.cumsum(used, dtype=np.int32) - 1
+    up, right, down, left = (number[code] for code in codes)
+    return up, right, down, left, int(number[-1]) + 1

@@ -1,1 +1,1 @@
-"""ColorPairs, the search of seed 000 (Benoist & Bourreau 2008), whole, each part switchable."""
+"""ColorPairs, the complete search of Benoist & Bourreau 2008; each part can be switched off."""

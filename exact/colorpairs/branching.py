@@ -1,13 +1,13 @@
-"""Where to branch and with which values (seed 000, 4.1 and 5.1)."""
+"""The choice of the cell to branch on and of its values (Benoist & Bourreau 2008, 4.1 and 5.1)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from exact.colorpairs.explain import explain_pair, fits, position
+from exact.colorpairs.explain import demand_side, explain_pair, fits
 from exact.colorpairs.moves import NO_CAUSE
 from exact.colorpairs.options import Heuristic
-from exact.colorpairs.state import CROWDED, PREEMPTED, PREEMPTIONS, State, Switches
+from exact.colorpairs.state import PREEMPTED, PREEMPTIONS, THREE_SIDED, State, Switches
 from exact.colorpairs.tables import SLOTS, Tables
 from lns_support.bits import bit, lowest_bit
 from lns_support.jit import inline_flat_kernel
@@ -23,44 +23,44 @@ _ROW_MAJOR = int(Heuristic.ROW_MAJOR)
 
 @inline_flat_kernel
 def available(s: State, w: Switches, pair: int) -> int:
-    """Pieces that Offer(pair) can count on: |Offer| - nbPreempted, |Offer| while a cell has three known sides."""
-    if w.preemption and s.counters[CROWDED] == 0:
-        return int(s.offer[pair] - s.taken[pair])
+    """Pieces available to a pair: |Offer| - nbPreempted, or |Offer| while a cell has three known sides (4.1)."""
+    if w.preemption and s.counters[THREE_SIDED] == 0:
+        return int(s.offer[pair] - s.nb_preempted[pair])
     return int(s.offer[pair])
 
 
 @inline_flat_kernel
 def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
-    """Mark the pieces of Offer(pair), all needed by Demand(pair); True when another demanded pair loses one (4.1)."""
-    disturbed = False
-    first_time = True
-    for i in range(t.member_start[pair], t.member_start[pair + 1]):
-        piece = t.member[i]
-        if s.where[piece] >= 0 or s.preempted_by[piece]:
+    """Preempt all pieces of Offer(pair), which Demand(pair) needs; True if another demanded pair loses one (4.1)."""
+    other_loses = False
+    is_first = True
+    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+        piece = t.pair_piece[i]
+        if s.cell_of[piece] >= 0 or s.preempted_by[piece]:
             continue
-        if first_time:
-            first_time = False
+        if is_first:
+            is_first = False
             s.counters[PREEMPTIONS] += 1
             if w.backjumping:
                 for word in range(t.words):
                     s.explanation[word] = 0
-                explain_pair(t, s, pair, s.taken[pair] > 0)
+                explain_pair(t, s, pair, s.nb_preempted[pair] > 0)
                 for word in range(t.words):
-                    s.reason[pair * t.words + word] = s.explanation[word]
+                    s.preemption_reason[pair * t.words + word] = s.explanation[word]
         s.preempted_by[piece] = pair
         s.preempted[s.counters[PREEMPTED]] = piece
         s.counters[PREEMPTED] += 1
         for j in range(t.piece_pair_count[piece]):
             other = t.piece_pairs[piece * SLOTS + j]
             if other != pair:
-                s.taken[other] += 1
-                disturbed |= s.demand[other] > 0
-    return disturbed
+                s.nb_preempted[other] += 1
+                other_loses |= s.demand[other] > 0
+    return other_loses
 
 
 @inline_flat_kernel
-def release(t: Tables, s: State, height: int) -> None:
-    """Undo the preemptions above ``height`` of their stack."""
+def undo_preemptions(t: Tables, s: State, height: int) -> None:
+    """Undo the preemptions above ``height`` of the stack of preempted pieces."""
     while s.counters[PREEMPTED] > height:
         s.counters[PREEMPTED] -= 1
         piece = s.preempted[s.counters[PREEMPTED]]
@@ -69,18 +69,19 @@ def release(t: Tables, s: State, height: int) -> None:
         for j in range(t.piece_pair_count[piece]):
             other = t.piece_pairs[piece * SLOTS + j]
             if other != pair:
-                s.taken[other] -= 1
+                s.nb_preempted[other] -= 1
 
 
 @inline_flat_kernel
 def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
-    """Contradiction, instantiation, preemption to a fixpoint: (contradicted pair or NO_CAUSE, forced cell or NO_CELL).
+    """Apply contradiction, instantiation and preemption until nothing changes (3.1, 4.1).
 
-    Called while no cell has three known sides, so that every surrounded cell demands one pair.
+    Returns (contradicted pair or NO_CAUSE, cell with a single piece or NO_CELL). Called while no cell has three known
+    sides, so every surrounded cell demands one pair.
     """
-    again = True
-    while again:
-        again = False
+    changed = True
+    while changed:
+        changed = False
         for word in range(t.words):
             cells = s.surrounded[word]
             while cells:
@@ -88,14 +89,14 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
                 cells &= cells - np.uint64(1)
                 pair = s.cell_pairs[cell * SLOTS]
                 demand = s.demand[pair]
-                pieces = s.offer[pair] - s.taken[pair]
+                pieces = s.offer[pair] - s.nb_preempted[pair]
                 if demand >= pieces:
                     if demand > pieces:
                         return pair, NO_CELL
                     if demand == 1 and w.instantiation:
                         return NO_CAUSE, cell
                     if w.preemption:
-                        again |= preempt(t, s, w, pair)
+                        changed |= preempt(t, s, w, pair)
     return NO_CAUSE, NO_CELL
 
 
@@ -103,16 +104,16 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
 def expected_offer(t: Tables, s: State, pair: int) -> float:
     """E(|Offer(pair)|): the sum over its pieces of P(piece -> pair) (5.1)."""
     total = 0.0
-    for i in range(t.member_start[pair], t.member_start[pair + 1]):
-        piece = t.member[i]
-        if s.where[piece] < 0:
+    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+        piece = t.pair_piece[i]
+        if s.cell_of[piece] < 0:
             total += probability(t, s, piece, pair)
     return total
 
 
 @inline_flat_kernel
 def probability(t: Tables, s: State, piece: int, pair: int) -> float:
-    """P(piece -> pair): that no other pair takes the piece, as if they were independent (5.1)."""
+    """P(piece -> pair): the probability that no other pair uses the piece, as if pairs were independent (5.1)."""
     product = 1.0
     for j in range(t.piece_pair_count[piece]):
         other = t.piece_pairs[piece * SLOTS + j]
@@ -138,8 +139,8 @@ def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
 
 
 @inline_flat_kernel
-def tightest_pair(t: Tables, s: State, w: Switches, cell: int) -> int:
-    """The pair with the fewest pieces among those that ``cell`` demands."""
+def smallest_offer_pair(t: Tables, s: State, w: Switches, cell: int) -> int:
+    """The pair with the fewest available pieces among those that ``cell`` demands."""
     best, fewest = 0, _BIG
     for i in range(s.cell_pair_count[cell]):
         pair = s.cell_pairs[cell * SLOTS + i]
@@ -150,24 +151,27 @@ def tightest_pair(t: Tables, s: State, w: Switches, cell: int) -> int:
 
 
 @inline_flat_kernel
-def crowded_cell(t: Tables, s: State, w: Switches) -> int:
-    """Motifs 1 and 2: a cell with four known sides, else with three; among equals the tightest."""
+def motif_1_2_cell(t: Tables, s: State, w: Switches) -> int:
+    """Motifs 1 and 2 (5.1): a cell with four known sides, else with three; among equals the one with fewest pieces."""
     best, best_score = NO_CELL, _BIG
     for word in range(t.words):
-        cells = s.crowded[word]
+        cells = s.three_sided[word]
         while cells:
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
-            score = s.offer[tightest_pair(t, s, w, cell)] - (s.known[cell] << 20)
+            score = s.offer[smallest_offer_pair(t, s, w, cell)] - (s.known_sides[cell] << 20)
             if score < best_score:
                 best, best_score = cell, score
     return best
 
 
 @inline_flat_kernel
-def motif_cell(t: Tables, s: State, w: Switches) -> int:
-    """Motif 3: two known sides and a surrounded neighbour; else motif 4: beside a cell with one known side and two
-    surrounded neighbours. Among equals the tightest; NO_CELL when there is none."""
+def motif_3_4_cell(t: Tables, s: State, w: Switches) -> int:
+    """Motifs 3 and 4 (5.1); NO_CELL if there is none.
+
+    Motif 3 is a cell with two known sides and a surrounded neighbour; motif 4 is a surrounded neighbour of a cell with
+    one known side and two surrounded neighbours. Among equals the cell with the fewest pieces is chosen.
+    """
     best, best_score = NO_CELL, _BIG
     for word in range(t.words):
         cells = s.surrounded[word]
@@ -175,7 +179,7 @@ def motif_cell(t: Tables, s: State, w: Switches) -> int:
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
             score = _BIG
-            if s.beside[cell]:
+            if s.surrounded_neighbours[cell]:
                 score = available(s, w, s.cell_pairs[cell * SLOTS])
             else:
                 for side in range(4):
@@ -183,8 +187,8 @@ def motif_cell(t: Tables, s: State, w: Switches) -> int:
                     if (
                         neighbour >= 0
                         and s.grid[neighbour] < 0
-                        and s.known[neighbour] == 1
-                        and s.beside[neighbour] >= 2
+                        and s.known_sides[neighbour] == 1
+                        and s.surrounded_neighbours[neighbour] >= 2
                     ):
                         score = available(s, w, s.cell_pairs[cell * SLOTS]) + (1 << 20)
             if score < best_score:
@@ -193,8 +197,8 @@ def motif_cell(t: Tables, s: State, w: Switches) -> int:
 
 
 @inline_flat_kernel
-def urgent_cell(t: Tables, s: State, w: Switches) -> int:
-    """The cell of the most urgent demanded pair."""
+def most_urgent_cell(t: Tables, s: State, w: Switches) -> int:
+    """A cell that demands the pair with the smallest `urgency`."""
     best, best_score = NO_CELL, 1e300
     for word in range(t.words):
         cells = s.surrounded[word]
@@ -211,23 +215,23 @@ def urgent_cell(t: Tables, s: State, w: Switches) -> int:
 
 @inline_flat_kernel
 def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> int:
-    """The oriented pieces to try on ``cell``, into ``s.values`` from ``start``; where they end.
+    """Write the oriented pieces to try on ``cell`` to ``s.values`` from ``start``; returns their end.
 
-    They fit all known sides; of identical pieces the first free one only; pieces that another pair has preempted are
-    left out while no cell has three known sides.
+    They match all known sides. Of duplicate pieces only the first free one is listed. Pieces that another pair preempts
+    are left out while no cell has three known sides.
     """
     end = start
-    respect_taken = w.preemption and s.counters[CROWDED] == 0
-    turn = position(t, s, cell, pair)
-    for i in range(t.entry_start[pair], t.entry_start[pair + 1]):
-        piece = t.entry[i] >> 2
-        if s.where[piece] >= 0:
+    skip_preempted = w.preemption and s.counters[THREE_SIDED] == 0
+    turn = demand_side(t, s, cell, pair)
+    for i in range(t.pair_oriented_start[pair], t.pair_oriented_start[pair + 1]):
+        piece = t.pair_oriented[i] >> 2
+        if s.cell_of[piece] >= 0:
             continue
-        if t.twin[piece] >= 0 and s.where[t.twin[piece]] < 0:
+        if t.previous_duplicate[piece] >= 0 and s.cell_of[t.previous_duplicate[piece]] < 0:
             continue
-        if respect_taken and s.preempted_by[piece] and s.preempted_by[piece] != pair:
+        if skip_preempted and s.preempted_by[piece] and s.preempted_by[piece] != pair:
             continue
-        oriented = piece * 4 + ((t.entry[i] + turn) & 3)
+        oriented = piece * 4 + ((t.pair_oriented[i] + turn) & 3)
         if fits(t, s, cell, oriented):
             s.values[end] = oriented
             end += 1
@@ -235,8 +239,11 @@ def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: i
 
 
 @inline_flat_kernel
-def starves(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
-    """Whether one more cell for ``pair`` is too many once ``piece`` is placed on a cell that demanded ``own``."""
+def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
+    """True if |Demand| exceeds |Offer| when one more cell demands ``pair``.
+
+    ``piece`` has just been placed on a cell that demanded the pair ``own``.
+    """
     spare = s.offer[pair] - s.demand[pair]
     if pair == own:
         spare += 1
@@ -249,8 +256,11 @@ def starves(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
 
 
 @inline_flat_kernel
-def survives(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
-    """False when placing ``oriented`` on ``cell`` is seen to fail without doing it: one pair at a time."""
+def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
+    """False if placing ``oriented`` on ``cell`` leads to a contradiction that shows without placing it.
+
+    The pairs of the piece and of the neighbours are checked one at a time. ``own``: the pair that the cell demands.
+    """
     piece = oriented >> 2
     for i in range(t.piece_pair_count[piece]):
         pair = t.piece_pairs[piece * SLOTS + i]
@@ -263,54 +273,54 @@ def survives(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
         base = neighbour * 4
         colour = t.quad[oriented * 4 + direction]
         before = s.side[base + ((direction + 1) & 3)]
-        if before >= 0 and starves(t, s, t.consecutive[before * t.colours + colour], piece, own):
+        if before >= 0 and exceeds_offer(t, s, t.consecutive[before * t.colours + colour], piece, own):
             return False
         after = s.side[base + ((direction + 3) & 3)]
-        if after >= 0 and starves(t, s, t.consecutive[colour * t.colours + after], piece, own):
+        if after >= 0 and exceeds_offer(t, s, t.consecutive[colour * t.colours + after], piece, own):
             return False
         across = s.side[base + direction]
-        if across >= 0 and starves(t, s, t.opposite[colour * t.colours + across], piece, own):
+        if across >= 0 and exceeds_offer(t, s, t.opposite[colour * t.colours + across], piece, own):
             return False
     return True
 
 
 @inline_flat_kernel
-def few_survivors(t: Tables, s: State, cell: int, pair: int) -> bool:
-    """Whether at most one value of ``cell`` passes `survives`; looks at no more than it must."""
-    turn = position(t, s, cell, pair)
-    found = 0
-    for i in range(t.entry_start[pair], t.entry_start[pair + 1]):
-        piece = t.entry[i] >> 2
-        if s.where[piece] >= 0 or (s.preempted_by[piece] and s.preempted_by[piece] != pair):
+def at_most_one_passes(t: Tables, s: State, cell: int, pair: int) -> bool:
+    """True if at most one value of ``cell`` passes `passes_quick_check`; stops at the second one."""
+    turn = demand_side(t, s, cell, pair)
+    passing = 0
+    for i in range(t.pair_oriented_start[pair], t.pair_oriented_start[pair + 1]):
+        piece = t.pair_oriented[i] >> 2
+        if s.cell_of[piece] >= 0 or (s.preempted_by[piece] and s.preempted_by[piece] != pair):
             continue
-        if t.twin[piece] >= 0 and s.where[t.twin[piece]] < 0:
+        if t.previous_duplicate[piece] >= 0 and s.cell_of[t.previous_duplicate[piece]] < 0:
             continue
-        oriented = piece * 4 + ((t.entry[i] + turn) & 3)
-        if fits(t, s, cell, oriented) and survives(t, s, cell, oriented, pair):
-            found += 1
-            if found > 1:
+        oriented = piece * 4 + ((t.pair_oriented[i] + turn) & 3)
+        if fits(t, s, cell, oriented) and passes_quick_check(t, s, cell, oriented, pair):
+            passing += 1
+            if passing > 1:
                 return False
     return True
 
 
 @inline_flat_kernel
 def sort_values(t: Tables, s: State, pair: int, start: int, end: int) -> None:
-    """Most probable pieces first (5.1); equals keep their order."""
+    """Sort the values by decreasing `probability` (5.1); the sort is stable."""
     for i in range(start, end):
         value = s.values[i]
-        worth = probability(t, s, value >> 2, pair)
+        chance = probability(t, s, value >> 2, pair)
         place = i
-        while place > start and s.worth[place - 1] < worth:
+        while place > start and s.value_probability[place - 1] < chance:
             s.values[place] = s.values[place - 1]
-            s.worth[place] = s.worth[place - 1]
+            s.value_probability[place] = s.value_probability[place - 1]
             place -= 1
         s.values[place] = value
-        s.worth[place] = worth
+        s.value_probability[place] = chance
 
 
 @inline_flat_kernel
-def lone_colour_cell(t: Tables, s: State, colour: int) -> int:
-    """The empty cell that asks for ``colour``."""
+def cell_demanding_colour(t: Tables, s: State, colour: int) -> int:
+    """The first empty cell with a known side of ``colour``."""
     for cell in range(t.cells):
         if s.grid[cell] < 0:
             for side in range(4):
@@ -321,23 +331,23 @@ def lone_colour_cell(t: Tables, s: State, colour: int) -> int:
 
 @inline_flat_kernel
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
-    """The orientations of the one free piece with ``colour`` that fit ``cell``; where they end in ``s.values``."""
+    """Write the orientations of free pieces with ``colour`` that match ``cell`` to ``s.values``; returns their end."""
     end = start
-    for i in range(t.holder_start[colour], t.holder_start[colour + 1]):
-        piece = t.holder[i]
-        if s.where[piece] >= 0:
+    for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
+        piece = t.colour_piece[i]
+        if s.cell_of[piece] >= 0:
             continue
         for rotation in range(4):
             oriented = piece * 4 + rotation
-            if looks_new(t, oriented) and fits(t, s, cell, oriented):
+            if is_first_equal_rotation(t, oriented) and fits(t, s, cell, oriented):
                 s.values[end] = oriented
                 end += 1
     return end
 
 
 @inline_flat_kernel
-def looks_new(t: Tables, oriented: int) -> bool:
-    """Whether no smaller rotation of the piece looks the same."""
+def is_first_equal_rotation(t: Tables, oriented: int) -> bool:
+    """True if no smaller rotation of the piece looks equal."""
     for rotation in range(oriented & 3):
         same = True
         for side in range(4):
@@ -348,6 +358,6 @@ def looks_new(t: Tables, oriented: int) -> bool:
 
 
 @inline_flat_kernel
-def has_bit(s: State, level: int) -> bool:
-    """Whether the explanation holds ``level``."""
+def explains_level(s: State, level: int) -> bool:
+    """True if the explanation contains ``level``."""
     return bool(s.explanation[level >> 6] & bit(level))

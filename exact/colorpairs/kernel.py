@@ -1,6 +1,6 @@
-"""The search: one loop that opens a frame (chooses a cell), tries its values, fails and jumps back. No recursion.
+"""The search loop: open a frame (choose a cell), try its values, and jump back after a failure.
 
-``counters[TRYING]`` says whether the frame of the current depth is open, so that the loop can pause after any node.
+``counters[FRAME_OPEN]`` says whether the frame of the current depth is open, so that the loop can pause after any node.
 """
 
 from __future__ import annotations
@@ -9,35 +9,35 @@ import numpy as np
 
 from exact.colorpairs.branching import (
     NO_CELL,
-    crowded_cell,
-    few_survivors,
-    has_bit,
+    at_most_one_passes,
+    cell_demanding_colour,
+    explains_level,
     list_colour_values,
     list_values,
-    lone_colour_cell,
-    motif_cell,
+    most_urgent_cell,
+    motif_1_2_cell,
+    motif_3_4_cell,
     propagate,
-    release,
+    smallest_offer_pair,
     sort_values,
-    tightest_pair,
-    urgent_cell,
+    undo_preemptions,
 )
 from exact.colorpairs.colours import colour_cause
 from exact.colorpairs.explain import explain, explain_values
 from exact.colorpairs.moves import assign, show_side, unassign
 from exact.colorpairs.state import (
     CONTRADICTIONS,
-    CROWDED,
     DEEPEST,
     DEPTH,
     EXHAUSTED,
+    FRAME_OPEN,
     LEVELS_JUMPED,
     NODES,
     PREEMPTED,
     ROOT,
-    SHAVED,
+    SHAVING_TESTS,
     SOLUTIONS,
-    TRYING,
+    THREE_SIDED,
     State,
     Switches,
 )
@@ -48,7 +48,7 @@ from lns_support.jit import flat_kernel, inline_flat_kernel
 
 @flat_kernel
 def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray) -> bool:
-    """Show the rim, then place the clues; False when a pair is contradicted at once."""
+    """Set the sides known from the rim and place the clues; False if that is a contradiction already."""
     for cell in range(t.cells):
         for side in range(4):
             if t.neighbour[cell * 4 + side] < 0 and show_side(t, s, cell, side, 0) >= 0:
@@ -62,7 +62,7 @@ def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray
 
 @inline_flat_kernel
 def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, colours: bool) -> tuple[int, int]:
-    """`assign`, then the bounds on single colours where they are switched on."""
+    """`assign`, then the bounds on single colours if they are switched on; (cause or NO_CAUSE, sides shown)."""
     cause, shown = assign(t, s, cell, oriented, depth, depth, colours)
     if cause < 0 and colours:
         cause = colour_cause(t, s, w, oriented)
@@ -71,11 +71,12 @@ def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int
 
 @inline_flat_kernel
 def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: bool) -> tuple[int, int, bool]:
-    """Try each value of each surrounded cell (5.1): (cell with at most one value left or NO_CELL, end of its values,
-    whether the node is contradicted whatever the cell, explained in ``s.explanation``).
+    """Shaving (5.1): try each value of each surrounded cell.
 
-    Called while every surrounded cell demands one pair; `few_survivors` finds the cells worth the real trial.
-    What refuted the other values of that cell is added to the frame's conflict.
+    Returns (a cell with at most one value left or NO_CELL, the end of its values, True if the node is contradicted
+    whatever the cell holds). In the last case the reason is in ``s.explanation``. Called while every surrounded cell
+    demands one pair. Only cells that pass `at_most_one_passes` are tried. The reasons against the other values of the
+    returned cell are added to the conflict of the frame.
     """
     conflict = depth * t.words
     for word in range(t.words):
@@ -84,14 +85,14 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: boo
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
             pair = s.cell_pairs[cell * SLOTS]
-            if not few_survivors(t, s, cell, pair):
+            if not at_most_one_passes(t, s, cell, pair):
                 continue
             end = list_values(t, s, w, cell, pair, start)
             kept = start
             for i in range(start, end):
                 value = s.values[i]
                 cause, shown = place(t, s, w, cell, value, depth, colours)
-                s.counters[SHAVED] += 1
+                s.counters[SHAVING_TESTS] += 1
                 if cause < 0:
                     s.values[kept] = value
                     kept += 1
@@ -100,7 +101,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: boo
                     for k in range(t.words):
                         s.conflict[conflict + k] |= s.explanation[k]
                 unassign(t, s, cell, shown, depth, colours)
-                if cause >= 0 and w.backjumping and not has_bit(s, depth):
+                if cause >= 0 and w.backjumping and not explains_level(s, depth):
                     return cell, start, True
                 if kept > start + 1:
                     break
@@ -119,25 +120,25 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
     start = s.frame_end[depth - 1] if depth else 0
     for word in range(t.words):
         s.conflict[depth * t.words + word] = 0
-    s.preempted_mark[depth] = s.counters[PREEMPTED]
+    s.preempted_height[depth] = s.counters[PREEMPTED]
     s.frame_next[depth] = start
     s.frame_pair[depth] = 0
     cell = NO_CELL
-    if s.counters[CROWDED]:
-        cell = crowded_cell(t, s, w)
+    if s.counters[THREE_SIDED]:
+        cell = motif_1_2_cell(t, s, w)
     else:
         cause, cell = propagate(t, s, w)
         if cause >= 0:
             s.counters[CONTRADICTIONS] += 1
             if w.backjumping:
-                explain(t, s, cause, s.taken[cause] > 0)
+                explain(t, s, cause, s.nb_preempted[cause] > 0)
             return False
     if cell == NO_CELL and w.single_colours and w.instantiation and depth:
         last = s.grid[s.frame_cell[depth - 1]]
         for side in range(4):
             colour = t.quad[last * 4 + side]
-            if colour and s.asking[colour] == 1 and s.having[colour] == 1:
-                cell = lone_colour_cell(t, s, colour)
+            if colour and s.colour_demand[colour] == 1 and s.colour_offer[colour] == 1:
+                cell = cell_demanding_colour(t, s, colour)
                 s.frame_cell[depth] = cell
                 s.frame_pair[depth] = -1 - colour
                 s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
@@ -151,10 +152,10 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
             s.frame_end[depth] = end
             return True
     if cell == NO_CELL and w.motifs:
-        cell = motif_cell(t, s, w)
+        cell = motif_3_4_cell(t, s, w)
     if cell == NO_CELL:
-        cell = urgent_cell(t, s, w)
-    pair = tightest_pair(t, s, w, cell)
+        cell = most_urgent_cell(t, s, w)
+    pair = smallest_offer_pair(t, s, w, cell)
     s.frame_cell[depth] = cell
     s.frame_pair[depth] = pair
     s.frame_end[depth] = list_values(t, s, w, cell, pair, start)
@@ -165,19 +166,19 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
 
 @flat_kernel
 def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_first: bool) -> None:
-    """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution when ``stop_at_first``.
+    """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
-    A node is a placement tried: a piece that fits all known sides of the chosen cell. ``empty``: cells without a clue.
+    A node is a placement tried: a piece that matches all known sides of the chosen cell. ``empty``: cells without clue.
     """
     words = t.words
     colours = w.single_colours or w.shared_edges or w.cycles
     depth = s.counters[DEPTH]
-    trying = s.counters[TRYING] != 0
+    frame_open = s.counters[FRAME_OPEN] != 0
     limit = s.counters[NODES] + budget
     while True:
         failed = False
-        if not trying:
-            trying = True
+        if not frame_open:
+            frame_open = True
             if not open_frame(t, s, w, depth, colours):
                 failed = True
                 for k in range(words):
@@ -187,8 +188,8 @@ def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_fi
             if w.backjumping:
                 for k in range(words):
                     s.explanation[k] = s.conflict[depth * words + k]
-                respect_taken = w.preemption and s.counters[CROWDED] == 0
-                explain_values(t, s, s.frame_cell[depth], s.frame_pair[depth], respect_taken)
+                skip_preempted = w.preemption and s.counters[THREE_SIDED] == 0
+                explain_values(t, s, s.frame_cell[depth], s.frame_pair[depth], skip_preempted)
                 for k in range(words):
                     s.conflict[depth * words + k] = s.explanation[k]
         else:
@@ -201,14 +202,14 @@ def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_fi
             cause, shown = place(t, s, w, cell, value, depth, colours)
             if cause < 0 and depth + 1 < empty:
                 depth += 1
-                trying = False
+                frame_open = False
                 if depth > s.counters[DEEPEST]:
                     s.counters[DEEPEST] = depth
                 continue
             if cause < 0:
                 if s.counters[SOLUTIONS] == 0:
                     for c in range(t.cells):
-                        s.first[c] = s.grid[c]
+                        s.first_solution[c] = s.grid[c]
                 s.counters[SOLUTIONS] += 1
                 s.counters[DEEPEST] = empty
                 unassign(t, s, cell, shown, depth, colours)
@@ -222,7 +223,7 @@ def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_fi
                 explain(t, s, cause, False)
             unassign(t, s, cell, shown, depth, colours)
             if w.backjumping:
-                if has_bit(s, depth):
+                if explains_level(s, depth):
                     for k in range(words):
                         s.conflict[depth * words + k] |= s.explanation[k]
                     s.conflict[depth * words + (depth >> 6)] &= ~bit(depth)
@@ -245,8 +246,8 @@ def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_fi
                 s.conflict[target * words + k] |= s.conflict[depth * words + k]
             s.conflict[target * words + (target >> 6)] &= ~bit(target)
             while depth > target:
-                release(t, s, s.preempted_mark[depth])
+                undo_preemptions(t, s, s.preempted_height[depth])
                 depth -= 1
                 unassign(t, s, s.frame_cell[depth], 4, depth, colours)
     s.counters[DEPTH] = depth
-    s.counters[TRYING] = trying
+    s.counters[FRAME_OPEN] = frame_open

@@ -1,4 +1,4 @@
-"""The switches of ColorPairs: each part of seed 000 can be taken away, so that its worth can be measured."""
+"""The parts of ColorPairs (Benoist & Bourreau 2008) that can be switched off, so that their effect can be measured."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lns_support.errors import InputError
 
 
 class Heuristic(IntEnum):
-    """Which pair is the most urgent (seed 000, 5.1).
+    """The criterion for the pair to branch on (Benoist & Bourreau 2008, 5.1).
 
-    ROW_MAJOR is not the paper's: the first surrounded cell in reading order, for loose puzzles (docs/seed-000.md).
+    ROW_MAJOR is not in the paper: it takes the first surrounded cell in reading order, for puzzles with few colours.
     """
 
     MIN_OFFER = 0
@@ -24,12 +24,12 @@ class Heuristic(IntEnum):
 
     @property
     def label(self) -> str:
-        """The paper's name in the form of the command line: 'min-expected-gap'."""
+        """The name on the command line, such as 'min-expected-gap'."""
         return self.name.lower().replace("_", "-")
 
     @classmethod
     def of(cls, label: str) -> Heuristic:
-        """Raises InputError for an unknown name."""
+        """The heuristic with that `label`. Raises InputError if there is none."""
         labels = {heuristic.label: heuristic for heuristic in cls}
         if label not in labels:
             near = get_close_matches(label, labels, n=1)
@@ -40,15 +40,38 @@ class Heuristic(IntEnum):
 
 @dataclass(frozen=True)
 class Options:
-    """The default: MinExpectedGap and all filters, without shaving and the bounds of 4.2 (docs/seed-000.md).
+    """Parts of ColorPairs. The default is MinExpectedGap with all filters, without shaving and the bounds of 4.2.
 
-    heuristic: which demanded pair to branch on; motifs: special motifs 3 and 4 come first (5.1; 1 and 2,
-    cells with three or four known sides, always do: preemption rests on it);
-    instantiation: a pair with one piece and one cell is placed at once (3.1); opposite: opposite pairs too (3.2);
-    preemption: pieces taken by a pair with as many pieces as cells (4.1); backjumping: conflict-directed (5.2);
-    shaving: try every piece of every surrounded cell at each node (5.1); values: try probable pieces first (5.1);
-    single_colours: offer and demand of single colours (end of 3.2); shared_edges: the bound 2 h(N) and
-    cycles: chains of rim pieces that close too early (both 4.2).
+    Parameters
+    ----------
+    heuristic : Heuristic
+        Which demanded pair to branch on (5.1).
+    motifs : bool
+        Cells of the motifs 3 and 4 come before the heuristic (5.1). Motifs 1 and 2, cells with three or four known
+        sides, always come first, because preemption requires it.
+    instantiation : bool
+        A pair with one piece and one cell is placed at once (3.1).
+    opposite : bool
+        Pairs of opposite sides are used too (3.2).
+    preemption : bool
+        Pieces of a pair with as many pieces as cells are not offered to other pairs (4.1).
+    backjumping : bool
+        Conflict-directed backjumping (5.2).
+    shaving : bool
+        Try every piece of every surrounded cell at each node (5.1).
+    values : bool
+        Try the most probable pieces first (5.1).
+    single_colours : bool
+        Offer and demand of single colours (end of 3.2).
+    shared_edges : bool
+        The bound 2 h(N) on edges between free pieces (4.2).
+    cycles : bool
+        Chains of rim pieces that close too early (4.2).
+
+    References
+    ----------
+    T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008; the numbers
+    are its sections.
     """
 
     heuristic: Heuristic = Heuristic.MIN_EXPECTED_GAP

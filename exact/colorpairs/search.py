@@ -1,4 +1,4 @@
-"""ColorPairs as a paused search: friendly values around the kernel."""
+"""ColorPairs as a paused search of a puzzle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from exact.colorpairs.state import (
     LEVELS_JUMPED,
     NODES,
     PREEMPTIONS,
-    SHAVED,
+    SHAVING_TESTS,
     SOLUTIONS,
     Switches,
     empty_state,
@@ -29,9 +29,18 @@ from instances.puzzle import Puzzle
 
 
 class ColorPairs(CountedSearch):
-    """A paused ColorPairs search of ``puzzle``; `exact.driver.run_search` runs it.
+    """A paused ColorPairs search (Benoist & Bourreau 2008); `exact.driver.run_search` runs it.
 
-    Raises InputError for more colours than the tables take.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    options : Options, optional
+        Parts of the method to switch on or off.
+
+    Raises
+    ------
+    InputError
+        If there are more colours than the tables take.
     """
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
@@ -39,26 +48,28 @@ class ColorPairs(CountedSearch):
     def __init__(self, puzzle: Puzzle, options: Options | None = None) -> None:
         self.puzzle = puzzle
         self.options = Options() if options is None else options
-        if min(puzzle.width, puzzle.height) < 2:  # its rim is no ring
+        if min(puzzle.width, puzzle.height) < 2:  # the rim is not a closed ring
             self.options = replace(self.options, cycles=False)
-        self.kinds = merge_duplicates(puzzle)
-        self._tables, self._kind_of_piece = build_tables(self.kinds, self.options)
+        self.classes = merge_duplicates(puzzle)
+        self._tables, self._class_of_piece = build_tables(self.classes, self.options)
         self._state = empty_state(self._tables, self.options)
         self.counters = self._state.counters
         self._switches = Switches.of(self.options)
-        first_piece = {kind: piece for piece, kind in reversed(list(enumerate(self._kind_of_piece)))}
-        clues = [(cell, first_piece[kind] * 4 + turn) for cell, (kind, turn) in sorted(self.kinds.clue_kind.items())]
+        first_piece = {number: piece for piece, number in reversed(list(enumerate(self._class_of_piece)))}
+        clues = [
+            (cell, first_piece[number] * 4 + turn) for cell, (number, turn) in sorted(self.classes.clue_class.items())
+        ]
         self._empty = puzzle.cells - len(clues)
         cells, values = np.array(clues, dtype=np.int32).reshape(-1, 2).T.copy()
         if not prepare(self._tables, self._state, cells, values):
             self._state.counters[EXHAUSTED] = 1
         elif self._empty == 0:
-            self._state.first[:] = self._state.grid
+            self._state.first_solution[:] = self._state.grid
             self._state.counters[[SOLUTIONS, EXHAUSTED]] = 1
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is done, as if sibling subtrees were equal."""
+        """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
         if self.exhausted:
             return 1.0
         depth = int(self._state.counters[DEPTH])
@@ -71,14 +82,14 @@ class ColorPairs(CountedSearch):
 
     @property
     def details(self) -> dict[str, float]:
-        """Figures of the method so far."""
+        """Counts of the method so far, by name."""
         counters = self._state.counters
         return {
             "deepest": float(counters[DEEPEST]),
             "contradictions": float(counters[CONTRADICTIONS]),
             "preemptions": float(counters[PREEMPTIONS]),
             "levels_jumped": float(counters[LEVELS_JUMPED]),
-            "shaving_tests": float(counters[SHAVED]),
+            "shaving_tests": float(counters[SHAVING_TESTS]),
         }
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
@@ -90,5 +101,5 @@ class ColorPairs(CountedSearch):
         """The first solution found, None before there is one."""
         if self.solutions == 0:
             return None
-        oriented = [self._kind_of_piece[value >> 2] * 4 + (value & 3) for value in self._state.first.tolist()]
-        return self.kinds.board(oriented)
+        oriented = [self._class_of_piece[value >> 2] * 4 + (value & 3) for value in self._state.first_solution.tolist()]
+        return self.classes.board(oriented)

@@ -1,4 +1,4 @@
-"""Everything that a paused ColorPairs search needs to go on, as flat arrays."""
+"""The state of a paused ColorPairs search, as flat arrays."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from exact.colorpairs.tables import I32, SLOTS, Tables
 U64 = npt.NDArray[np.uint64]
 
 # counters
-DEPTH, NODES, SOLUTIONS, EXHAUSTED, TRYING, CROWDED, PREEMPTED = range(7)
-CONTRADICTIONS, PREEMPTIONS, LEVELS_JUMPED, SHAVED, DEEPEST = range(7, 12)
+DEPTH, NODES, SOLUTIONS, EXHAUSTED, FRAME_OPEN, THREE_SIDED, PREEMPTED = range(7)
+CONTRADICTIONS, PREEMPTIONS, LEVELS_JUMPED, SHAVING_TESTS, DEEPEST = range(7, 12)
 COUNTERS = 12
 
 UNKNOWN = -1
-ROOT = -1  # level of a clue: no choice put it there
+ROOT = -1  # level of a clue, which is placed before any choice
 
 
 class Switches(NamedTuple):
-    """`Options` as the kernels see them."""
+    """`Options` in the form that the kernels take."""
 
     heuristic: int
     motifs: bool
@@ -42,63 +42,56 @@ class Switches(NamedTuple):
 
 
 class State(NamedTuple):
-    """Sets of cells, pieces and levels are bit vectors of ``words`` 64-bit words; "level" = depth of a placement.
+    """The arrays of a paused search. A *level* is the depth of a placement in the tree; clues have the level `ROOT`.
 
-    Board: ``grid[cell]`` = piece*4 + rotation or -1, ``where[piece]`` = cell or -1, ``level[cell]`` (`ROOT` for clues),
-    ``side[cell*4 + side]`` = colour shown by a neighbour or the rim, -1 = unknown; ``known[cell]`` = how many.
-    ColorPairs: ``offer[pair]`` = |Offer|, ``demand[pair]`` = |Demand|, ``demand_set`` = Demand as a set of cells,
-    ``cell_pairs[cell*6 + i]``, ``cell_pair_count``: the pairs that a cell demands.
-    Branching: ``surrounded`` = empty cells with two or more known sides, ``crowded`` = three or more (their number is
-    counters[CROWDED]), ``beside[cell]`` = surrounded neighbours of a cell.
-    Preemption: ``preempted_by[piece]`` = pair or 0, ``taken[pair]`` = nbPreempted: pieces of Offer taken by others;
-    ``preempted`` = stack of pieces, ``preempted_mark[level]`` = its height before that level's preemptions;
-    ``reason[pair]`` = explanation of the preemption by that pair, as a set of levels.
-    Colours: ``half_edges[k]`` on free pieces, ``wanted[k]`` sides shown to empty cells, ``having[k]`` free pieces,
-    ``asking[k]`` empty cells.
-    Frames, by level: ``frame_cell``; ``frame_pair``, whose pieces were listed (-1 - colour for those of a colour);
-    ``frame_next``, ``frame_end`` into ``values`` (piece*4 + rotation still to try; ``worth``: their probability);
-    ``conflict`` = levels that explain the failures so far; ``undo_pairs[level*4 + side]`` = a neighbour's pair count.
-    ``explanation``: the last contradiction's levels. ``chain``: colours of a rim chain. ``first``: a solution.
+    Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
     """
 
-    counters: npt.NDArray[np.int64]
-    grid: I32
-    where: I32
-    level: I32
-    side: I32
-    known: I32
-    offer: I32
-    demand: I32
-    demand_set: U64
-    cell_pairs: I32
-    cell_pair_count: I32
-    surrounded: U64
-    crowded: U64
-    beside: I32
-    preempted_by: I32
-    taken: I32
-    preempted: I32
-    preempted_mark: I32
-    reason: U64
-    half_edges: I32
-    wanted: I32
-    having: I32
-    asking: I32
-    frame_cell: I32
-    frame_pair: I32
-    frame_next: I32
-    frame_end: I32
-    values: I32
-    worth: npt.NDArray[np.float64]
-    conflict: U64
-    undo_pairs: I32
-    explanation: U64
-    chain: I32
-    first: I32
+    counters: npt.NDArray[np.int64]  # (COUNTERS,): see the names above
+    # the board
+    grid: I32  # (C,): piece*4 + rotation on a cell, -1 = empty
+    cell_of: I32  # (C,): cell of a piece, -1 = free
+    level: I32  # (C,): level of the placement on a cell
+    side: I32  # (C*4,): colour that a neighbour or the rim shows to a side of a cell, -1 = unknown
+    known_sides: I32  # (C,): how many sides of a cell are known
+    # ColorPairs (3.1, 3.2)
+    offer: I32  # (P,): |Offer(pair)|
+    demand: I32  # (P,): |Demand(pair)|
+    demand_set: U64  # (P*W,): Demand(pair) as a set of cells
+    cell_pairs: I32  # (C*6,): the pairs that a cell demands
+    cell_pair_count: I32  # (C,): how many
+    # branching (5.1)
+    surrounded: U64  # (W,): empty cells with two or more known sides
+    three_sided: U64  # (W,): empty cells with three or more; their number is counters[THREE_SIDED]
+    surrounded_neighbours: I32  # (C,): neighbours of a cell in `surrounded`
+    # preemption (4.1)
+    preempted_by: I32  # (C,): the pair that preempts a piece, 0 = none
+    nb_preempted: I32  # (P,): pieces of Offer(pair) that other pairs preempt
+    preempted: I32  # (C,): stack of preempted pieces; its height is counters[PREEMPTED]
+    preempted_height: I32  # (C+1,): by level, the height of that stack before the preemptions of the level
+    preemption_reason: U64  # (P*W,): explanation of the preemption by a pair, as a set of levels
+    # single colours (3.2, 4.2)
+    half_edges: I32  # (K,): sides of free pieces with a colour
+    demanded_edges: I32  # (K,): known sides of empty cells with a colour
+    colour_offer: I32  # (K,): free pieces with a colour
+    colour_demand: I32  # (K,): empty cells with a known side of a colour
+    # frames of the search, by level
+    frame_cell: I32  # (C+1,): the cell chosen
+    frame_pair: I32  # (C+1,): the pair whose pieces were listed; -1 - colour where it was a single colour
+    frame_next: I32  # (C+1,): index of the next value to try
+    frame_end: I32  # (C+1,): end of the level's values
+    values: I32  # piece*4 + rotation to try, level after level
+    value_probability: npt.NDArray[np.float64]  # the probability of each value
+    conflict: U64  # ((C+1)*W,): levels that explain the failures so far
+    pairs_before: I32  # ((C+1)*4,): `cell_pair_count` of the neighbour at each side before the placement
+    # other
+    explanation: U64  # (W,): levels that explain the last contradiction
+    chain: I32  # (rim pieces + 2,): colours of a chain of rim pieces
+    first_solution: I32  # (C,): `grid` of the first solution
 
 
 def empty_state(tables: Tables, options: Options) -> State:
-    """The empty board with its rim: no demand yet (see `exact.colorpairs.search.ColorPairs`)."""
+    """The state of the empty board, before the rim and the clues are placed (see `exact.colorpairs.kernel.prepare`)."""
     cells, pairs, words = tables.cells, len(tables.pair_first), tables.words
 
     def ints(*shape: int, fill: int = 0) -> I32:
@@ -107,44 +100,44 @@ def empty_state(tables: Tables, options: Options) -> State:
     def bits(*shape: int) -> U64:
         return np.zeros(int(np.prod(shape)), dtype=np.uint64)
 
-    offer = np.diff(tables.member_start).astype(np.int32)
+    offer = np.diff(tables.pair_piece_start).astype(np.int32)
     if not options.opposite:
-        offer[tables.pair_span == 2] += 1 << 20  # so many pieces that the pair never says anything
-    longest = int(np.diff(tables.entry_start).max(initial=0))
+        offer[tables.pair_span == 2] += 1 << 20  # so many pieces that the pair causes no deduction
+    longest = int(np.diff(tables.pair_oriented_start).max(initial=0))
     colour_rows = tables.quad.reshape(-1, 4)[::4]
     return State(
         counters=np.zeros(COUNTERS, dtype=np.int64),
         grid=ints(cells, fill=-1),
-        where=ints(cells, fill=-1),
+        cell_of=ints(cells, fill=-1),
         level=ints(cells, fill=ROOT),
         side=ints(cells, 4, fill=UNKNOWN),
-        known=ints(cells),
+        known_sides=ints(cells),
         offer=offer,
         demand=ints(pairs),
         demand_set=bits(pairs, words),
         cell_pairs=ints(cells, SLOTS),
         cell_pair_count=ints(cells),
         surrounded=bits(words),
-        crowded=bits(words),
-        beside=ints(cells),
+        three_sided=bits(words),
+        surrounded_neighbours=ints(cells),
         preempted_by=ints(cells),
-        taken=ints(pairs),
+        nb_preempted=ints(pairs),
         preempted=ints(cells),
-        preempted_mark=ints(cells + 1),
-        reason=bits(pairs, words),
+        preempted_height=ints(cells + 1),
+        preemption_reason=bits(pairs, words),
         half_edges=np.bincount(colour_rows.ravel(), minlength=tables.colours).astype(np.int32),
-        wanted=ints(tables.colours),
-        having=np.diff(tables.holder_start).astype(np.int32),
-        asking=ints(tables.colours),
+        demanded_edges=ints(tables.colours),
+        colour_offer=np.diff(tables.colour_piece_start).astype(np.int32),
+        colour_demand=ints(tables.colours),
         frame_cell=ints(cells + 1, fill=-1),
         frame_pair=ints(cells + 1),
         frame_next=ints(cells + 1),
         frame_end=ints(cells + 1),
         values=ints((cells + 1) * max(longest, 4)),
-        worth=np.zeros((cells + 1) * max(longest, 4)),
+        value_probability=np.zeros((cells + 1) * max(longest, 4)),
         conflict=bits(cells + 1, words),
-        undo_pairs=ints(cells + 1, 4),
+        pairs_before=ints(cells + 1, 4),
         explanation=bits(words),
         chain=ints(tables.rim_pieces + 2),
-        first=ints(cells, fill=-1),
+        first_solution=ints(cells, fill=-1),
     )

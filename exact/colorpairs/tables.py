@@ -1,4 +1,4 @@
-"""What never changes during a search: oriented pieces, colour pairs and their members, the board's neighbours."""
+"""The constant tables of a ColorPairs search: oriented pieces, colour pairs and their pieces, neighbours of cells."""
 
 from __future__ import annotations
 
@@ -14,64 +14,56 @@ from lns_support.errors import InputError
 
 I32 = npt.NDArray[np.int32]
 MAX_COLOURS = 4096
-SLOTS = 6  # pairs of a piece or of a cell: four consecutive, two opposite
+SLOTS = 6  # at most so many pairs has a piece or a cell: four consecutive, two opposite
 
 
 class Tables(NamedTuple):
-    """Flat arrays for the kernels. A *piece* here is a member of a kind: twins are neighbours in the numbering.
+    """Sizes and flat arrays for the kernels. Pieces are numbered class by class, so duplicates are consecutive.
 
-    ``quad[(piece*4 + rotation)*4 + side]``: colour, dense numbers, 0 = grey.
-    ``consecutive[k1*K + k2]``, ``opposite[k1*K + k2]``: number of the pair, 0 where no piece has it.
-    ``pair_first``, ``pair_second``, ``pair_span`` (1 consecutive, 2 opposite): a pair's colours.
-    ``piece_pairs[piece*6 + i]``, ``piece_pair_count``: the pairs of a piece, each once.
-    ``entry``: ``piece*4 + rotation`` so that side 0 shows the pair's first colour, side ``span`` its second; those of
-    pair p from ``entry_start[p]`` to ``entry_start[p+1]``; orientations that look alike once.
-    ``member``, ``member_start``: the pieces of a pair, each once: Offer(p) and Unavailable(p) together.
-    ``holder``, ``holder_start``: the pieces that have a colour.
-    ``neighbour[cell*4 + side]``: cell, -1 beyond the rim. ``twin``: the identical piece before this one, -1 = none.
+    N: pieces, C: cells, P: pairs (pair 0 stands for pairs that no piece has), K: colours (0 = grey).
     """
 
-    colours: int
-    pieces: int
-    cells: int
-    words: int
-    rim_pieces: int
-    quad: I32
-    consecutive: I32
-    opposite: I32
-    pair_first: I32
-    pair_second: I32
-    pair_span: I32
-    piece_pairs: I32
-    piece_pair_count: I32
-    entry: I32
-    entry_start: I32
-    member: I32
-    member_start: I32
-    holder: I32
-    holder_start: I32
-    neighbour: I32
-    twin: I32
+    colours: int  # K
+    pieces: int  # N
+    cells: int  # C
+    words: int  # 64-bit words of a set of cells
+    rim_pieces: int  # pieces with a grey side
+    quad: I32  # (N*16,): colour by piece, rotation and side
+    consecutive: I32  # (K*K,): the pair (k1, k2) of consecutive sides, clockwise
+    opposite: I32  # (K*K,): the pair (k1, k2) of opposite sides, symmetric
+    pair_first: I32  # (P,): first colour of a pair
+    pair_second: I32  # (P,): second colour of a pair
+    pair_span: I32  # (P,): 1 for consecutive, 2 for opposite sides
+    piece_pairs: I32  # (N*6,): the pairs of a piece, each once
+    piece_pair_count: I32  # (N,): how many
+    pair_oriented: I32  # piece*4 + rotation with the pair's colours on sides 0 and `pair_span`, pair after pair
+    pair_oriented_start: I32  # (P+1,): where each pair begins; orientations that look equal occur once
+    pair_piece: I32  # the pieces of a pair, each once: Offer and Unavailable together (3.1), pair after pair
+    pair_piece_start: I32  # (P+1,)
+    colour_piece: I32  # the pieces that have a colour, colour after colour
+    colour_piece_start: I32  # (K+1,)
+    neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim
+    previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
 
 
-def build_tables(kinds: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
-    """The tables, and the kind of each piece."""
-    puzzle = kinds.puzzle
-    quads, colours = _dense_colours(kinds)
-    kind_of_piece = [kind for kind, members in enumerate(kinds.members) for _ in members]
-    pieces = len(kind_of_piece)
-    oriented = [[rotate(quads[kind], rotation) for rotation in range(4)] for kind in kind_of_piece]
+def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
+    """The tables, and the piece class of each piece. Raises InputError for more than `MAX_COLOURS` colours."""
+    puzzle = classes.puzzle
+    quads, colours = _dense_colours(classes)
+    class_of_piece = [number for number, members in enumerate(classes.members) for _ in members]
+    pieces = len(class_of_piece)
+    oriented = [[rotate(quads[number], rotation) for rotation in range(4)] for number in class_of_piece]
 
     consecutive = np.zeros(colours * colours, dtype=np.int32)
     opposite = np.zeros(colours * colours, dtype=np.int32)
-    described = [(0, 0, 0)]  # pair 0: no piece has it
-    entries: list[list[int]] = [[]]
+    pair_colours = [(0, 0, 0)]  # first, second, span; pair 0: no piece has it
+    pair_oriented: list[list[int]] = [[]]
     piece_pairs = np.zeros((pieces, SLOTS), dtype=np.int32)
     piece_pair_count = np.zeros(pieces, dtype=np.int32)
-    members: list[list[int]] = [[]]
-    for piece, kind in enumerate(kind_of_piece):
+    pair_pieces: list[list[int]] = [[]]
+    for piece, number in enumerate(class_of_piece):
         own: list[int] = []
-        for rotation in kinds.rotations(kind):
+        for rotation in classes.rotations(number):
             quad = oriented[piece][rotation]
             for span, table in ((1, consecutive), (2, opposite)):
                 first, second = quad[0], quad[span]
@@ -79,32 +71,32 @@ def build_tables(kinds: PieceClasses, options: Options) -> tuple[Tables, list[in
                     continue  # opposite pairs are unordered: listed with the smaller colour first
                 pair = int(table[first * colours + second])
                 if not pair:
-                    pair = len(described)
+                    pair = len(pair_colours)
                     table[first * colours + second] = pair
                     if span == 2:
                         table[second * colours + first] = pair
-                    described.append((first, second, span))
-                    entries.append([])
-                    members.append([])
-                entries[pair].append(piece * 4 + rotation)
+                    pair_colours.append((first, second, span))
+                    pair_oriented.append([])
+                    pair_pieces.append([])
+                pair_oriented[pair].append(piece * 4 + rotation)
                 if pair not in own:
                     own.append(pair)
-                    members[pair].append(piece)
+                    pair_pieces[pair].append(piece)
         piece_pairs[piece, : len(own)] = own
         piece_pair_count[piece] = len(own)
 
-    if not options.opposite:  # opposite colours that no piece has must stay silent too
-        described.append((0, 0, 2))
-        entries.append([])
-        members.append([])
-        opposite[opposite == 0] = len(described) - 1
+    if not options.opposite:  # no deduction from opposite colours that no piece has either
+        pair_colours.append((0, 0, 2))
+        pair_oriented.append([])
+        pair_pieces.append([])
+        opposite[opposite == 0] = len(pair_colours) - 1
 
-    holders = [[p for p in range(pieces) if colour in oriented[p][0]] for colour in range(colours)]
-    twin = [p - 1 if p and kind_of_piece[p] == kind_of_piece[p - 1] else -1 for p in range(pieces)]
-    entry, entry_start = _flat(entries)
-    member, member_start = _flat(members)
-    holder, holder_start = _flat(holders)
-    first, second, span = np.array(described, dtype=np.int32).T
+    colour_pieces = [[piece for piece in range(pieces) if colour in oriented[piece][0]] for colour in range(colours)]
+    previous = [p - 1 if p and class_of_piece[p] == class_of_piece[p - 1] else -1 for p in range(pieces)]
+    oriented_flat, oriented_start = _flat(pair_oriented)
+    piece_flat, piece_start = _flat(pair_pieces)
+    colour_flat, colour_start = _flat(colour_pieces)
+    first, second, span = np.array(pair_colours, dtype=np.int32).T
     return Tables(
         colours=colours,
         pieces=pieces,
@@ -119,31 +111,33 @@ def build_tables(kinds: PieceClasses, options: Options) -> tuple[Tables, list[in
         pair_span=np.ascontiguousarray(span),
         piece_pairs=piece_pairs.reshape(-1),
         piece_pair_count=piece_pair_count,
-        entry=entry,
-        entry_start=entry_start,
-        member=member,
-        member_start=member_start,
-        holder=holder,
-        holder_start=holder_start,
+        pair_oriented=oriented_flat,
+        pair_oriented_start=oriented_start,
+        pair_piece=piece_flat,
+        pair_piece_start=piece_start,
+        colour_piece=colour_flat,
+        colour_piece_start=colour_start,
         neighbour=_neighbours(puzzle.width, puzzle.height),
-        twin=np.array(twin, dtype=np.int32),
-    ), kind_of_piece
+        previous_duplicate=np.array(previous, dtype=np.int32),
+    ), class_of_piece
 
 
-def _dense_colours(kinds: PieceClasses) -> tuple[list[list[int]], int]:
-    """The kinds' colours numbered 0..K-1, grey 0, and K."""
-    colours = np.unique(np.append(kinds.quads, GREY))
+def _dense_colours(classes: PieceClasses) -> tuple[list[list[int]], int]:
+    """The quads of the piece classes with colours numbered 0..K-1, grey 0, and K."""
+    colours = np.unique(np.append(classes.quads, GREY))
     if len(colours) > MAX_COLOURS:
         raise InputError(f"{len(colours) - 1} colours; ColorPairs takes at most {MAX_COLOURS - 1}")
-    return np.searchsorted(colours, kinds.quads).tolist(), len(colours)
+    return np.searchsorted(colours, classes.quads).tolist(), len(colours)
 
 
 def _flat(lists: list[list[int]]) -> tuple[I32, I32]:
+    """All items one after the other, and where each list begins, with the end."""
     starts = np.cumsum([0] + [len(items) for items in lists]).astype(np.int32)
     return np.array([item for items in lists for item in items], dtype=np.int32), starts
 
 
 def _neighbours(width: int, height: int) -> I32:
+    """The cell at each side of each cell, -1 beyond the rim."""
     cell = np.arange(width * height, dtype=np.int32).reshape(height, width)
     table = np.full((height, width, 4), -1, dtype=np.int32)
     table[1:, :, 0] = cell[:-1]

@@ -1,1 +1,1 @@
-"""Edge matching as exact cover: seed 003's reduction with Knuth's DLX, and exact cover with colours."""
+"""Edge matching as exact cover: the reduction of Jolivet 2008, and exact cover with colours."""

@@ -1,8 +1,8 @@
-"""Knuth's dancing cells (exact cover with colours by sparse sets), jitted, paused and resumed, counting nodes by level.
+"""Knuth's dancing cells: exact cover with colours on sparse sets, as a paused search that counts nodes by level.
 
-The same search as xcover's ``dancing_cells.py``, which counts no nodes; step names are those of Knuth's Algorithm C. An
-item's options stand in ``members[start[i]:start[i]+size[i]]``; removing one swaps it behind the end, and restoring the
-sizes alone brings all back.
+The search is that of xcover's ``dancing_cells.py``, which counts no nodes; C2 to C9 are the steps of Knuth's Algorithm
+C. The options of an item are ``member[start[i]:start[i]+size[i]]``. Removing one swaps it behind the end, so restoring
+the sizes undoes all removals. The kernels that take a state also serve `exact.polyominoes.kernel`.
 """
 
 from __future__ import annotations
@@ -22,33 +22,32 @@ Longs = npt.NDArray[np.int64]
 
 
 class CoverState(NamedTuple):
-    """``member``: node by place, ``place``: its inverse; ``active``, ``active_at``: items left, and where each stands.
+    """The state of a paused search. A *node* of the matrix is an item of an option; a level is a number of choices.
 
-    By level: ``sizes`` and ``actives`` (saved before a choice), ``chosen`` option, ``next_try``, ``end_try`` into
-    ``tries``. ``per_level[k]``: nodes with k options chosen; ``first``: the options of the first solution.
+    M: nodes of the matrix, I: items, L: levels.
     """
 
-    option: Ints
-    start: Ints
-    size: Ints
-    member: Ints
-    place: Ints
-    active: Ints
-    active_at: Ints
-    active_count: Ints
-    sizes: Ints
-    actives: Ints
-    chosen: Ints
-    next_try: Ints
-    end_try: Ints
-    tries: Ints
-    per_level: Longs
-    first: Ints
-    counters: Longs
+    option: Ints  # (M,): option of a node
+    start: Ints  # (I,): where the list of an item begins in `member`
+    size: Ints  # (I,): options left for an item
+    member: Ints  # (M,): nodes, item after item
+    place: Ints  # (M,): where a node is in `member`
+    active: Ints  # (I,): items; the first `active_count[0]` are not covered
+    active_at: Ints  # (I,): where an item is in `active`
+    active_count: Ints  # (1,)
+    sizes: Ints  # (L, I): by level, `size` before the choice
+    actives: Ints  # (L,): by level, `active_count` before the choice
+    chosen: Ints  # (L,): by level, the option chosen
+    next_try: Ints  # (L+1,): by level, index in `tries` of the next option
+    end_try: Ints  # (L+1,): by level, end of its options in `tries`
+    tries: Ints  # options to try, level after level
+    per_level: Longs  # (L,): nodes of the search tree with so many choices
+    first: Ints  # (C,): the options of the first solution
+    counters: Longs  # (COUNTERS,): see the names above
 
 
 def initial_state(model: CoverModel) -> CoverState:
-    """Nothing chosen yet; the root counts as a node, as in the seed."""
+    """The state with nothing chosen. The root counts as a node, as in Jolivet 2008."""
     nodes, levels = len(model.item), model.puzzle.cells + 1
     size = np.bincount(model.item, minlength=model.items).astype(np.int32)
     start = (np.cumsum(size) - size).astype(np.int32)
@@ -82,7 +81,7 @@ def initial_state(model: CoverModel) -> CoverState:
 
 @inline_flat_kernel
 def deactivate(state, item):  # type: ignore[no-untyped-def]
-    """C3: take an item from the active ones."""
+    """C3: remove an item from the active items."""
     state.active_count[0] -= 1
     end = state.active_count[0]
     last, at = state.active[end], state.active_at[item]
@@ -92,7 +91,7 @@ def deactivate(state, item):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def remove_node(state, node, item):  # type: ignore[no-untyped-def]
-    """Swap a node behind the end of its item's list; False where it was behind it already."""
+    """Swap a node behind the end of the list of its item; False if it is behind it already."""
     end = state.start[item] + state.size[item] - 1
     at = state.place[node]
     if at > end:
@@ -106,7 +105,7 @@ def remove_node(state, node, item):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def save_lists(state, level):  # type: ignore[no-untyped-def]
-    """Note how long the lists are before a choice at ``level``."""
+    """Save the sizes of the lists before the choice at ``level``."""
     for item in range(len(state.size)):
         state.sizes[level, item] = state.size[item]
     state.actives[level] = state.active_count[0]
@@ -114,7 +113,7 @@ def save_lists(state, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def restore_lists(state, level):  # type: ignore[no-untyped-def]
-    """C8: bring all back that later choices took."""
+    """C8: restore the sizes of the lists from before the choice at ``level``."""
     for item in range(len(state.size)):
         state.size[item] = state.sizes[level, item]
     state.active_count[0] = state.actives[level]
@@ -122,26 +121,26 @@ def restore_lists(state, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def backtrack(state, level):  # type: ignore[no-untyped-def]
-    """C9: to the level before; from the first one the search is over."""
+    """C9: go back one level; at the first level the search is complete."""
     if level == 0:
         state.counters[EXHAUSTED] = 1
     state.counters[LEVEL] -= 1
 
 
 @inline_flat_kernel
-def count_solution(state, level, stands_for):  # type: ignore[no-untyped-def]
-    """Count what is chosen below ``level`` as so many solutions, and go back. The first one is kept."""
+def count_solution(state, level, multiplicity):  # type: ignore[no-untyped-def]
+    """Count the options chosen below ``level`` as ``multiplicity`` solutions, keep the first, and go back."""
     if state.counters[SOLUTIONS] == 0:
         for earlier in range(level):
             state.first[earlier] = state.chosen[earlier]
-    state.counters[SOLUTIONS] += stands_for
+    state.counters[SOLUTIONS] += multiplicity
     backtrack(state, level)
 
 
 @inline_flat_kernel
 def remove_option(state, begin, item, primary, option):  # type: ignore[no-untyped-def]
-    """Take an option from the lists of all active items; False when a primary item has none left."""
-    alive = True
+    """Remove an option from the lists of all active items; False if a primary item has none left."""
+    feasible = True
     for node in range(begin[option], begin[option + 1]):
         i = item[node]
         if (
@@ -150,29 +149,29 @@ def remove_option(state, begin, item, primary, option):  # type: ignore[no-untyp
             and state.size[i] == 0
             and i < primary
         ):
-            alive = False
-    return alive
+            feasible = False
+    return feasible
 
 
 @inline_flat_kernel
 def commit(state, begin, item, colour, primary, option):  # type: ignore[no-untyped-def]
-    """C6, C7: cover the items of an option; False when some other item cannot be covered any more."""
-    alive = True
+    """C6, C7: cover the items of an option; False if another item cannot be covered any more."""
+    feasible = True
     for node in range(begin[option], begin[option + 1]):
-        i, shade = item[node], colour[node]
+        i, own_colour = item[node], colour[node]
         if state.active_at[i] >= state.active_count[0]:
             continue  # a secondary item that has this colour already
         deactivate(state, i)
         for at in range(state.start[i], state.start[i] + state.size[i]):
             other = state.member[at]
-            if state.option[other] != option and (shade == 0 or colour[other] != shade):
-                alive &= remove_option(state, begin, item, primary, state.option[other])
-    return alive
+            if state.option[other] != option and (own_colour == 0 or colour[other] != own_colour):
+                feasible &= remove_option(state, begin, item, primary, state.option[other])
+    return feasible
 
 
 @inline_flat_kernel
 def choose(state, primary):  # type: ignore[no-untyped-def]
-    """C2: an active primary item with the fewest options, the first of these; -1 when all are covered."""
+    """C2: the first active primary item with the fewest options; -1 if all are covered."""
     best, fewest = -1, np.int32(2147483647)
     for at in range(state.active_count[0]):
         i = state.active[at]
@@ -183,7 +182,10 @@ def choose(state, primary):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def advance(state, begin, item, colour, primary, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Go on for ``budget`` nodes, to the end, or to the next solution."""
+    """Go on for ``budget`` nodes, or to the end, or to the next solution if ``stop_at_first``.
+
+    ``begin``, ``item``, ``colour``, ``primary``: see `exact.cover.model.CoverModel`.
+    """
     counters = state.counters
     spent = 0
     while spent < budget and counters[EXHAUSTED] == 0:

@@ -1,9 +1,9 @@
-"""Edge matching as exact cover (Jolivet 2008, seed 003, 2.2): an option for each oriented piece on each cell.
+"""Edge matching as exact cover (Jolivet 2008, 2.2): an option for each oriented piece on each cell.
 
-Every option covers its piece and its cell. An inner edge is written in one of three codes:
+Every option covers its piece and its cell. An inner edge is written in one of three codes (``k`` colours):
 
-- ``unary``: k items an edge; colour j is the set {j} to the upper or left piece, all but j to the other;
-- ``binary``: about log2 k items; the bits of j, and their complement;
+- ``unary``: k items an edge; for colour j the upper or left piece covers item j, the other piece all others;
+- ``binary``: about log2 k items; one piece covers those of the bits of j, the other their complement;
 - ``colours``: one secondary item an edge, which takes j as its colour (Knuth's exact cover with colours, XCC).
 """
 
@@ -21,17 +21,29 @@ from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
-_FIRST = (RIGHT, DOWN)  # the sides that show a joint's colour itself; the piece beyond shows the complement
+_FIRST = (
+    RIGHT,
+    DOWN,
+)  # the piece on this side of an edge covers the colour's own items, the piece beyond the complement
 
 
 @dataclass(frozen=True)
 class CoverModel:
-    """Items 0..``primary``-1 must be covered once, the others take one colour; pieces come first, then cells, then
-    edges.
+    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option.
 
-    ``item``, ``colour``: one entry a node, options one after the other; ``begin``: first node of each option, and the
-    end.
-    ``cell``, ``oriented``: what each option lays.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    primary : int
+        Items 0 to ``primary`` - 1 must be covered exactly once; the others are secondary and take one colour.
+    items : int
+        Number of all items.
+    begin : ndarray of int32, shape (options + 1,)
+        First node of each option, and the end.
+    item, colour : ndarray of int32, shape (nodes,)
+        The item of each node, and its colour (0 = none), option after option.
+    cell, oriented : ndarray of int32, shape (options,)
+        The cell of each option, and the oriented piece (piece*4 + rotation) that it places there.
     """
 
     puzzle: Puzzle
@@ -44,37 +56,46 @@ class CoverModel:
     oriented: IntArray
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
-        """The board that a set of options lays."""
+        """The board of a set of options."""
         placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
         placements[self.cell[options]] = self.oriented[options]
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
 def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
-    """How many nodes `build` makes, without making them: options and their items by kind of cell."""
-    shades, per_edge = _shades(puzzle, code)
+    """How many nodes `build` makes, computed without making them."""
+    numbers, per_edge = _colour_numbers(puzzle, code)
     weight = np.zeros((4, int(puzzle.pieces.max()) + 1), dtype=np.int64)
     for side in range(4):
-        for colour, shade in shades.items():
-            weight[side, colour] = 1 if code == "colours" else len(_covered(shade, side, code, per_edge))
+        for colour, number in numbers.items():
+            weight[side, colour] = 1 if code == "colours" else len(_covered(number, side, code, per_edge))
     clues = {clue.cell for clue in puzzle.clues}
-    alike: dict[tuple[tuple[bool, ...], int], list[int]] = {}
+    similar_cells: dict[tuple[tuple[bool, ...], int], list[int]] = {}
     for cell in range(puzzle.cells):
-        alike.setdefault((puzzle.rim_sides(cell), cell if cell in clues else -1), []).append(cell)
+        similar_cells.setdefault((puzzle.rim_sides(cell), cell if cell in clues else -1), []).append(cell)
     nodes = 0
-    for cells in alike.values():
+    for cells in similar_cells.values():
         options = allowed_placements(puzzle, cells[0], all_four=all_four)
         nodes += len(cells) * (2 * len(options) + int(weight[range(4), puzzle.oriented[options]].sum()))
     return nodes
 
 
 def build(puzzle: Puzzle, code: str, *, all_four: bool = False) -> CoverModel:
-    """The options of ``puzzle``. ``all_four``: also the rotations of symmetric pieces that look the same."""
-    shades, per_edge = _shades(puzzle, code)
+    """The exact cover problem of a puzzle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    code : str
+        One of `CODES`.
+    all_four : bool
+        Include the rotations of symmetric pieces that look equal.
+    """
+    numbers, per_edge = _colour_numbers(puzzle, code)
     first_edge = 2 * puzzle.cells
     edge = _edge_numbers(puzzle)
     item, colour, begin = array("i"), array("i"), array("i", [0])  # lists would take five times as much
-    cells, laid = array("i"), array("i")
+    cells, placed = array("i"), array("i")
     for cell in range(puzzle.cells):
         for oriented in allowed_placements(puzzle, cell, all_four=all_four):
             item.extend((oriented >> 2, puzzle.cells + cell))
@@ -82,34 +103,42 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False) -> CoverModel:
             for side in range(4):
                 if (cell, side) not in edge:
                     continue
-                shade = shades[int(puzzle.oriented[oriented, side])]
+                number = numbers[int(puzzle.oriented[oriented, side])]
                 base = first_edge + edge[cell, side] * per_edge
                 if code == "colours":
                     item.append(base)
-                    colour.append(1 + shade)
+                    colour.append(1 + number)
                     continue
-                covered = _covered(shade, side, code, per_edge)
+                covered = _covered(number, side, code, per_edge)
                 item.extend(base + bit for bit in covered)
                 colour.extend(0 for _ in covered)
             begin.append(len(item))
             cells.append(cell)
-            laid.append(oriented)
+            placed.append(oriented)
     items = first_edge + puzzle.max_score * per_edge
-    arrays = [np.array(values, dtype=np.int32) for values in (begin, item, colour, cells, laid)]
-    return CoverModel(puzzle, first_edge if code == "colours" else items, items, *arrays)
+    return CoverModel(
+        puzzle=puzzle,
+        primary=first_edge if code == "colours" else items,
+        items=items,
+        begin=np.array(begin, dtype=np.int32),
+        item=np.array(item, dtype=np.int32),
+        colour=np.array(colour, dtype=np.int32),
+        cell=np.array(cells, dtype=np.int32),
+        oriented=np.array(placed, dtype=np.int32),
+    )
 
 
-def _shades(puzzle: Puzzle, code: str) -> tuple[dict[int, int], int]:
-    """Numbers from 0 for the colours that occur, and the items an edge has in ``code``."""
+def _colour_numbers(puzzle: Puzzle, code: str) -> tuple[dict[int, int], int]:
+    """The colours that occur, numbered from 0, and the number of items of an edge in ``code``."""
     palette = [colour for colour in np.unique(puzzle.pieces).tolist() if colour != GREY]
     per_edge = {"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code]
     return {colour: number for number, colour in enumerate(palette)}, per_edge
 
 
-def _covered(shade: int, side: int, code: str, per_edge: int) -> list[int]:
-    """The items of an edge that a piece covers which shows ``shade`` there, in the codes without colours."""
+def _covered(number: int, side: int, code: str, per_edge: int) -> list[int]:
+    """The items of an edge that a piece with colour ``number`` at ``side`` covers, in the codes without colours."""
     bits = range(per_edge)
-    own = {shade} if code == "unary" else {bit for bit in bits if shade >> bit & 1}
+    own = {number} if code == "unary" else {bit for bit in bits if number >> bit & 1}
     return [bit for bit in bits if (bit in own) == (side in _FIRST)]
 
 

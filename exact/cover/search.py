@@ -21,14 +21,28 @@ from lns_support.errors import InputError
 from lns_support.optional_deps import require
 
 MAX_NODES = 60_000_000
-"""Nodes of the matrix that a model may have: about 1.5 GB."""
+"""Most nodes of a matrix; so many take about 1.5 GB."""
 
 MAX_NODES_XCOVER = 4_000_000
-"""The same for xcover, which takes its options as lists of strings; some four times the matrix of Eternity II."""
+"""Most nodes for xcover, which takes options as lists of strings; about four times the matrix of Eternity II."""
 
 
 class Cover(CountedSearch):
-    """A paused exact cover search. Identical pieces are told apart (see `exact.piece_multiplicity`)."""
+    """A paused exact cover search (Jolivet 2008, 2.2). Duplicate pieces are distinct (see `exact.piece_multiplicity`).
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    code : str
+        How the edges are written, one of `exact.cover.model.CODES`.
+    all_four : bool
+        The equal rotations of symmetric pieces are distinct too.
+
+    Raises
+    ------
+    InputError
+        If the matrix has more than `MAX_NODES` nodes.
+    """
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
@@ -40,8 +54,10 @@ class Cover(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is done, as if sibling subtrees were equal."""
-        levels = int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])  # the last may not be begun yet
+        """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
+        levels = (
+            int(self.counters[LEVEL]) + 1 - int(self.counters[DESCENDING])
+        )  # the last level may have no options listed yet
         return explored_by_tries(self.state.next_try, self.state.end_try, levels)
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
@@ -63,7 +79,7 @@ def _check_size(puzzle: Puzzle, nodes: int, most: int) -> None:
 
 
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
-    """Dancing cells of our own, nodes counted as seed 003 counts them (the root is one)."""
+    """The solvers 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
     search = Cover(puzzle, code)
     status, solutions, seconds, first = run_request(search, request)
     model = search.model
@@ -77,20 +93,20 @@ def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Answer:
-    """Exact cover with colours by xcover, in a child process. It does not tell its nodes.
+    """The solver 'xcc': exact cover with colours by xcover, in a child process. It does not report its nodes.
 
-    Raises InputError without xcover, with a node budget or for a matrix that is too large, ChildProcessError when the
-    library crashes.
+    Raises InputError without xcover, with a budget of nodes or if the matrix is too large, and ChildProcessError if
+    the library crashes.
     """
     require("cover", "the solver xcc")
     if request.nodes is not None:
-        raise InputError("xcover counts no nodes; expected a time limit, or the solver xcc:counted")
+        raise InputError("xcover reports no nodes; expected a budget of time, or the solver xcc:counted")
     _check_size(puzzle, matrix_nodes(puzzle, "colours"), MAX_NODES_XCOVER)
     return solve_in_child(cover_by_library, puzzle, request, request.count_all, request.on_solution is not None)
 
 
 def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: bool = False) -> None:
-    """A child's task: tells of the model, after the first solution, now and then, and at the end."""
+    """The task of the child process: reports the size of the model, the first solution, progress, and the end."""
     from xcover import covers
 
     reporter = SolverReporter(emit, puzzle, "xcover", duplicates_distinct=True, list_boards=list_boards)

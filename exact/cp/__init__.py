@@ -1,1 +1,1 @@
-"""Seed 000's constraint-programming baseline: AllDifferent and tables, on OR-tools CP-SAT."""
+"""The constraint-programming baseline of Benoist & Bourreau 2008, on OR-tools CP-SAT."""

@@ -1,7 +1,7 @@
-"""Edge matching as a constraint program (Benoist & Bourreau 2008, seed 000, 2.2 and 6), solved by CP-SAT.
+"""Edge matching as a constraint program (Benoist & Bourreau 2008, 2.2 and 6), solved by CP-SAT.
 
-By cell: t (piece) and r (rotation); by inner edge: its colour. AllDifferent over t; for each cell a table of the
-(t, r, colours around) that may lie there, which is the paper's 4-edges consistency.
+Variables: t (piece) and r (rotation) by cell, and the colour by inner edge. Constraints: AllDifferent over t, and for
+each cell a table of the allowed (t, r, colours around), which is the paper's 4-edges consistency.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from lns_support.optional_deps import require
 
 
 def run_cp(puzzle: Puzzle, request: Request) -> Answer:
-    """CP-SAT on one core, in a child process; nodes are its branches, a node budget limits its conflicts.
+    """The solver 'cp': CP-SAT on one core, in a child process. Nodes are branches; their budget limits conflicts.
 
-    Raises InputError without ortools, ChildProcessError when the library crashes.
+    Raises InputError without ortools, and ChildProcessError if the library crashes.
     """
     require("cp", "the solver cp")
     list_boards = request.on_solution is not None
@@ -35,7 +35,7 @@ def run_cp(puzzle: Puzzle, request: Request) -> Answer:
 def solve_by_cp_sat(
     emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, list_boards: bool = False
 ) -> None:
-    """A child's task: tells of the model, after the first solution, now and then, and at the end."""
+    """The task of the child process: reports the size of the model, each solution, and the end."""
     from ortools.sat.python import cp_model
 
     reporter = SolverReporter(emit, puzzle, "CP-SAT", duplicates_distinct=True, list_boards=list_boards)
@@ -50,15 +50,15 @@ def solve_by_cp_sat(
         solver.parameters.max_number_of_conflicts = conflicts
 
     class Watch(cp_model.CpSolverSolutionCallback):
-        """Hands each solution on."""
+        """Reports each solution."""
 
         def on_solution_callback(self) -> None:
-            laid = [self.value(t) * 4 + self.value(r) for t, r in zip(pieces, rotations, strict=True)]
-            reporter.add_board(Board(np.array(laid), puzzle.width, puzzle.height), self.num_branches)
+            placements = [self.value(t) * 4 + self.value(r) for t, r in zip(pieces, rotations, strict=True)]
+            reporter.add_board(Board(np.array(placements), puzzle.width, puzzle.height), self.num_branches)
 
     status = solver.solve(model, Watch())
     if status == cp_model.MODEL_INVALID:
-        raise RuntimeError("CP-SAT refused the model")
+        raise RuntimeError("CP-SAT found the model invalid")
     reporter.details["conflicts"] = solver.num_conflicts
     exhausted = status == cp_model.INFEASIBLE or (count_all and status == cp_model.OPTIMAL)
     if exhausted and (status == cp_model.INFEASIBLE) == (reporter.found > 0):
@@ -67,25 +67,25 @@ def solve_by_cp_sat(
 
 
 def _post(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
-    """Variables t and r by cell, with all constraints."""
+    """Add variables and constraints to ``model``; the variables t and r by cell."""
     colours = int(puzzle.colours)
-    joint: dict[tuple[int, int], Any] = {}
+    edge: dict[tuple[int, int], Any] = {}
     for cell in range(puzzle.cells):
         for side, other in puzzle.neighbours(cell):
             if side in (RIGHT, DOWN):
-                joint[cell, side] = joint[other, (side + 2) % 4] = model.new_int_var(1, colours, f"c{cell}.{side}")
+                edge[cell, side] = edge[other, (side + 2) % 4] = model.new_int_var(1, colours, f"c{cell}.{side}")
     pieces = [model.new_int_var(0, puzzle.cells - 1, f"t{cell}") for cell in range(puzzle.cells)]
     rotations = [model.new_int_var(0, 3, f"r{cell}") for cell in range(puzzle.cells)]
     model.add_all_different(pieces)
     for cell in range(puzzle.cells):
-        sides = [side for side in range(4) if (cell, side) in joint]
+        sides = [side for side in range(4) if (cell, side) in edge]
         table = [
             (oriented >> 2, oriented & 3, *puzzle.oriented[oriented, sides].tolist())
             for oriented in allowed_placements(puzzle, cell)
         ]
-        around = [pieces[cell], rotations[cell], *(joint[cell, side] for side in sides)]
+        around = [pieces[cell], rotations[cell], *(edge[cell, side] for side in sides)]
         if table:
             model.add_allowed_assignments(around, table)
         else:
-            model.add_bool_or([])  # nothing may lie here
+            model.add_bool_or([])  # no piece is allowed here: always false
     return pieces, rotations

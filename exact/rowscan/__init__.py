@@ -1,1 +1,1 @@
-"""The plain row-scan backtracker of the comparisons."""
+"""The plain row-scan backtracker, the baseline of the comparisons."""

@@ -1,4 +1,4 @@
-"""How fast the row scan is: placements per second on one core."""
+"""The speed of the row scan: placements per second on one core."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ from instances.puzzle import Puzzle
 
 
 def placements_per_second(puzzle: Puzzle, nodes: int = 2_000_000_000) -> float:
-    """Placements per second over the first ``nodes`` placements of a row scan (fewer when the tree ends before)."""
+    """Placements per second of a row scan.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    nodes : int
+        Placements to make; fewer if the tree ends before.
+
+    Returns
+    -------
+    float
+        Compilation is not timed.
+    """
     search = RowScan(puzzle)
-    search.advance(0, True)  # compilation is not timed
+    search.advance(0, True)  # compiles
     began = time.perf_counter()
     while search.nodes < nodes and not search.exhausted:
         search.advance(min(nodes - search.nodes, 50_000_000), False)
@@ -19,7 +31,7 @@ def placements_per_second(puzzle: Puzzle, nodes: int = 2_000_000_000) -> float:
 
 
 def main() -> None:
-    """``python -m exact.rowscan.bench INSTANCE [NODES]``: print the figure."""
+    """``python -m exact.rowscan.bench INSTANCE [NODES]``: print it."""
     import sys
 
     from instances.formats import load_puzzle

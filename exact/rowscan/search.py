@@ -1,4 +1,7 @@
-"""The plain row-scan backtracker (seed 000's "doc_smith", seed 003's zig-zag): fixed row-major order, no reasoning."""
+"""The plain row-scan backtracker: fixed row-major order, no deductions.
+
+It is the "doc_smith backtracker" of Benoist & Bourreau 2008 (6) and the zig-zag of Jolivet 2008 (2.1).
+"""
 
 from __future__ import annotations
 
@@ -22,29 +25,29 @@ class RowScan(CountedSearch):
         self.puzzle = puzzle
         self.tables = build_tables(puzzle)
         self.state = ScanState(
-            next_word=np.zeros(puzzle.cells, dtype=np.uint32),
+            next_index=np.zeros(puzzle.cells, dtype=np.uint32),
             chosen=np.zeros(puzzle.cells + puzzle.width, dtype=np.uint64),
             free=self.tables.free.copy(),
             first=np.zeros(puzzle.cells, dtype=np.uint64),
             counters=np.zeros(5, dtype=np.int64),
         )
         self.counters = self.state.counters
-        self.state.next_word[0] = self.tables.starts[self.tables.bases[0]]
+        self.state.next_index[0] = self.tables.starts[self.tables.bases[0]]
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is done, as if sibling subtrees were equal (taken pieces count as children)."""
+        """Share of the tree that is searched, as if sibling subtrees had equal sizes (used pieces count too)."""
         return 1.0 if self.exhausted else explored_share(self._open_path())
 
     def _open_path(self) -> Iterator[tuple[int, int]]:
-        words, state, tables = self.tables.candidates, self.state, self.tables
+        candidates, state, tables = self.tables.candidates, self.state, self.tables
         depth = int(state.counters[DEPTH])
         for cell in range(depth + 1):
             left = state.chosen[cell + self.puzzle.width - 1] >> 32 if cell % self.puzzle.width else 0
             up = state.chosen[cell] >> 16 & 0xFFFF
             start = int(tables.starts[int(tables.bases[cell]) + int(left) + int(up)])
-            length = int(np.argmin(words[start:] != 0))
-            yield max(0, int(state.next_word[cell]) - start - (cell < depth)), length
+            length = int(np.argmin(candidates[start:] != 0))
+            yield max(0, int(state.next_index[cell]) - start - (cell < depth)), length
 
     @property
     def details(self) -> dict[str, float]:
@@ -61,5 +64,5 @@ class RowScan(CountedSearch):
         """The first solution found, None before there is one."""
         if self.solutions == 0:
             return None
-        words = self.state.first
-        return self.tables.kinds.board((((words & 0x1FFF) - 1) * 4 + (words >> 13 & 3)).astype(np.int64).tolist())
+        chosen = self.state.first
+        return self.tables.classes.board((((chosen & 0x1FFF) - 1) * 4 + (chosen >> 13 & 3)).astype(np.int64).tolist())

@@ -1,9 +1,9 @@
-"""Tables of the row scan: for each cell class and pair of known colours, the oriented pieces that fit, contiguous.
+"""Tables of the row scan: by cell class and pair of known colours, the oriented pieces that fit, one after the other.
 
-A candidate is one 64-bit word: bits 0-12 kind + 1, bits 13-14 rotation, bits 16-31 its lower colour, bits 32-63 its
-right colour times ``colours``. So the key of the next list is a sum of two shifted words: no multiplication, no lookup
-of colours while scanning. The word 0 ends every list; kind 0 does not exist and is "always free", so that one test
-stops the scan at free candidates and at the end alike.
+A candidate is one 64-bit number: bits 0-12 piece class + 1, bits 13-14 rotation, bits 16-31 its lower colour, bits
+32-63 its right colour times ``colours``. So the index of the next list is a sum of two shifted candidates: the scan
+multiplies nothing and looks up no colours. The number 0 ends every list; piece class 0 does not exist and always
+counts as free, so that one test stops the scan at a free candidate and at the end of the list.
 """
 
 from __future__ import annotations
@@ -23,13 +23,23 @@ _ANY = -1  # a right or lower side whose neighbour is not known: any colour but 
 
 @dataclass(frozen=True)
 class RowTables:
-    """``candidates``: uint64 words, list after list, each ended by 0.
+    """The tables of a puzzle. A *cell class* is a set of cells with equal lists of candidates.
 
-    ``starts``: uint32 by ``class*colours*colours + left*colours + up``, index of the list's first word.
-    ``bases``: uint32 by cell, ``class*colours*colours``. ``free``: int32 by kind + 1, pieces of that kind.
+    Parameters
+    ----------
+    classes : PieceClasses
+        The piece classes of the puzzle.
+    candidates : ndarray of uint64
+        List after list, each ended by 0.
+    starts : ndarray of uint32
+        Index of a list's first candidate, by ``cell_class*colours*colours + left*colours + up``.
+    bases : ndarray of uint32, shape (cells,)
+        ``cell_class*colours*colours`` by cell.
+    free : ndarray of int32, shape (classes + 1,)
+        Number of pieces by piece class + 1.
     """
 
-    kinds: PieceClasses
+    classes: PieceClasses
     candidates: npt.NDArray[np.uint64]
     starts: npt.NDArray[np.uint32]
     bases: npt.NDArray[np.uint32]
@@ -37,55 +47,59 @@ class RowTables:
 
 
 def build_tables(puzzle: Puzzle) -> RowTables:
-    """Raises InputError when the table of lists would pass `MAX_LISTS` entries (very many colours and clues)."""
-    kinds = merge_duplicates(puzzle)
-    classes: dict[tuple[int, int, int], int] = {}
-    class_of_cell = [classes.setdefault(_class_of(puzzle, kinds, cell), len(classes)) for cell in range(puzzle.cells)]
+    """The tables of ``puzzle``. Raises InputError if there are more than `MAX_LISTS` lists (many colours and clues)."""
+    classes = merge_duplicates(puzzle)
+    cell_classes: dict[tuple[int, int, int], int] = {}
+    class_of_cell = [
+        cell_classes.setdefault(_cell_class(puzzle, classes, cell), len(cell_classes)) for cell in range(puzzle.cells)
+    ]
     dense = {colour: index for index, colour in enumerate(np.unique(np.append(puzzle.pieces, GREY)).tolist())}
     colours = len(dense)
-    if len(classes) * colours * colours > MAX_LISTS:
+    if len(cell_classes) * colours * colours > MAX_LISTS:
         raise InputError(
-            f"{colours} colours and {len(classes)} kinds of cells make a table of {len(classes) * colours**2} lists; "
-            f"the row scan takes at most {MAX_LISTS}"
+            f"{colours} colours and {len(cell_classes)} classes of cells make a table of "
+            f"{len(cell_classes) * colours**2} lists; the row scan takes at most {MAX_LISTS}"
         )
+    clue_pieces = {clue.piece for clue in puzzle.clues}
     lists: dict[int, list[int]] = {}
-    for (right_need, down_need, only), number in classes.items():
-        for kind in range(len(kinds.quads)) if only < 0 else (only >> 2,):
-            if only < 0 and kinds.members[kind][0][0] in {clue.piece for clue in puzzle.clues}:
-                continue  # a clue piece lies on its own cell only
-            for rotation in kinds.rotations(kind) if only < 0 else (only & 3,):
-                up, right, down, left = rotate(kinds.quads[kind].tolist(), rotation)
-                if _fits(right, right_need) and _fits(down, down_need):
-                    key = (number * colours + dense[left]) * colours + dense[up]
-                    word = (kind + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
-                    lists.setdefault(key, []).append(word)
-    starts = np.zeros(len(classes) * colours * colours, dtype=np.uint32)  # word 0: the empty list
-    words = [0]
+    for (right_side, down_side, clue), cell_class in cell_classes.items():
+        for piece_class in range(len(classes.quads)) if clue < 0 else (clue >> 2,):
+            if clue < 0 and classes.members[piece_class][0][0] in clue_pieces:
+                continue  # a clue piece goes on its own cell only
+            for rotation in classes.rotations(piece_class) if clue < 0 else (clue & 3,):
+                up, right, down, left = rotate(classes.quads[piece_class].tolist(), rotation)
+                if _matches(right, right_side) and _matches(down, down_side):
+                    key = (cell_class * colours + dense[left]) * colours + dense[up]
+                    candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
+                    lists.setdefault(key, []).append(candidate)
+    starts = np.zeros(len(cell_classes) * colours * colours, dtype=np.uint32)  # index 0: the empty list
+    candidates = [0]
     for key in sorted(lists):
-        starts[key] = len(words)
-        words += [*lists[key], 0]
+        starts[key] = len(candidates)
+        candidates += [*lists[key], 0]
     return RowTables(
-        kinds,
-        np.array(words, dtype=np.uint64),
-        starts,
-        np.array(class_of_cell, dtype=np.uint32) * np.uint32(colours * colours),
-        np.append(np.int32(1), kinds.counts).astype(np.int32),
+        classes=classes,
+        candidates=np.array(candidates, dtype=np.uint64),
+        starts=starts,
+        bases=np.array(class_of_cell, dtype=np.uint32) * np.uint32(colours * colours),
+        free=np.append(np.int32(1), classes.counts).astype(np.int32),
     )
 
 
-def _class_of(puzzle: Puzzle, kinds: PieceClasses, cell: int) -> tuple[int, int, int]:
-    """(need of the right side, need of the lower side, oriented kind of a clue or -1): cells with equal lists."""
+def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> tuple[int, int, int]:
+    """(colour of the right side or _ANY, of the lower side, class*4 + rotation of the clue on the cell or -1)."""
     _, right_rim, down_rim, _ = puzzle.rim_sides(cell)
-    clue = kinds.clue_kind.get(cell)
-    right = GREY if right_rim else _demand_of_clue(kinds, cell + 1, 3)
-    down = GREY if down_rim else _demand_of_clue(kinds, cell + puzzle.width, 0)
+    clue = classes.clue_class.get(cell)
+    right = GREY if right_rim else _clue_side(classes, cell + 1, 3)
+    down = GREY if down_rim else _clue_side(classes, cell + puzzle.width, 0)
     return right, down, -1 if clue is None else clue[0] * 4 + clue[1]
 
 
-def _demand_of_clue(kinds: PieceClasses, cell: int, side: int) -> int:
-    clue = kinds.clue_kind.get(cell)
-    return _ANY if clue is None else rotate(kinds.quads[clue[0]].tolist(), clue[1])[side]
+def _clue_side(classes: PieceClasses, cell: int, side: int) -> int:
+    """The colour that a clue on ``cell`` shows at ``side``; _ANY without a clue."""
+    clue = classes.clue_class.get(cell)
+    return _ANY if clue is None else rotate(classes.quads[clue[0]].tolist(), clue[1])[side]
 
 
-def _fits(colour: int, need: int) -> bool:
-    return colour != GREY if need == _ANY else colour == need
+def _matches(colour: int, side: int) -> bool:
+    return colour != GREY if side == _ANY else colour == side

@@ -1,1 +1,1 @@
-"""Eternity II as SAT: the encodings of seeds 002 and 004, and the solvers of python-sat."""
+"""Edge matching as SAT: the encodings of Bailleux 2025 and Cuvillier & Szymkowiak 2010, solved by python-sat."""

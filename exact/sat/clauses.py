@@ -1,4 +1,4 @@
-"""Clause families as streams of blocks: int32 arrays of shape (clauses, literals), literals as in DIMACS."""
+"""Families of clauses as streams of blocks: int32 arrays of shape (clauses, literals), literals as in DIMACS."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 Block = npt.NDArray[np.int32]
-_ROWS = 200_000  # clauses in a block at most, about: what a stream holds in memory
+_ROWS = 200_000  # clauses in a block, about; a stream holds one block in memory
 
 
 def clause(literals: Sequence[int] | Block) -> Block:
@@ -23,10 +23,22 @@ def units(literals: Iterable[int] | Block) -> Block:
 
 
 def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
-    """Exactly one of each row of ``groups``, by Sinz's sequential counter (CP 2005).
+    """Exactly one variable of each row is true, by Sinz's sequential counter (CP 2005).
 
-    For n variables: n-1 auxiliaries s_1..s_{n-1} ("one of the first i is true"), numbered from ``first_auxiliary`` row
-    by row, 3n-4 clauses for at most one and one for at least one.
+    For n variables it takes n-1 auxiliary variables s_1..s_{n-1} ("one of the first i is true"), 3n-4 clauses for at
+    most one, and one clause for at least one.
+
+    Parameters
+    ----------
+    groups : ndarray of int32, shape (groups, n)
+        Variables.
+    first_auxiliary : int
+        Number of the first auxiliary variable; they are numbered row by row.
+
+    Yields
+    ------
+    ndarray of int32
+        Blocks of clauses.
     """
     yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))
     count, n = groups.shape
@@ -41,7 +53,7 @@ def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]
 
 
 def at_most_one_pairs(groups: Block) -> Iterator[Block]:
-    """At most one of each row, by n(n-1)/2 binary clauses."""
+    """At most one variable of each row of ``groups`` is true, by n(n-1)/2 binary clauses."""
     first, second = np.triu_indices(groups.shape[1], 1)
     step = max(1, _ROWS // max(1, len(first)))
     for at in range(0, len(groups), step):
@@ -50,7 +62,7 @@ def at_most_one_pairs(groups: Block) -> Iterator[Block]:
 
 
 def auxiliaries(groups: int, size: int) -> int:
-    """How many variables `exactly_one_counters` adds."""
+    """How many auxiliary variables `exactly_one_counters` takes for ``groups`` rows of ``size`` variables."""
     return groups * max(0, size - 1)
 
 

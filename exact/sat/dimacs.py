@@ -1,4 +1,4 @@
-"""DIMACS: a formula written as a stream, and a solver's answer read back."""
+"""DIMACS files: writing a formula as a stream, and reading a solver's answer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,22 @@ from lns_support.errors import InputError
 
 
 def write(encoding: Encoding, file: TextIO) -> int:
-    """Write ``encoding`` to ``file``; the number of clauses. Memory holds one block of clauses at a time.
+    """Write a formula as DIMACS CNF. Memory holds one block of clauses at a time.
 
-    The comment block says which puzzle this is and which variables mean what.
+    The comments name the puzzle and say what the variables mean.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    file : file object
+        Open for text.
+
+    Returns
+    -------
+    int
+        Number of clauses.
     """
-    sizes = encoding.sizes()  # counted in a first pass: the header comes before the clauses
+    sizes = encoding.sizes()  # a first pass counts, because the header comes before the clauses
     puzzle = encoding.puzzle
     clauses = sum(sizes.values())
     lines = [
@@ -33,7 +44,7 @@ def write(encoding: Encoding, file: TextIO) -> int:
 
 
 def _lines(block: Block, rows: int = 20_000) -> Iterator[str]:
-    """One clause a line, each ended by 0; formatted many at a time."""
+    """The text of a block, many clauses at a time: a clause a line, each ended by 0."""
     row = "%d " * block.shape[1] + "0\n"
     for at in range(0, len(block), rows):
         part = block[at : at + rows]
@@ -41,10 +52,25 @@ def _lines(block: Block, rows: int = 20_000) -> Iterator[str]:
 
 
 def read_answer(text: str, source: str) -> list[int] | None:
-    """The literals of a model, or None for 'unsatisfiable'.
+    """Read a solver's answer.
 
-    Reads the output of competition solvers (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``) and minisat's result file
-    (``SAT`` and a line of literals). Raises InputError when it is neither, or says nothing.
+    Parameters
+    ----------
+    text : str
+        Output of a competition solver (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``), or minisat's result file
+        (``SAT`` and a line of literals).
+    source : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    list of int or None
+        The literals of a model; None if the answer is 'unsatisfiable'.
+
+    Raises
+    ------
+    InputError
+        If the text is in neither format, or is no answer.
     """
     satisfiable: bool | None = None
     literals: list[int] = []
@@ -60,7 +86,7 @@ def read_answer(text: str, source: str) -> list[int] | None:
         elif words[0] == "v" or re.fullmatch(r"-?[0-9]+", words[0]):
             for word in words[words[0] == "v" :]:
                 if not re.fullmatch(r"-?[0-9]{1,10}", word):
-                    raise InputError(f"'{word}' in a line of values; expected a literal", source, number)
+                    raise InputError(f"'{word}' in a line of values; expected a whole number", source, number)
                 literals.append(int(word))
         elif words[0] in ("s", "INDET") or verdict == "UNKNOWN":
             raise InputError(f"'{line.strip()}' is no answer; expected SATISFIABLE or UNSATISFIABLE", source, number)
@@ -68,5 +94,5 @@ def read_answer(text: str, source: str) -> list[int] | None:
         return None
     model = [literal for literal in literals if literal]
     if not model:
-        raise InputError("no model in it; expected 's SATISFIABLE' and lines of values ('v 1 -2 ... 0')", source)
+        raise InputError("there is no model; expected 's SATISFIABLE' and lines of values ('v 1 -2 ... 0')", source)
     return model

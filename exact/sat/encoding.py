@@ -1,4 +1,4 @@
-"""What the encodings share: numbering of cells, pieces, colours and edges, clues, and the way back to a board."""
+"""The base of the encodings: numbering of cells, pieces, colours and edges, clues, and the board of a model."""
 
 from __future__ import annotations
 
@@ -17,11 +17,25 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Encoding(ABC):
-    """A CNF formula whose models are the perfect boards of ``puzzle``; clauses are made only when asked for.
+    """A CNF formula whose models are the perfect boards of a puzzle. Clauses are made when they are iterated over.
 
-    Subclasses number their variables from 1 in ``__init__`` and set ``variables`` to the last one; those of pieces and
-    orientations, which decide all others, come first, ``deciding`` of them. A board has one
-    model or, through auxiliary variables and equal pieces, several; `exclude` forbids all models of a board at once.
+    A board has one model or, because of auxiliary variables and duplicate pieces, several; `exclude` forbids all models
+    of a board at once.
+
+    Attributes
+    ----------
+    name, source : str
+        Name of the encoding, and where it is published.
+    variables : int
+        Number of variables, which are numbered from 1.
+    deciding : int
+        Number of variables of pieces and orientations. They come first and determine all others.
+    palette : list of int
+        The colours that occur, grey first.
+    colours : int
+        Number of these colours; the formula numbers them from 0 (grey) without gaps.
+    sides : ndarray of int32, shape (pieces, 4, 4)
+        Colour number by piece, rotation and side.
     """
 
     name: str
@@ -35,17 +49,15 @@ class Encoding(ABC):
         index = np.zeros(max(self.palette) + 1, dtype=np.int32)
         index[self.palette] = np.arange(len(self.palette))
         self.colours = len(self.palette)
-        """Colours that occur, grey included as colour 0; the formula numbers them without gaps."""
         self.sides: Block = index[puzzle.oriented].reshape(puzzle.cells, 4, 4)
-        """Dense colour by piece, rotation and side."""
 
     @abstractmethod
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
-        """The clauses, by family: (what the family says, its blocks)."""
+        """The clauses by family: (meaning of the family, its blocks)."""
 
     @abstractmethod
     def describe(self) -> list[str]:
-        """Which variables mean what: the lines of the comment block."""
+        """The meaning of the variables, as lines of a comment."""
 
     @abstractmethod
     def placements(self, true: BoolArray) -> list[int]:
@@ -53,10 +65,10 @@ class Encoding(ABC):
 
     @abstractmethod
     def colour_variables(self) -> Block:
-        """Variable by cell, side and dense colour; shape (cells, 4, colours)."""
+        """The variable of a colour at a side of a cell; shape (cells, 4, colours)."""
 
     def channel(self) -> Iterator[Block]:
-        """Clauses that the colour variables need and `families` lacks; they may use variables beyond ``variables``."""
+        """Clauses that define `colour_variables` where `families` does not; they may use further variables."""
         return iter(())
 
     def clauses(self) -> Iterator[Block]:
@@ -65,31 +77,32 @@ class Encoding(ABC):
             yield from (block for block in blocks if len(block))
 
     def sizes(self) -> dict[str, int]:
-        """Clauses by family."""
-        counted: dict[str, int] = {}
+        """Number of clauses by family."""
+        counts: dict[str, int] = {}
         for name, blocks in self.families():
-            counted[name] = counted.get(name, 0) + sum(len(block) for block in blocks)
-        return counted
+            counts[name] = counts.get(name, 0) + sum(len(block) for block in blocks)
+        return counts
 
     def board(self, model: Iterable[int]) -> Board:
-        """The board of a model given as literals; variables left out are false. Not verified here."""
+        """The board of a model given as literals; missing variables are false. The board is not verified."""
         true = np.zeros(self.variables + 1, dtype=np.bool_)
         literals = np.fromiter(model, dtype=np.int64)
         true[literals[(literals > 0) & (literals <= self.variables)]] = True
         return Board(np.array(self.placements(true), dtype=np.int32), self.puzzle.width, self.puzzle.height)
 
     def exclude(self, board: Board) -> list[int]:
-        """A clause that forbids all boards that show the same colours: some inner edge must change.
+        """A clause that forbids all boards with the colours of ``board`` on the inner edges.
 
-        With `channel` in the formula. Equal pieces swapped and symmetric pieces turned are not found again.
+        So boards with swapped duplicate pieces or turned symmetric pieces are not found again. The formula must
+        contain `channel`.
         """
         variable = self.colour_variables()
         quads = self.sides.reshape(-1, 4)[board.placements]
-        return [-int(variable[cell, side, quads[cell, side]]) for cell, side, _ in self.joints]
+        return [-int(variable[cell, side, quads[cell, side]]) for cell, side, _ in self.inner_edges]
 
     @cached_property
     def allowed(self) -> BoolArray:
-        """Whether grey lies exactly on the rim, by cell, piece and rotation."""
+        """True if the grey sides are exactly the rim sides of the cell, by cell, piece and rotation."""
         return np.array(
             [
                 ((self.sides == 0) == np.array(self.puzzle.rim_sides(cell))).all(axis=2)
@@ -99,7 +112,7 @@ class Encoding(ABC):
 
     @cached_property
     def edges(self) -> Block:
-        """Number of the edge at each side of each cell, rim included; shape (cells, 4), from 0."""
+        """Number of the edge at each side of each cell, from 0, rim edges included; shape (cells, 4)."""
         width, height = self.puzzle.width, self.puzzle.height
         rows, columns = np.divmod(np.arange(self.puzzle.cells), width)
         upright = height * (width + 1)
@@ -112,7 +125,7 @@ class Encoding(ABC):
         return self.puzzle.height * (self.puzzle.width + 1) + self.puzzle.width * (self.puzzle.height + 1)
 
     @cached_property
-    def joints(self) -> list[tuple[int, int, int]]:
+    def inner_edges(self) -> list[tuple[int, int, int]]:
         """Inner edges as (cell, its side, neighbour), side RIGHT or DOWN."""
         return [
             (cell, side, other)
@@ -123,7 +136,7 @@ class Encoding(ABC):
 
 
 class PieceAndRotation(Encoding):
-    """Two variables a cell: P (which piece) and O (its rotation), as in FULL-4 and HALF-3."""
+    """Variables P (piece of a cell) and O (rotation of a cell), as in FULL-4 and HALF-3."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle)
@@ -137,7 +150,7 @@ class PieceAndRotation(Encoding):
             yield units([int(self.piece[clue.cell, clue.piece]), int(self.rotation[clue.cell, clue.rotation])])
 
     def rim(self) -> Iterator[Block]:
-        """A piece that cannot lie on a cell is not there; one that fits in some rotations has one of them."""
+        """Pieces that the rim does not allow on a cell are not on it; the others have an allowed rotation."""
         yield units(-self.piece[~self.allowed.any(axis=2)])
         for cell, piece in np.argwhere(self.allowed.any(axis=2) & ~self.allowed.all(axis=2)):
             yield clause([-int(self.piece[cell, piece]), *self.rotation[cell, self.allowed[cell, piece]]])
@@ -152,13 +165,14 @@ class PieceAndRotation(Encoding):
     def describe(self) -> list[str]:
         cells = self.puzzle.cells
         return [
-            f"P(cell, piece) = 1 + cell*{cells} + piece: the piece lies on the cell",
-            f"O(cell, rotation) = {1 + cells * cells} + cell*4 + rotation: it has that many clockwise quarter turns",
+            f"P(cell, piece) = 1 + cell*{cells} + piece: the piece is on the cell",
+            f"O(cell, rotation) = {1 + cells * cells} + cell*4 + rotation: "
+            "the piece on the cell has that many clockwise quarter turns",
         ]
 
 
 class OrientedPiece(Encoding):
-    """One variable a cell: Q, which oriented piece, as in FULL-2 and HALF-2."""
+    """Variables Q (oriented piece of a cell), as in FULL-2 and HALF-2."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle)
@@ -171,11 +185,11 @@ class OrientedPiece(Encoding):
             yield units([int(self.value[clue.cell, clue.piece, clue.rotation])])
 
     def by_cell(self) -> Block:
-        """Rows of variables of which exactly one is true: the values of a cell."""
+        """The variables of each cell, one row a cell; exactly one in a row is true."""
         return self.value.reshape(self.puzzle.cells, -1)
 
     def by_piece(self) -> Block:
-        """Rows of variables of which exactly one is true: where and how a piece lies."""
+        """The variables of each piece, one row a piece; exactly one in a row is true."""
         return np.ascontiguousarray(self.value.transpose(1, 0, 2)).reshape(self.puzzle.cells, -1)
 
     def placements(self, true: BoolArray) -> list[int]:
@@ -185,5 +199,5 @@ class OrientedPiece(Encoding):
     def describe(self) -> list[str]:
         return [
             f"Q(cell, piece, rotation) = 1 + cell*{4 * self.puzzle.cells} + piece*4 + rotation: "
-            "the piece lies on the cell with that many clockwise quarter turns"
+            "the piece is on the cell with that many clockwise quarter turns"
         ]

@@ -11,11 +11,27 @@ from exact.sat.triangles import Triangles
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 
-ENCODINGS: dict[str, type[Encoding]] = {kind.name: kind for kind in (Full4, Full2, Half3, Half2, Triangles)}
+ENCODINGS: dict[str, type[Encoding]] = {encoding.name: encoding for encoding in (Full4, Full2, Half3, Half2, Triangles)}
 
 
 def encode(name: str, puzzle: Puzzle) -> Encoding:
-    """The encoding called ``name`` of ``puzzle``. Raises InputError for an unknown name."""
+    """The encoding of a puzzle.
+
+    Parameters
+    ----------
+    name : str
+        One of `ENCODINGS`.
+    puzzle : Puzzle
+
+    Returns
+    -------
+    Encoding
+
+    Raises
+    ------
+    InputError
+        If the name is unknown.
+    """
     if name not in ENCODINGS:
         near = get_close_matches(name, ENCODINGS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(ENCODINGS)

@@ -1,7 +1,7 @@
-"""FULL-4 and FULL-2 (Bailleux 2025, seed 002, 2.1.1, 2.1.2 and 2.3.2): each joint as one constraint in extension.
+"""FULL-4 and FULL-2 (Bailleux 2025, 2.1.1, 2.1.2 and 2.3.2): each inner edge as one constraint in extension.
 
-The pairs in extension hold only oriented pieces that may lie on their cells, so the rim needs no clauses of its own: a
-value without a support becomes a unit clause. Sizes agree with the paper's figures 5 and 7 this way.
+The pairs in extension contain only oriented pieces that the rim allows on their cells, so the rim needs no clauses of
+its own: a value without a support becomes a unit clause. The sizes agree with the paper's figures 5 and 7.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from exact.sat.encoding import BoolArray, Encoding, OrientedPiece, PieceAndRotat
 from instances.puzzle import Puzzle
 
 
-class _ColoursApart(Encoding):
-    """The formula knows no colours: variables beyond it, forced by the pieces, serve `exclude` alone."""
+class _WithoutColours(Encoding):
+    """A formula without colours. Extra variables, determined by the pieces, are used by `exclude` only."""
 
     def colour_variables(self) -> Block:
         count = self.edge_count * self.colours
@@ -24,7 +24,7 @@ class _ColoursApart(Encoding):
         return by_edge[self.edges]
 
     def matching(self, cell: int, side: int, neighbour: int) -> BoolArray:
-        """Which oriented pieces may lie side by side: shape (4 cells, 4 cells)."""
+        """Which pairs of oriented pieces match across an inner edge; shape (4 cells, 4 cells)."""
         here, there = self.sides[:, :, side].reshape(-1), self.sides[:, :, (side + 2) % 4].reshape(-1)
         piece = np.repeat(np.arange(self.puzzle.cells), 4)
         match: BoolArray = (here[:, None] == there[None, :]) & (piece[:, None] != piece[None, :])
@@ -32,11 +32,11 @@ class _ColoursApart(Encoding):
         return match
 
 
-class Full2(_ColoursApart, OrientedPiece):
-    """Q and the joints as binary constraints in support encoding (Gent 2002)."""
+class Full2(_WithoutColours, OrientedPiece):
+    """FULL-2: Q, and the inner edges as binary constraints in support encoding (Gent 2002)."""
 
     name = "full-2"
-    source = "seed 002, FULL-2"
+    source = "Bailleux 2025, FULL-2"
 
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle)
@@ -47,13 +47,13 @@ class Full2(_ColoursApart, OrientedPiece):
         cells, at = self.puzzle.cells, self._counters
         yield "one oriented piece a cell", exactly_one_counters(self.by_cell(), at)
         yield "one cell and rotation a piece", exactly_one_counters(self.by_piece(), at + auxiliaries(cells, 4 * cells))
-        yield "joints", self._supports()
-        if not self.joints:  # a single cell
+        yield "inner edges", self._supports()
+        if not self.inner_edges:  # a single cell
             yield "corners, rim and centre", [units(-self.value[~self.allowed])]
         yield "clues", self.clues()
 
     def _supports(self) -> Iterator[Block]:
-        for cell, side, neighbour in self.joints:
+        for cell, side, neighbour in self.inner_edges:
             match = self.matching(cell, side, neighbour)
             here, there = self.by_cell()[cell], self.by_cell()[neighbour]
             for value, row in zip(here, match, strict=True):
@@ -69,22 +69,22 @@ class Full2(_ColoursApart, OrientedPiece):
             yield np.stack([-self.value[cell, piece, rotation], variable], axis=1)
 
 
-class Full4(_ColoursApart, PieceAndRotation):
-    """P, O and the joints as constraints of arity 4 in the generalised support encoding (Bacchus 2007).
+class Full4(_WithoutColours, PieceAndRotation):
+    """FULL-4: P, O, and the inner edges as constraints of arity 4 in generalised support encoding (Bacchus 2007).
 
-    Each tuple (P, O, P', O') gives a support variable to each of its four values; the variable implies the other three.
-    A value implies one of its support variables.
+    Each tuple (P, O, P', O') has a support variable for each of its four values, which implies the other three. A value
+    implies one of its support variables.
     """
 
     name = "full-4"
-    source = "seed 002, FULL-4"
+    source = "Bailleux 2025, FULL-4"
 
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle)
         cells = puzzle.cells
         self._counters = self.variables + 1
         self._supports = self._counters + 2 * auxiliaries(cells, cells) + auxiliaries(cells, 4)
-        tuples = sum(int(self.matching(*joint).sum()) for joint in self.joints)
+        tuples = sum(int(self.matching(*edge).sum()) for edge in self.inner_edges)
         self.variables = self._supports - 1 + 4 * tuples
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
@@ -94,16 +94,16 @@ class Full4(_ColoursApart, PieceAndRotation):
         yield "one cell a piece", exactly_one_counters(np.ascontiguousarray(self.piece.T), at)
         at += auxiliaries(cells, cells)
         yield "one rotation a cell", exactly_one_counters(self.rotation, at)
-        yield "supports imply their tuples", (block for blocks in self._joints(True) for block in blocks)
-        yield "values need supports", (block for blocks in self._joints(False) for block in blocks)
-        if not self.joints:
+        yield "supports imply their tuples", (block for blocks in self._inner_edges(True) for block in blocks)
+        yield "values need supports", (block for blocks in self._inner_edges(False) for block in blocks)
+        if not self.inner_edges:
             yield "corners, rim and centre", self.rim()
         yield "clues", self.clues()
 
-    def _joints(self, imply: bool) -> Iterator[Iterator[Block]]:
-        """By joint: the clauses of its support variables, or those of its values."""
+    def _inner_edges(self, imply: bool) -> Iterator[Iterator[Block]]:
+        """By inner edge: the clauses of its support variables if ``imply``, else those of its values."""
         first = self._supports
-        for cell, side, neighbour in self.joints:
+        for cell, side, neighbour in self.inner_edges:
             here, there = np.nonzero(self.matching(cell, side, neighbour))
             values = np.stack(
                 [

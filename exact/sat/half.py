@@ -1,4 +1,4 @@
-"""HALF-3 and HALF-2 (Bailleux 2025, seed 002, 2.1.3, 2.1.4 and 2.3): each joint split in two halves by its colour."""
+"""HALF-3 and HALF-2 (Bailleux 2025, 2.1.3, 2.1.4 and 2.3): each inner edge split in two halves by its colour."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from instances.puzzle import Puzzle
 
 
 class _Colours:
-    """Variables C(edge, colour) on all edges, rim included; a joint has one for both its cells."""
+    """Variables C(edge, colour) of all edges, rim included; the two cells of an inner edge share them."""
 
     puzzle: Puzzle
     colours: int
@@ -21,7 +21,7 @@ class _Colours:
     colour: Block
 
     def number_colours(self, after: int) -> int:
-        """Number C from ``after + 1``; the last number used."""
+        """Number the variables C from ``after + 1``; returns the last number."""
         self.colour = after + 1 + np.arange(self.edge_count * self.colours, dtype=np.int32).reshape(-1, self.colours)
         return after + self.edge_count * self.colours
 
@@ -38,13 +38,13 @@ class _Colours:
 
 
 class Half3(_Colours, PieceAndRotation):
-    """P, O and C: for each cell, piece, rotation and side the clause 'not P or not O or C'.
+    """HALF-3: P, O and C; for each cell, piece, rotation and side the clause 'not P or not O or C'.
 
-    Unit propagation sees nothing on a joint before piece and rotation are known, and yet the paper's fastest.
+    Unit propagation deduces nothing about an edge before piece and rotation are known; in the paper it is the fastest.
     """
 
     name = "half-3"
-    source = "seed 002, HALF-3"
+    source = "Bailleux 2025, HALF-3"
 
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle)
@@ -80,10 +80,10 @@ class Half3(_Colours, PieceAndRotation):
 
 
 class Half2(_Colours, OrientedPiece):
-    """Q and C, the binary constraint between them in support encoding (Gent 2002): fully arc consistent by units."""
+    """HALF-2: Q and C, their binary constraint in support encoding (Gent 2002): unit propagation is arc consistent."""
 
     name = "half-2"
-    source = "seed 002, HALF-2"
+    source = "Bailleux 2025, HALF-2"
 
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle)

@@ -1,7 +1,8 @@
-"""Decisions on pieces and orientations only: what seed 004 (3.2) changed in minisat, through CaDiCaL's user propagator.
+"""Decisions on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2), by CaDiCaL's user propagator.
 
-Colours of triangles follow from pieces by unit propagation, so the search stays complete. The order among the allowed
-variables is VSIDS in small: those unassigned by a conflict gain activity, the most active one is set true.
+The paper changed minisat. Colours of triangles follow from pieces by unit propagation, so the search stays complete.
+The order of the variables is a simple VSIDS: variables that a conflict unassigns gain activity, and the most active
+free variable is set true.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _TOO_LARGE = 1e100
 
 
 class PiecesFirst:
-    """A propagator that only decides; python-sat asks for these methods by name (``pysat.engines.Propagator``)."""
+    """A propagator that only decides; python-sat calls these methods by name (``pysat.engines.Propagator``)."""
 
     is_lazy = False
 
@@ -41,7 +42,7 @@ class PiecesFirst:
         while len(self.trail) > to + 1:
             for variable in self.trail.pop():
                 self.assigned.discard(variable)
-                if len(self.trail) == top:  # it took part in the conflict's level
+                if len(self.trail) == top:  # it was assigned at the level of the conflict
                     self.activity[variable] += self.step
                 heappush(self.heap, (-self.activity[variable], variable))
         self.step *= _GROWTH
@@ -56,7 +57,7 @@ class PiecesFirst:
             _, variable = heappop(self.heap)
             if variable not in self.assigned:
                 return variable
-        return 0  # all pieces lie: nothing is left to decide but what they imply
+        return 0  # all pieces are placed; the solver derives the rest
 
     def check_model(self, model: list[int]) -> bool:
         return True
@@ -72,7 +73,7 @@ class PiecesFirst:
 
 
 def restrict(solver: Any, encoding: Encoding) -> None:
-    """Let ``solver`` (CaDiCaL 1.9.5 with its clauses loaded) decide only on pieces and orientations."""
+    """Make ``solver`` (CaDiCaL 1.9.5, clauses loaded) decide on pieces and orientations only."""
     variables = list(range(1, encoding.deciding + 1))
     solver.connect_propagator(PiecesFirst(variables))
     for variable in variables:

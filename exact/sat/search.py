@@ -1,6 +1,6 @@
-"""One formula, one solver of python-sat: the first board or all of them. Runs inside a process of its own.
+"""A formula solved by python-sat: the first board or all of them. It runs in a child process.
 
-This module is the only one that imports python-sat.
+Only this module imports python-sat.
 """
 
 from __future__ import annotations
@@ -22,9 +22,22 @@ from lns_support.errors import InputError
 
 @dataclass(frozen=True)
 class Job:
-    """``sat_solver``: a name of python-sat. ``restricted``: decide on pieces and orientations only (seed 004).
+    """What the child process is to do.
 
-    ``list_boards``: tell all boards, not only the first.
+    Parameters
+    ----------
+    encoding : str
+        A name of `exact.sat.encodings.ENCODINGS`.
+    sat_solver : str
+        python-sat's name of the solver.
+    count_all : bool
+        Search for all boards.
+    nodes : int, optional
+        Budget of decisions, or of conflicts where the solver limits only those.
+    restricted : bool
+        Decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2).
+    list_boards : bool
+        Report all boards, not only the first.
     """
 
     encoding: str
@@ -36,27 +49,27 @@ class Job:
 
 
 def canonical_name(name: str) -> str:
-    """python-sat's full name of a solver, so 'kissat' becomes 'kissat404'. Raises InputError for an unknown one."""
+    """python-sat's full name of a solver: 'kissat' becomes 'kissat404'. Raises InputError for an unknown name."""
     from pysat.solvers import SolverNames
 
-    known: dict[str, tuple[str, ...]] = {
+    aliases: dict[str, tuple[str, ...]] = {
         full: names for full, names in vars(SolverNames).items() if not full.startswith("_")
     }
-    for full, names in known.items():
+    for full, names in aliases.items():
         if name.lower() in names or name.lower() == full:
             return full
     families = {"cadical": "cadical195", "glucose": "glucose42", "minisat": "minisat22", "mergesat": "mergesat3"}
     if name.lower() in families:
         return families[name.lower()]
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(sorted(known))
+    near = get_close_matches(name, aliases, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(sorted(aliases))
     raise InputError(f"unknown SAT solver '{name}': {hint}")
 
 
 def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
-    """Encode, load and solve; tells of the formula, after the first board, now and then, and at the end.
+    """The task of the child process: reports the size of the formula, the first board, progress, and the end.
 
-    A child's task. Raises InputError for a solver that cannot do what is asked, RuntimeError for a wrong board.
+    Raises InputError if the solver cannot do what is asked, and RuntimeError if a board is not a solution.
     """
     from pysat.solvers import Solver
 
@@ -92,12 +105,12 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
 
 
 def _boards(solver: Any, name: str, encoding: Encoding, job: Job, budget: _Budget | None) -> Iterator[Board | None]:
-    """Boards with different colours, each excluded before the next; None at the end, nothing on a spent budget."""
+    """The boards that differ in their colours, then None; no None if the budget is spent."""
     if job.restricted:
         from exact.sat.restricted import restrict
 
         if name != "cadical195":
-            raise InputError(f"{name} lets nobody else decide; expected cadical195 for restricted decisions")
+            raise InputError(f"{name} takes no decisions from outside; expected cadical195 for restricted decisions")
         restrict(solver, encoding)
     while True:
         answer = _solve(solver, budget)
@@ -112,7 +125,7 @@ def _boards(solver: Any, name: str, encoding: Encoding, job: Job, budget: _Budge
 
 
 class _Budget:
-    """Of decisions, or of conflicts where a solver limits only those. Raises InputError where it limits neither."""
+    """A budget of decisions, or of conflicts if the solver limits only those; InputError if it limits neither."""
 
     def __init__(self, solver: Any, name: str, nodes: int) -> None:
         self._solver, self._nodes = solver, nodes
@@ -129,15 +142,15 @@ class _Budget:
         return _stats(self._solver).get(self._unit, 0)
 
     def renew(self) -> bool:
-        """Limit the next call to what is left, if anything is."""
-        left = self._nodes - self.spent
-        if left > 0:
-            self._limit(left)
-        return left > 0
+        """Limit the next call to the rest of the budget; False if it is spent."""
+        remaining = self._nodes - self.spent
+        if remaining > 0:
+            self._limit(remaining)
+        return remaining > 0
 
 
 def _solve(solver: Any, budget: _Budget | None) -> bool | None:
-    """True, False, or None when the budget is spent."""
+    """Satisfiable or not; None if the budget is spent."""
     if budget is None:
         return bool(solver.solve())
     answer = solver.solve_limited() if budget.renew() else None
@@ -145,7 +158,7 @@ def _solve(solver: Any, budget: _Budget | None) -> bool | None:
 
 
 def _stats(solver: Any) -> dict[str, int]:
-    """Decisions, conflicts and so on; empty where a solver does not tell (kissat)."""
+    """Decisions, conflicts and so on by name; empty for a solver that reports none (kissat)."""
     try:
         return dict(solver.accum_stats() or {})
     except NotImplementedError:

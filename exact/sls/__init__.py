@@ -1,1 +1,1 @@
-"""Local search for SAT on flat clause arrays: the five methods of seed 004's experiments. They prove nothing."""
+"""Local search for SAT: the five methods of Cuvillier & Szymkowiak 2010. They find solutions and prove nothing."""

@@ -1,4 +1,4 @@
-"""The local searches on seed 004's formula, behind the single interface."""
+"""The local searches on the formula of Cuvillier & Szymkowiak 2010, behind the single interface."""
 
 from __future__ import annotations
 
@@ -22,9 +22,18 @@ FIRST_SMOOTHING = 0.05
 
 
 class LocalSearch:
-    """A paused walk over assignments of a CNF formula given as blocks of clauses (DIMACS literals).
+    """A paused walk over the assignments of a CNF formula. It finds one model or goes on; it is never exhausted.
 
-    ``rule``: one of `RULES`. It finds one model or goes on; `exhausted` is always False.
+    Parameters
+    ----------
+    blocks : iterable of ndarray
+        Blocks of clauses, see `exact.sat.clauses`.
+    variables : int
+        Number of variables.
+    rule : str
+        One of `RULES`.
+    seed : int
+        Random seed.
     """
 
     def __init__(self, blocks: Iterable[npt.NDArray[np.int32]], variables: int, rule: str, seed: int = 0) -> None:
@@ -37,11 +46,11 @@ class LocalSearch:
     @property
     def nodes(self) -> int:
         """Steps so far."""
-        return int(self._walk.numbers[STEP])
+        return int(self._walk.integers[STEP])
 
     @property
     def solutions(self) -> int:
-        return int(self._walk.numbers[FALSE] == 0)
+        return int(self._walk.integers[FALSE] == 0)
 
     @property
     def exhausted(self) -> bool:
@@ -53,7 +62,7 @@ class LocalSearch:
 
     @property
     def false_clauses(self) -> int:
-        return int(self._walk.numbers[FALSE])
+        return int(self._walk.integers[FALSE])
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Walk for ``budget`` steps or to the first model."""
@@ -65,9 +74,9 @@ class LocalSearch:
 
 
 def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
-    """Local search by ``rule`` on the triangles encoding; nodes are steps. Ends only with a solution or its budget.
+    """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
 
-    Raises InputError when asked to count, or for more than `MAX_CELLS` cells.
+    Raises InputError if all solutions are asked for, or for more than `MAX_CELLS` cells.
     """
     if request.count_all:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The flat arrays of a formula and of a walk over its assignments, and the flip that keeps all scores up to date."""
+"""The arrays of a formula and of a walk over its assignments, and the flip, which keeps all scores up to date."""
 
 from __future__ import annotations
 
@@ -14,56 +14,49 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# whole numbers of a walk; the rest belongs to single rules
-STEP, FALSE, BEST, LAST_CHANGE, DECREASING, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, NUMBERS = range(12)
+# integers of a walk; those after BEST are used by single rules
+STEP, FALSE, BEST, LAST_CHANGE, DECREASING, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, INTEGERS = range(
+    12
+)
 NOISE, REALS = range(2)
-assert NUMBERS
+assert INTEGERS
 assert REALS
 
 
 class Formula(NamedTuple):
-    """A literal is ``2*variable + 1`` when negated, variables from 0. Clause c: ``literal[begin[c]:begin[c+1]]``.
+    """A CNF formula. A literal is 2*variable for the variable, 2*variable + 1 for its negation; variables from 0."""
 
-    ``seen[seen_begin[l]:seen_begin[l+1]]``: the clauses with literal l.
-    """
-
-    begin: Longs
-    literal: Ints
-    seen_begin: Longs
-    seen: Ints
+    begin: Longs  # (clauses+1,): where each clause begins in `literal`
+    literal: Ints  # literals, clause after clause
+    occurrence_begin: Longs  # (2*variables+1,): where each literal begins in `occurrence`
+    occurrence: Ints  # the clauses that contain a literal, literal after literal
 
 
 class Walk(NamedTuple):
-    """``score[v]``: clauses repaired minus clauses broken by flipping v; ``weighted[v]``: the same in clause weights.
+    """A walk over the assignments of a formula. V: variables, C: clauses."""
 
-    ``true[c]``: true literals; ``critical[c]``: exclusive or of their variables. ``broken[:FALSE]``: the false clauses,
-    ``broken_at``: where each stands. ``flipped[v]``: step of the last flip, -1 = never. ``promising``: G2WSAT's
-    list. ``next``, ``picked``, ``unmet``: DCRWalk's next literal by clause, how often it was picked, and found false.
-    ``kept``: the assignment that IRoTS may restore.
-    """
-
-    value: npt.NDArray[np.uint8]
-    true: Ints
-    critical: Ints
-    score: Ints
-    weight: Floats
-    weighted: Floats
-    broken: Ints
-    broken_at: Ints
-    flipped: Longs
-    promising: Ints
-    is_promising: npt.NDArray[np.bool_]
-    next: Ints
-    picked: Longs
-    unmet: Longs
-    kept: npt.NDArray[np.uint8]
-    numbers: Longs
-    reals: Floats
-    random: npt.NDArray[np.uint64]
+    value: npt.NDArray[np.uint8]  # (V,): the assignment
+    true_count: Ints  # (C,): true literals of a clause
+    critical: Ints  # (C,): exclusive or of the variables of its true literals
+    score: Ints  # (V,): clauses that a flip makes true, minus clauses that it makes false
+    weight: Floats  # (C,): clause weights (RSAPS)
+    weighted: Floats  # (V,): the score in clause weights
+    false_clauses: Ints  # (C,): the first integers[FALSE] entries are the false clauses
+    false_at: Ints  # (C,): where a false clause is in `false_clauses`
+    last_flip: Longs  # (V,): step of the last flip, -1 = never
+    promising: Ints  # (V,): the first integers[DECREASING] entries are G2WSAT's promising variables
+    is_promising: npt.NDArray[np.bool_]  # (V,): the variable is in that list
+    next_literal: Ints  # (C,): DCRWalk: the literal of a clause to flip next
+    picked: Longs  # (C,): DCRWalk: how often a clause was picked
+    false_steps: Longs  # (C,): DCRWalk: at how many steps a clause was false
+    kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
+    integers: Longs  # (INTEGERS,): see the names above
+    reals: Floats  # (REALS,): see the names above
+    random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
 
 def formula_of(blocks: Iterable[npt.NDArray[np.int32]], variables: int) -> Formula:
-    """From blocks of clauses in DIMACS literals, each of shape (clauses, literals)."""
+    """The formula of blocks of clauses: int32 arrays of shape (clauses, literals), literals as in DIMACS."""
     lengths: list[npt.NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
     flat: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
     for block in blocks:
@@ -72,41 +65,46 @@ def formula_of(blocks: Iterable[npt.NDArray[np.int32]], variables: int) -> Formu
     begin, literal = np.cumsum(np.concatenate(lengths)), np.concatenate(flat)
     clause = np.repeat(np.arange(len(begin) - 1, dtype=np.int32), np.diff(begin))
     order = np.argsort(literal, kind="stable")
-    seen_begin = np.searchsorted(literal[order], np.arange(2 * variables + 1)).astype(np.int64)
-    return Formula(begin, literal, seen_begin, np.ascontiguousarray(clause[order]))
+    occurrence_begin = np.searchsorted(literal[order], np.arange(2 * variables + 1)).astype(np.int64)
+    return Formula(
+        begin=begin,
+        literal=literal,
+        occurrence_begin=occurrence_begin,
+        occurrence=np.ascontiguousarray(clause[order]),
+    )
 
 
 def random_walk(formula: Formula, seed: int) -> Walk:
-    """A walk that stands on a random assignment."""
-    variables, clauses = (len(formula.seen_begin) - 1) // 2, len(formula.begin) - 1
+    """A walk that begins at a random assignment."""
+    variables, clauses = (len(formula.occurrence_begin) - 1) // 2, len(formula.begin) - 1
     source = np.random.SeedSequence(seed)
     value = np.random.Generator(np.random.PCG64(source)).integers(0, 2, variables, dtype=np.uint8)
     walk = Walk(
         value=value,
-        true=np.zeros(clauses, dtype=np.int32),
+        true_count=np.zeros(clauses, dtype=np.int32),
         critical=np.zeros(clauses, dtype=np.int32),
         score=np.zeros(variables, dtype=np.int32),
         weight=np.ones(clauses),
         weighted=np.zeros(variables),
-        broken=np.zeros(clauses, dtype=np.int32),
-        broken_at=np.zeros(clauses, dtype=np.int32),
-        flipped=np.full(variables, -1, dtype=np.int64),
+        false_clauses=np.zeros(clauses, dtype=np.int32),
+        false_at=np.zeros(clauses, dtype=np.int32),
+        last_flip=np.full(variables, -1, dtype=np.int64),
         promising=np.zeros(variables, dtype=np.int32),
         is_promising=np.zeros(variables, dtype=np.bool_),
-        next=np.zeros(clauses, dtype=np.int32),
+        next_literal=np.zeros(clauses, dtype=np.int32),
         picked=np.zeros(clauses, dtype=np.int64),
-        unmet=np.zeros(clauses, dtype=np.int64),
+        false_steps=np.zeros(clauses, dtype=np.int64),
         kept=value.copy(),
-        numbers=np.zeros(NUMBERS, dtype=np.int64),
+        integers=np.zeros(INTEGERS, dtype=np.int64),
         reals=np.zeros(REALS),
         random=source.generate_state(2, np.uint64) | np.uint64(1),
     )
     recount(formula, walk)
-    walk.numbers[BEST] = walk.numbers[FALSE]
+    walk.integers[BEST] = walk.integers[FALSE]
     for variable in np.flatnonzero(walk.score > 0):
-        walk.promising[walk.numbers[DECREASING]] = variable
+        walk.promising[walk.integers[DECREASING]] = variable
         walk.is_promising[variable] = True
-        walk.numbers[DECREASING] += 1
+        walk.integers[DECREASING] += 1
     return walk
 
 
@@ -123,28 +121,28 @@ def draw(walk: Walk) -> float:
 
 @inline_flat_kernel
 def below(walk: Walk, bound: int) -> int:
-    """A uniform whole number from 0 to ``bound`` - 1."""
+    """A uniform integer from 0 to ``bound`` - 1."""
     return int(draw(walk) * bound)
 
 
 @flat_kernel
 def recount(formula: Formula, walk: Walk) -> None:
-    """All counts and scores of the assignment, from nothing; weights stay."""
+    """Compute all counts and scores of the assignment from scratch; weights are kept."""
     for v in range(len(walk.score)):
         walk.score[v], walk.weighted[v] = 0, 0.0
-    walk.numbers[FALSE] = 0
-    for c in range(len(walk.true)):
+    walk.integers[FALSE] = 0
+    for c in range(len(walk.true_count)):
         count, variables = 0, 0
         for at in range(formula.begin[c], formula.begin[c + 1]):
             literal = formula.literal[at]
             if walk.value[literal >> 1] != literal & 1:
                 count += 1
                 variables ^= literal >> 1
-        walk.true[c], walk.critical[c] = count, variables
+        walk.true_count[c], walk.critical[c] = count, variables
         if count == 0:
-            walk.broken[walk.numbers[FALSE]] = c
-            walk.broken_at[c] = walk.numbers[FALSE]
-            walk.numbers[FALSE] += 1
+            walk.false_clauses[walk.integers[FALSE]] = c
+            walk.false_at[c] = walk.integers[FALSE]
+            walk.integers[FALSE] += 1
             for at in range(formula.begin[c], formula.begin[c + 1]):
                 walk.score[formula.literal[at] >> 1] += 1
                 walk.weighted[formula.literal[at] >> 1] += walk.weight[c]
@@ -155,48 +153,48 @@ def recount(formula: Formula, walk: Walk) -> None:
 
 @inline_flat_kernel
 def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
-    """Add to a variable's scores; one that becomes decreasing by another's flip is promising (G2WSAT)."""
+    """Change the scores of v; if the flip of another variable makes its score positive, v is promising (G2WSAT)."""
     before = walk.score[v]
     walk.score[v] = before + change
     walk.weighted[v] += change * weight
     if before <= 0 and before + change > 0 and v != flipped and not walk.is_promising[v]:
-        walk.promising[walk.numbers[DECREASING]] = v
+        walk.promising[walk.integers[DECREASING]] = v
         walk.is_promising[v] = True
-        walk.numbers[DECREASING] += 1
+        walk.integers[DECREASING] += 1
 
 
 @flat_kernel
 def flip(formula: Formula, walk: Walk, v: int) -> None:
-    """Change the value of variable v."""
+    """Flip the value of variable v."""
     was_true = 2 * v + (1 - walk.value[v])
     walk.value[v] = 1 - walk.value[v]
-    for at in range(formula.seen_begin[was_true ^ 1], formula.seen_begin[(was_true ^ 1) + 1]):
-        c = formula.seen[at]
+    for at in range(formula.occurrence_begin[was_true ^ 1], formula.occurrence_begin[(was_true ^ 1) + 1]):
+        c = formula.occurrence[at]
         weight = walk.weight[c]
-        if walk.true[c] == 0:  # repaired: nobody else can repair it, v can break it
+        if walk.true_count[c] == 0:  # becomes true: no other flip makes it true, a flip of v makes it false
             for i in range(formula.begin[c], formula.begin[c + 1]):
                 gain(walk, formula.literal[i] >> 1, v, -1, weight)
             gain(walk, v, v, -1, weight)
-            walk.numbers[FALSE] -= 1
-            last = walk.broken[walk.numbers[FALSE]]
-            walk.broken[walk.broken_at[c]] = last
-            walk.broken_at[last] = walk.broken_at[c]
-        elif walk.true[c] == 1:
+            walk.integers[FALSE] -= 1
+            last = walk.false_clauses[walk.integers[FALSE]]
+            walk.false_clauses[walk.false_at[c]] = last
+            walk.false_at[last] = walk.false_at[c]
+        elif walk.true_count[c] == 1:
             gain(walk, walk.critical[c], v, 1, weight)
-        walk.true[c] += 1
+        walk.true_count[c] += 1
         walk.critical[c] ^= v
-    for at in range(formula.seen_begin[was_true], formula.seen_begin[was_true + 1]):
-        c = formula.seen[at]
+    for at in range(formula.occurrence_begin[was_true], formula.occurrence_begin[was_true + 1]):
+        c = formula.occurrence[at]
         weight = walk.weight[c]
-        walk.true[c] -= 1
+        walk.true_count[c] -= 1
         walk.critical[c] ^= v
-        if walk.true[c] == 0:  # broken: all its variables can repair it
+        if walk.true_count[c] == 0:  # becomes false: a flip of any of its variables makes it true
             gain(walk, v, v, 1, weight)
             for i in range(formula.begin[c], formula.begin[c + 1]):
                 gain(walk, formula.literal[i] >> 1, v, 1, weight)
-            walk.broken[walk.numbers[FALSE]] = c
-            walk.broken_at[c] = walk.numbers[FALSE]
-            walk.numbers[FALSE] += 1
-        elif walk.true[c] == 1:
+            walk.false_clauses[walk.integers[FALSE]] = c
+            walk.false_at[c] = walk.integers[FALSE]
+            walk.integers[FALSE] += 1
+        elif walk.true_count[c] == 1:
             gain(walk, walk.critical[c], v, -1, weight)
-    walk.flipped[v] = walk.numbers[STEP]
+    walk.last_flip[v] = walk.integers[STEP]

@@ -140,8 +140,8 @@ def _run_search(args: argparse.Namespace) -> int:
     from exact.request import Request
     from exact.solvers import solve_request
     from instances.formats import load_board, load_puzzle, write
+    from lns.api.starting import placed_as_clues
     from lns.cli.exact_boards import Boards
-    from lns.cli.pins import with_laid
     from lns.terminal.progress import live_line
     from lns_support.errors import InputError
 
@@ -151,7 +151,7 @@ def _run_search(args: argparse.Namespace) -> int:
     puzzle = load_puzzle(args.instance)
     asked = puzzle  # boards are of the puzzle itself, whatever lies at the start
     if args.start is not None:
-        asked = with_laid(puzzle, load_board(args.start, puzzle)[1], args.start)
+        asked = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None

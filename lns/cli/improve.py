@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.regions import recorder, warm_up, write_board
+from lns.cli.regions import recorder, tell_compiling, write_board
 from lns.terminal.options import (
     board_lines,
     cell_list,
@@ -14,7 +14,6 @@ from lns.terminal.options import (
     check_files,
     duration,
     positive_number,
-    span_cells,
     whole_number,
 )
 from lns.terminal.output import print_error
@@ -126,8 +125,7 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     from exact.region.resolve import RegionStatus
     from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
 
-    cells = _cells(args, puzzle, board)
-    result = _resolved(args, puzzle, board, cells) if cells else _nothing_to_do(puzzle, board)
+    result = _improved(args, puzzle, board)
     try:
         write_board(args, puzzle, result.board)
     finally:  # a file that cannot be written is no reason to keep silent, nor a reader who is gone one not to write
@@ -137,51 +135,33 @@ def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
 
 
-def _cells(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> list[int]:
-    """What the options free; by default nothing of a perfect board."""
-    from exact.region import windows
-    from instances.verify import verify
-
-    if args.rows is not None:
-        return windows.rows(puzzle, *args.rows)
-    if args.cells is not None:
-        return span_cells(args.cells, puzzle)
-    cells = windows.around_mismatches(puzzle, board)
-    if not cells and not verify(puzzle, board).complete:
-        raise BoardError("the board has no mismatch; expected --rows or --cells")
-    return cells
-
-
-def _nothing_to_do(puzzle: Puzzle, board: Board) -> RegionResult:
-    """The answer for a perfect board."""
-    from exact.region.resolve import RegionResult, RegionStatus
-
-    most = puzzle.max_score
-    return RegionResult(RegionStatus.OPTIMAL, board, most, most, most, 0, 0.0, ())
-
-
-def _resolved(args: argparse.Namespace, puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
-    from exact.region.resolve import RegionOptions, resolve
-    from exact.region.windows import choose_donors
+def _improved(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> RegionResult:
+    from lns import cells
+    from lns.api.improving import improve
     from lns.terminal.progress import live_line
 
-    donors = choose_donors(puzzle, board, cells, args.donors) if args.donors else []
+    freed = None
+    if args.rows is not None:
+        freed = cells.rows(puzzle, *args.rows)
+    elif args.cells is not None:
+        freed = cells.parse(args.cells, puzzle)
+    tell_compiling(args)
     limit = _MINUTE if args.time is None and args.nodes is None else args.time
-    warm_up(args)
     with live_line(limit, quiet=args.quiet or args.json) as line:
-        return resolve(
+        return improve(
             puzzle,
             board,
-            cells,
-            donors=donors,
+            freed,
+            donors=args.donors,
             target=args.target,
+            time=limit,
             nodes=args.nodes,
-            seconds=limit,
-            options=RegionOptions(order=args.order, backjumping=not args.no_backjumping),
+            order=args.order,
+            backjumping=not args.no_backjumping,
+            on_improve=recorder(args, puzzle),
             on_progress=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes", seconds
             ),
-            on_improve=recorder(args, puzzle),
         )
 
 

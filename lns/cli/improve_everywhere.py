@@ -7,13 +7,14 @@ import time
 from dataclasses import dataclass, field
 
 from exact.region.resolve import RegionOptions, RegionResult, RegionStatus
+from exact.region.warmup import warm_up
 from exact.region.windows import WindowResult, check_shape, sweep_windows
 from instances.board import Board
 from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.regions import recorder, warm_up, write_board
+from lns.cli.regions import recorder, tell_compiling, write_board
 from lns.terminal.options import board_lines
 from lns.terminal.output import DONE, INTERRUPTED, print_json
 from lns.terminal.progress import live_line
@@ -43,7 +44,8 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     """Search, write, tell; the exit status."""
     height, width = args.window
     check_shape(puzzle, height, width)
-    warm_up(args)
+    tell_compiling(args)
+    warm_up(args.order)
     total = (puzzle.height - height + 1) * (puzzle.width - width + 1)
     sweep = _Sweep(board, board, verify(puzzle, board).score, total)
     _search(args, puzzle, sweep)

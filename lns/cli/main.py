@@ -131,9 +131,9 @@ def _dispatch(arguments: list[str]) -> int:
         return module.run(parser.parse_args(arguments[1:]))
     _check_names(arguments, [*known, *aliases])
     if "--version" in arguments:
-        from importlib.metadata import version
+        from lns_support.version import __version__
 
-        print(f"lns {version('lns')}")
+        print(f"lns {__version__}")
     else:
         print(_overview())
     return 0

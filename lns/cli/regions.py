@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
 
-def warm_up(args: argparse.Namespace) -> None:
-    """Compile before the clock starts, and say so where that is not done yet."""
-    from exact.region.warmup import is_ready, warm_up
+def tell_compiling(args: argparse.Namespace) -> None:
+    """Say that the kernels are compiled before the clock starts, where that is not done yet."""
+    from exact.region.warmup import is_ready
 
     if not args.quiet and not is_ready(args.order):
         print_error("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
-    warm_up(args.order)
 
 
 def recorder(args: argparse.Namespace, puzzle: Puzzle) -> OnImprove:

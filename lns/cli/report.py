@@ -20,14 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from importlib.metadata import version
-
     from lns.runs.elites import BestBoards
     from lns.runs.files import PARAMETERS, REPORT, utc_now
     from lns.runs.page import render
     from lns.runs.run_summary import load_summary
     from lns.terminal.output import DONE
     from lns_support.files import atomic_write, read_text
+    from lns_support.version import __version__
 
     check_new_file(args.output, args.force)
     one = load_summary(args.directory)
@@ -37,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         parameters = str(error)
     elites = BestBoards(args.directory, one.puzzle, ELITES).update()
     target = args.output or args.directory / REPORT
-    atomic_write(target, render(one, elites, parameters, f"lns {version('lns')}, {utc_now()}"))
+    atomic_write(target, render(one, elites, parameters, f"lns {__version__}, {utc_now()}"))
     print(target)
     if args.open:
         import webbrowser

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
-from lns.terminal.options import duration, max_workers, nonempty_path, positive_number, worker_count
-from lns_support.errors import InputError
-
-log = logging.getLogger("lns")
+from lns.terminal.options import duration, nonempty_path, positive_number, worker_count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,51 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.terminal.signals import exit_on_signal, signal_handler
+    from lns.cli.ending import ended, until_signal
 
-    with signal_handler(exit_on_signal):
-        return _resume(args)
+    with until_signal(quiet=args.quiet) as signals:
+        from lns.api.solving import resume
 
-
-def _resume(args: argparse.Namespace) -> int:
-    from lns import params as parameters
-    from lns.cli.job import Job
-    from lns.islands import Archipelago
-    from lns.runs.directory import RunDirectory
-    from lns.runs.files import PARAMETERS, format_duration
-    from lns.runs.recorder import Recorder
-    from lns.runs.recover import recover
-    from lns.terminal.progress import logging_to
-    from lns_support.files import read_text
-
-    with RunDirectory.open(args.directory) as directory, logging_to(directory.path, quiet=args.quiet):
-        found = recover(directory)
-        history, settings = found.history, directory.settings
-        seconds = history.remaining_s if args.time is None else args.time
-        if seconds <= 0 and not history.budget_s:
-            raise InputError("nothing of it was saved, nor how long it was to last; say so with --time", args.directory)
-        if seconds <= 0:
-            used = format_duration(history.elapsed_s)
-            raise InputError(f"its time is used up ({used}); say how much longer with --time", args.directory)
-        history.budget_s = history.elapsed_s + seconds
-        last = history.sessions[-1].workers if history.sessions else 1
-        count = args.workers or min(last, max_workers())
-        if new := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
-            log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(new))
-        log.info("going on at %s of search", format_duration(history.elapsed_s))
-        archipelago = Archipelago(
-            directory.pinned_puzzle,
-            directory.params,
-            settings.seed,
-            count,
-            engine=settings.engine,
-            start=found.best.board if found.best else None,
-            start_score=found.best.score if found.best else -1,
-            islands=found.islands,
+        result = resume(
+            args.directory,
+            time=args.time,
+            workers=args.workers,
+            steps=args.steps,
+            stop=signals,
+            progress="none" if args.quiet else "terminal",
         )
-        recorder = Recorder(directory, history, found.board_log, found.recent)
-        job = Job(archipelago, recorder, quiet=args.quiet, seconds=seconds)
-        if found.best is not None:
-            recorder.record_known_best(found.best.board, found.best.score, found.origin)
-        job.run(steps=args.steps)
-    return job.finish(as_json=args.json, stats=args.stats)
+    return ended(result, signals, target=result.target, as_json=args.json, stats=args.stats)

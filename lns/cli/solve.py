@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from lns.engines import ENGINES
 from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number, worker_count
-from lns_support.errors import InputError
-
-if TYPE_CHECKING:
-    from instances.board import Board
-    from instances.puzzle import Clue, Puzzle
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,73 +66,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.terminal.signals import exit_on_signal, signal_handler
+    from lns.cli.ending import ended, until_signal
 
-    with signal_handler(exit_on_signal):
-        return _solve(args)
+    with until_signal(quiet=args.quiet) as signals:
+        from lns.api.files import load_puzzle
+        from lns.api.solving import solve
+        from lns.runs.directory import new_run_directory
 
-
-def _solve(args: argparse.Namespace) -> int:
-    from instances.formats import load_board, load_puzzle
-    from lns import params as parameters
-    from lns.cli.job import Job
-    from lns.cli.pins import pinned
-    from lns.runs.directory import RunDirectory
-    from lns.runs.history import RunHistory
-    from lns.runs.settings import LEAST_CHECKPOINT_S
-    from lns.terminal.progress import logging_to
-
-    puzzle = load_puzzle(args.instance)
-    params = parameters.load(args.params) if args.params else parameters.Params()
-    if args.target is not None and args.target > puzzle.max_score:
-        raise InputError(f"--target {args.target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
-    if args.checkpoint < LEAST_CHECKPOINT_S:
-        raise InputError(
-            f"--checkpoint {args.checkpoint:g} is too often; expected {LEAST_CHECKPOINT_S:g} seconds or more"
+        puzzle = load_puzzle(args.instance)
+        result = solve(
+            puzzle,
+            instance=args.instance,
+            time=args.time,
+            workers=args.workers,
+            seed=args.seed,
+            start=args.start,
+            pins=args.pin,
+            params=args.params,
+            engine=args.engine,
+            target=args.target,
+            steps=args.steps,
+            stop=signals,
+            run_dir=args.run_dir or new_run_directory(puzzle),
+            min_score=args.min_score,
+            checkpoint_s=args.checkpoint,
+            progress="none" if args.quiet else "terminal",
         )
-    min_score = (params.engine.search_floor or -1) if args.min_score is None else args.min_score
-    start, start_score = None, -1
-    pins: tuple[Clue, ...] = ()
-    if args.start is not None:
-        given = load_board(args.start, puzzle)[1]
-        start, start_score = _checked_start(puzzle, given, args.start)
-        pins = pinned(puzzle, given, start, args.pin) if args.pin else ()
-    elif args.pin:
-        raise InputError("--pin keeps cells of a start board; expected --start BOARD beside it")
-    directory = RunDirectory.create(
-        args.run_dir,
-        puzzle,
-        params,
-        instance=args.instance,
-        seed=args.seed,
-        engine=args.engine,
-        target=-1 if args.target is None else args.target,
-        min_score=min(min_score, puzzle.max_score),
-        checkpoint_s=args.checkpoint,
-        pins=pins,
-    )
-    with directory, logging_to(directory.path, quiet=args.quiet):
-        from lns.islands import Archipelago
-        from lns.runs.board_log import BoardLog
-        from lns.runs.recorder import Recorder
-
-        archipelago = Archipelago(
-            directory.pinned_puzzle, params, args.seed, args.workers, engine=args.engine, start=start,
-            start_score=start_score,
-        )  # fmt: skip
-        recorder = Recorder(directory, RunHistory(args.time), BoardLog(directory.path), [])
-        job = Job(archipelago, recorder, quiet=args.quiet, seconds=args.time)
-        if start is not None:
-            recorder.record_known_best(start, start_score, "start")
-        job.run(steps=args.steps)
-    return job.finish(as_json=args.json, stats=args.stats)
-
-
-def _checked_start(puzzle: Puzzle, board: Board, source: str) -> tuple[Board, int]:
-    """The start board, filled where it has holes, and its score; InputError when it breaks a rule."""
-    from instances.verify import verify
-    from lns.assignment import fill
-    from lns.cli.pins import legal_start
-
-    full = fill(puzzle, legal_start(puzzle, board, source))
-    return full, verify(puzzle, full).score
+    return ended(result, signals, target=args.target, as_json=args.json, stats=args.stats)

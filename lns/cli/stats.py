@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lns.islands import Archipelago
-    from lns.runs.history import RunHistory
+    from lns.api.result import Result
 
 
-def facts(archipelago: Archipelago, history: RunHistory) -> dict[str, Any]:
+def facts(result: Result) -> dict[str, Any]:
     """By part and by island, over all sessions of the run."""
     from lns.runs.breakdown import parts
 
-    done = archipelago.statistics
+    done = result.statistics
     return {
         "work": done.node_equivalents,
         "unit": done.unit,
@@ -28,7 +27,7 @@ def facts(archipelago: Archipelago, history: RunHistory) -> dict[str, Any]:
                 "edges_per_1e9": part.edges_per_1e9,
                 "boards_per_1e9": part.boards_per_1e9,
             }
-            for part in parts(history, done.node_equivalents_by_part())
+            for part in parts(result.history, done.node_equivalents_by_part())
         ],
         "tails": {"prefixes": done.prefixes, "nodes": done.tail_nodes},
         "islands": [
@@ -38,7 +37,7 @@ def facts(archipelago: Archipelago, history: RunHistory) -> dict[str, Any]:
                 "steps": island.steps,
                 "work": island.statistics.node_equivalents,
             }
-            for _, island in sorted(archipelago.islands.items())
+            for _, island in sorted(result.islands.items())
         ],
     }
 

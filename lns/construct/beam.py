@@ -1,9 +1,10 @@
-"""A beam in a fixed order: of all children of all prefixes of one length, the best ``width`` live on.
+"""Beam search in a fixed order: of all children of all prefixes of one length, the best ``width`` are kept.
 
-A child's worth is the favoured half-edges that its prefix has used, less ``break`` for each break spent: while pieces
-fit everywhere the beam uses up the favoured colours, as the quotas of the constructor do, and later it saves breaks.
-Chance decides among equals. A prefix is kept as its parent and one placement; pieces used and colours shown stand in a
-population of their own. The prefixes that reach the cut are finished exactly, the best first.
+The value of a prefix is the number of favoured half-edges that it has used, minus ``break_cost`` for each break. While
+pieces fit everywhere the beam thus uses up the favoured colours, as the quotas of the constructor do, and later it
+avoids breaks. Ties are broken at random. A prefix is stored as its parent and one placement; the pieces used and the
+colours shown are kept in a `Population`. The exact tails of the prefixes that reach the cut are searched, the best
+first.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
-from lns.construct.beam_kernel import Paths, Room, advance
-from lns.construct.candidate_tables import build
-from lns.construct.packed_candidate import MOST_FAVOURED
+from lns.construct.beam_kernel import BeamHistory, BeamPlan, LayerWorkspace, Paths, extend_layer
+from lns.construct.candidate_tables import build_tables
+from lns.construct.packed_candidate import MAX_FAVOURED
 from lns.construct.population import new_population
 from lns.params import BeamParams
 from lns.rng import RandomState, generator
@@ -22,7 +23,28 @@ from lns_support.errors import InputError
 
 
 class BeamSearch:
-    """One beam, resumable between two layers: from the empty board to prefixes of ``cut`` cells, or to none."""
+    """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    order : int32 (cells,)
+        Cells by depth.
+    cut : int
+        Length of complete prefixes.
+    favoured : tuple of int
+        Favoured colours.
+    params : BeamParams
+    random : RandomState
+        Is advanced by the search.
+
+    Attributes
+    ----------
+    depth : int
+        Length of the prefixes.
+    prefix_count : int
+        Their number; 0 if no prefix of the last layer could be extended.
+    """
 
     def __init__(
         self,
@@ -34,73 +56,87 @@ class BeamSearch:
         random: RandomState,
     ) -> None:
         self.puzzle, self.order, self.cut, self.params, self.random = puzzle, order, cut, params, random
-        everywhere = np.ones(puzzle.cells, dtype=bool)
-        self._tables = build(puzzle, order, everywhere, favoured, generator(random), cut)
-        width, cells = params.width, puzzle.cells
-        self._now, self._after = (new_population(width, puzzle.width, puzzle.height) for _ in range(2))
-        least = -params.break_cost * (cells + 1)
-        children = width * params.fan_out
-        self._room = Room(
-            np.zeros(children, dtype=np.int32),
-            np.zeros(children, dtype=np.int64),
-            np.zeros(children, dtype=np.int64),
-            np.zeros(children, dtype=np.int32),
-            np.zeros(MOST_FAVOURED * cells - least + 1, dtype=np.int64),
-            least,
+        cells, width = puzzle.cells, params.width
+        row, column = np.divmod(order.astype(np.int64), puzzle.width)
+        self._plan = BeamPlan(
+            tables=build_tables(puzzle, order, np.ones(cells, dtype=bool), favoured, generator(random), cut),
+            row=row,
+            column=column,
+            break_cost=params.break_cost,
+            fan_out=params.fan_out,
+            min_value=-params.break_cost * (cells + 1),
         )
-        self._parent = np.zeros((cut, width), dtype=np.int32)
-        self._laid = np.zeros((cut, width), dtype=np.int16)
-        self.depth, self.alive = 0, 1
+        self._current, self._extended = (new_population(width, puzzle.width, puzzle.height) for _ in range(2))
+        children = width * params.fan_out
+        self._work = LayerWorkspace(
+            parent=np.zeros(children, dtype=np.int32),
+            candidate=np.zeros(children, dtype=np.int64),
+            value=np.zeros(children, dtype=np.int64),
+            sorted=np.zeros(children, dtype=np.int32),
+            counts=np.zeros(MAX_FAVOURED * cells - self._plan.min_value + 1, dtype=np.int64),
+        )
+        self._history = BeamHistory(
+            parent=np.zeros((cut, width), dtype=np.int32), placed=np.zeros((cut, width), dtype=np.int16)
+        )
+        self.depth, self.prefix_count = 0, 1
 
     def run(self, children: int) -> int:
-        """Grow layer by layer until about so many children were looked at; how many were. Ends at the cut, or dead."""
-        seen = 0
-        while seen < children and self.depth < self.cut and self.alive:
-            row, column = divmod(int(self.order[self.depth]), self.puzzle.width)
-            live, born = advance(
-                self._tables, self.depth, row, column, self._now, self.alive, self._after, self.params.break_cost,
-                self.params.fan_out, self._room, self._parent[self.depth], self._laid[self.depth], self.random,
+        """Grow layer by layer, up to the cut, until at least this many children were generated; return their number."""
+        generated = 0
+        while generated < children and self.depth < self.cut and self.prefix_count:
+            selected, more = extend_layer(
+                self._plan, self.depth, self._current, self.prefix_count, self._extended, self._work, self._history,
+                self.random,
             )  # fmt: skip
-            seen += born
-            if live:
-                self._now, self._after = self._after, self._now
+            generated += more
+            if selected:
+                self._current, self._extended = self._extended, self._current
                 self.depth += 1
-            self.alive = live
-        return seen
+            self.prefix_count = selected
+        return generated
 
     def paths(self, count: int) -> Paths:
-        """The oriented pieces by depth of the first ``count`` prefixes of the last living layer: (count, depth)."""
+        """The first ``count`` prefixes of the last layer that is not empty: int16 (count, depth), oriented pieces."""
         paths = np.empty((count, self.depth), dtype=np.int16)
-        at = np.arange(count)
+        index = np.arange(count)
         for depth in range(self.depth - 1, -1, -1):
-            paths[:, depth] = self._laid[depth, at]
-            at = self._parent[depth, at]
+            paths[:, depth] = self._history.placed[depth, index]
+            index = self._history.parent[depth, index]
         return paths
 
     @property
-    def worth(self) -> npt.NDArray[np.int64]:
-        """Of the prefixes of the last layer, (alive,), the best first."""
-        return self._now.gain[: self.alive]
+    def values(self) -> npt.NDArray[np.int64]:
+        """Values of the current prefixes, int64 (prefix_count,), best first."""
+        return self._current.gain[: self.prefix_count]
 
-    def resume(self, paths: Paths, worth: npt.NDArray[np.int64]) -> None:
-        """Go on from legal prefixes of equal length, (n, depth) oriented pieces, as ``paths`` and ``worth`` gave them.
+    def resume(self, paths: Paths, values: npt.NDArray[np.int64]) -> None:
+        """Continue from legal prefixes of equal length.
 
-        Raises InputError for what no prefix is worth.
+        Parameters
+        ----------
+        paths : int16 (n, depth)
+            As `paths` returned them.
+        values : int64 (n,)
+            As `values` returned them.
+
+        Raises
+        ------
+        InputError
+            If a prefix of this length cannot have such a value.
         """
         count, depth = paths.shape
-        least, most = -self.params.break_cost * depth, MOST_FAVOURED * depth
-        if not (least <= worth.min() and worth.max() <= most):
-            raise InputError("the saved beam holds prefixes of a worth that there is not")
-        self.depth, self.alive = depth, count
-        self._now.gain[:count] = worth
-        for population in (self._now.right, self._now.down, self._now.used):
-            population[:] = 0
-        rows = np.arange(count)
+        least, most = -self.params.break_cost * depth, MAX_FAVOURED * depth
+        if not (least <= values.min() and values.max() <= most):
+            raise InputError(f"the saved beam holds a prefix of an impossible value; expected {least} to {most}")
+        self.depth, self.prefix_count = depth, count
+        self._current.gain[:count] = values
+        for array in (self._current.right, self._current.down, self._current.used):
+            array[:] = 0
+        indexes = np.arange(count)
         for at in range(depth):
-            row, column = divmod(int(self.order[at]), self.puzzle.width)
             quads, piece = self.puzzle.oriented[paths[:, at]], (paths[:, at] >> 2).astype(np.int64)
-            self._now.right[:count, row] = quads[:, RIGHT] * self._tables.colours1
-            self._now.down[:count, column] = quads[:, DOWN]
-            self._now.used[rows, piece >> 6] |= np.uint64(1) << (piece & 63).astype(np.uint64)
-            self._parent[at, :count] = rows
-            self._laid[at, :count] = paths[:, at]
+            self._current.right[:count, self._plan.row[at]] = quads[:, RIGHT] * self._plan.tables.colour_count
+            self._current.down[:count, self._plan.column[at]] = quads[:, DOWN]
+            self._current.used[indexes, piece >> 6] |= np.uint64(1) << (piece & 63).astype(np.uint64)
+            self._history.parent[at, :count] = indexes
+            self._history.placed[at, :count] = paths[:, at]

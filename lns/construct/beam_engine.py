@@ -9,9 +9,9 @@ from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from lns.assignment import fill
 from lns.construct.beam import BeamSearch
-from lns.construct.beam_kernel import Paths, finish
+from lns.construct.beam_kernel import Paths, search_tails
 from lns.construct.candidate_tables import check_colours
-from lns.construct.order import padded
+from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
@@ -30,10 +30,10 @@ class BeamEngine:
 
     A beam may die out before the cut, mostly when the pieces of the rim run short of a colour. It counts for what
     assignment makes of its deepest prefix; the next one favours inner colours only, the one after that none.
-    ``died``: so many did in a row before this engine.
+    ``failed_beams``: so many did in a row before this engine.
     """
 
-    def __init__(self, puzzle: Puzzle, params: Params, random: RandomState, died: int = 0) -> None:
+    def __init__(self, puzzle: Puzzle, params: Params, random: RandomState, failed_beams: int = 0) -> None:
         check_colours(puzzle)
         if params.beam.width * puzzle.cells > MAX_PLACED:
             raise InputError(
@@ -47,12 +47,12 @@ class BeamEngine:
         self.origin = "beam"
         self.exhausted, self.expected_best_score = False, None
         self.boards = self.prefixes = self.nodes = 0
-        self.died = died  # beams in a row that did not get to the cut
+        self.failed_beams = failed_beams  # beams in a row that did not get to the cut
         self._finds: list[FoundBoard] = []
         self._order = cell_order(puzzle, params.construct)
         self._cut = beam_tail_cut(puzzle, params.beam)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
-        self._position = padded(self._order, puzzle.width)
+        self._position = padded_positions(self._order, puzzle.width)
         self._beam: BeamSearch | None = None  # that grows now
         self._seed = self.random.copy()  # the chance that its tables were shuffled by
         self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # of a beam that is grown
@@ -70,13 +70,13 @@ class BeamEngine:
         beam = self._beam or self._begin()
         self.nodes += beam.run(int(self.params.engine.step_nodes / BEAM_CHILD))
         if beam.depth == self._cut:
-            self._paths, self._next, self._beam, self.died = beam.paths(beam.alive), 0, None, 0
-        elif not beam.alive or self.best is None:
+            self._paths, self._next, self._beam, self.failed_beams = beam.paths(beam.prefix_count), 0, None, 0
+        elif not beam.prefix_count or self.best is None:
             placed = self._placements(beam.paths(1)[0])
             board = fill(self.puzzle, Board(placed, self.puzzle.width, self.puzzle.height))
             self._offer(board, "fill")
-            if not beam.alive:
-                self._beam, self.died = None, self.died + 1
+            if not beam.prefix_count:
+                self._beam, self.failed_beams = None, self.failed_beams + 1
 
     def complete(self) -> None:
         """A whole beam, from the empty board to its last tail."""
@@ -87,8 +87,8 @@ class BeamEngine:
     def _begin(self) -> BeamSearch:
         self._seed = self.random.copy()
         params = self.params.construct
-        rim = params.border_colours if self.died == 0 and params.quota_scale else 0
-        inner = params.inner_colours if self.died <= 1 and params.quota_scale else 0
+        rim = params.border_colours if self.failed_beams == 0 and params.quota_scale else 0
+        inner = params.inner_colours if self.failed_beams <= 1 and params.quota_scale else 0
         favoured = favoured_colours(self.puzzle, rim, inner)
         self._beam = BeamSearch(self.puzzle, self._order, self._cut, favoured, self.params.beam, self.random)
         return self._beam
@@ -97,7 +97,7 @@ class BeamEngine:
         """Tails of the beam's prefixes, until one makes a board that is wanted."""
         most, puzzle = self.puzzle.max_score, self.puzzle
         wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
-        done, searched, nodes, mismatches = finish(
+        done, searched, nodes, mismatches = search_tails(
             self._paths, self._next, self._position, puzzle.width + 1, self._tail, self._work,
             most - wanted, self.params.engine.step_nodes, self.params.construct.tail_nodes,
         )  # fmt: skip
@@ -151,40 +151,40 @@ class BeamEngine:
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
-        paths, worth, depth = self._paths[self._next :], np.zeros(0, dtype=np.int64), NO_BEAM
+        paths, values, depth = self._paths[self._next :], np.zeros(0, dtype=np.int64), NO_BEAM
         if self._beam is not None:
             depth = self._beam.depth
-            paths, worth = self._beam.paths(self._beam.alive), self._beam.worth.copy()
+            paths, values = self._beam.paths(self._beam.prefix_count), self._beam.values.copy()
         elif len(paths):
             depth = self._cut
-        padded = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
-        padded[:, : paths.shape[1]] = paths
+        padded_positions = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
+        padded_positions[:, : paths.shape[1]] = paths
         return {
             "best": none if self.best is None else self.best.placements,
-            "counters": np.array([self.best_score, self.boards, self.prefixes, self.nodes, self.died, depth]),
+            "counters": np.array([self.best_score, self.boards, self.prefixes, self.nodes, self.failed_beams, depth]),
             "random": self.random.copy(),
             "seed": self._seed.copy(),
-            "paths": padded,
-            "worth": worth,
+            "paths": padded_positions,
+            "values": values,
         }
 
     def restore(self, state: State) -> None:
         """Go on from ``state``; raises InputError where it does not fit this puzzle and these parameters."""
         self.best_score, depth = int(state["counters"][0]), int(state["counters"][-1])
-        self.boards, self.prefixes, self.nodes, self.died = saved_counters(state["counters"][1:-1])
+        self.boards, self.prefixes, self.nodes, self.failed_beams = saved_counters(state["counters"][1:-1])
         best = state["best"].astype(np.int32)
         self.best = Board(best, self.puzzle.width, self.puzzle.height) if len(best) else None
-        paths, worth = state["paths"].astype(np.int16), state["worth"].astype(np.int64)
+        paths, values = state["paths"].astype(np.int16), state["values"].astype(np.int64)
         if not NO_BEAM <= depth <= self._cut or (depth == NO_BEAM) != (len(paths) == 0):
             raise InputError("the saved beam is of another length")
-        if len(paths) > self.params.beam.width or len(worth) != len(paths) * (NO_BEAM < depth < self._cut):
+        if len(paths) > self.params.beam.width or len(values) != len(paths) * (NO_BEAM < depth < self._cut):
             raise InputError("the saved beam is of another width")
         paths = np.ascontiguousarray(paths[:, : max(depth, 0)])
         self._check(paths)
         self._beam, self._paths, self._next = None, paths, 0
-        if len(worth):
+        if len(values):
             self.random[:] = state["seed"]
-            self._begin().resume(paths, worth)
+            self._begin().resume(paths, values)
             self._paths = paths[:0]
         self.random[:] = state["random"]
         self._seed = state["seed"].astype(np.uint64)

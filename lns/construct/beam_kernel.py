@@ -1,4 +1,4 @@
-"""The kernels of a beam: one cell more for all its prefixes, and the exact tails of those that reach the cut."""
+"""The kernels of a beam: one more cell for all its prefixes, and the exact tails of those that reach the cut."""
 
 from __future__ import annotations
 
@@ -7,155 +7,218 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidate_tables import Tables
-from lns.construct.packed_candidate import BREAK_COST, GAIN_AT, MOST_FAVOURED, NEVER, PIECE_MASK, ROTATION_AT
-from lns.construct.population import Population, bear
-from lns.construct.tail import TailPlan, TailWork, solve_tail
+from instances.puzzle import DOWN, LEFT, RIGHT, UP
+from lns.construct.candidate_tables import CandidateTables
+from lns.construct.packed_candidate import (
+    BREAK_COST,
+    GAIN_SHIFT,
+    LIST_END_GAIN,
+    MAX_FAVOURED,
+    PIECE_MASK,
+    oriented_piece,
+)
+from lns.construct.population import Population, append_child, is_used
+from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, solve_tail
 from lns.rng import RandomState, random_below
 from lns_support.jit import kernel
 
 Paths = npt.NDArray[np.int16]
 
 
-class Room(NamedTuple):
-    """Room for the children of one layer. ``parent``, ``word``, ``worth``: (width * fan_out,), and ``sorted`` for their
-    numbers; ``counts``: children by worth, from the least that a prefix can have (``least``) up."""
+class BeamPlan(NamedTuple):
+    """Read-only inputs of a beam."""
 
-    parent: npt.NDArray[np.int32]
-    word: npt.NDArray[np.int64]
-    worth: npt.NDArray[np.int64]
-    sorted: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int64]
-    least: int
+    tables: CandidateTables
+    row: npt.NDArray[np.int64]  # int64 (cells,): row of each depth's cell
+    column: npt.NDArray[np.int64]  # int64 (cells,): column of each depth's cell
+    break_cost: int  # value lost by a break, in favoured half-edges
+    fan_out: int  # children of one prefix, at most
+    min_value: int  # the least value that a prefix can have
+
+
+class BeamHistory(NamedTuple):
+    """How the prefixes of each layer arose; layer d holds prefixes of d + 1 cells."""
+
+    parent: npt.NDArray[np.int32]  # int32 (cut, width): index of the prefix in the layer before
+    placed: npt.NDArray[np.int16]  # int16 (cut, width): oriented piece on the layer's cell
+
+
+class LayerWorkspace(NamedTuple):
+    """Arrays for the children of one layer. Values are counted from `BeamPlan.min_value`."""
+
+    parent: npt.NDArray[np.int32]  # int32 (width * fan_out,): index of each child's parent
+    candidate: npt.NDArray[np.int64]  # int64 (width * fan_out,): packed candidate that each child adds
+    value: npt.NDArray[np.int64]  # int64 (width * fan_out,): value of each child
+    sorted: npt.NDArray[np.int32]  # int32 (width * fan_out,): numbers of the selected children, best first
+    counts: npt.NDArray[np.int64]  # int64 (values,): children by value
 
 
 @kernel
-def advance(
-    tables: Tables,
+def extend_layer(
+    plan: BeamPlan,
     depth: int,
-    row: int,
-    column: int,
-    now: Population,
-    alive: int,
-    after: Population,
-    break_cost: int,
-    fan_out: int,
-    room: Room,
-    parent: npt.NDArray[np.int32],
-    laid: npt.NDArray[np.int16],
+    current: Population,
+    prefix_count: int,
+    extended: Population,
+    work: LayerWorkspace,
+    history: BeamHistory,
     random: RandomState,
 ) -> tuple[int, int]:
-    """One cell more for all prefixes of ``now``; (prefixes in ``after``, children looked at).
+    """Fill one more cell in all prefixes and select the best children, at most as many as the beam is wide.
 
-    ``parent``, ``laid``: (width,) receive where each prefix comes from and the oriented piece on the cell. Prefixes are
-    sorted by worth (``gain``), the best first, before and after; lists are sorted too. So the first child that is
-    worth less than what ``width`` others are worth ends its list.
+    Parameters
+    ----------
+    plan : BeamPlan
+    depth : int
+        Depth of the cell.
+    current : Population
+        The prefixes, sorted by value (``gain``), best first.
+    prefix_count : int
+        Their number.
+    extended : Population
+        Receives the selected children, sorted likewise.
+    work : LayerWorkspace
+    history : BeamHistory
+        Row ``depth`` receives parents and pieces of the selected children.
+    random : RandomState
+        Selects among children of the value at which the beam is full.
+
+    Returns
+    -------
+    selected : int
+        Number of prefixes in ``extended``.
+    generated : int
+        Number of children generated.
     """
-    width, counts, least = len(now.gain), room.counts, room.least
-    start, words, base, used, gain = tables.start, tables.words, tables.base[depth], now.used, now.gain
+    width, counts, min_value, row, column = len(current.gain), work.counts, plan.min_value, plan.row, plan.column
+    list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base[depth]
+    gain = current.gain
     counts[:] = 0
-    born = kept = 0
-    bar = 0  # what fewer than `width` children are worth more than, counted from `least`
-    for i in range(alive):
-        if gain[i] + MOST_FAVOURED - least < bar:
+    generated = kept = 0
+    threshold = 0  # fewer than `width` children have a higher value
+    for i in range(prefix_count):
+        if gain[i] + MAX_FAVOURED - min_value < threshold:
             break
-        at = start[base + now.right[i, row] + now.down[i, column]]
+        at = list_start[base + current.right[i, row[depth]] + current.down[i, column[depth]]]
         children = 0
-        while children < fan_out:
-            word = words[at]
+        while children < plan.fan_out:
+            candidate = candidates[at]
             at += 1
-            favoured = word >> GAIN_AT
-            if favoured == NEVER:
+            added = candidate >> GAIN_SHIFT
+            if added == LIST_END_GAIN:
                 break
-            piece = word & PIECE_MASK
-            if used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1):
+            if is_used(current, i, candidate & PIECE_MASK):
                 continue
-            if favoured < -(BREAK_COST // 2):
-                favoured += BREAK_COST - break_cost
-            worth = gain[i] + favoured - least
-            if worth < bar:
+            if added < -(BREAK_COST // 2):
+                added += BREAK_COST - plan.break_cost
+            value = gain[i] + added - min_value
+            if value < threshold:  # lists are sorted: the rest is not better
                 break
-            room.parent[born] = i
-            room.word[born] = word
-            room.worth[born] = worth
-            counts[worth] += 1
-            born += 1
+            work.parent[generated] = i
+            work.candidate[generated] = candidate
+            work.value[generated] = value
+            counts[value] += 1
+            generated += 1
             children += 1
             kept += 1
-            while kept - counts[bar] >= width:
-                kept -= counts[bar]
-                bar += 1
-    if born == 0:
+            while kept - counts[threshold] >= width:
+                kept -= counts[threshold]
+                threshold += 1
+    if generated == 0:
         return 0, 0
-    # counting sort, the best first; of those at the bar a random choice
-    equal, open_places = counts[bar], width - (kept - counts[bar])
+    # counting sort, best first; of the children at the threshold a random choice
+    undecided, open_places = counts[threshold], width - (kept - counts[threshold])
     place = 0
-    for worth in range(len(counts) - 1, bar - 1, -1):
-        place += counts[worth]
-        counts[worth] = place - counts[worth]
-    live = 0
-    for child in range(born):
-        worth = room.worth[child]
-        if worth < bar:
+    for value in range(len(counts) - 1, threshold - 1, -1):
+        place += counts[value]
+        counts[value] = place - counts[value]
+    selected = 0
+    for child in range(generated):
+        value = work.value[child]
+        if value < threshold:
             continue
-        if worth == bar:
-            equal -= 1
-            if random_below(random, equal + 1) >= open_places:
+        if value == threshold:
+            undecided -= 1
+            if random_below(random, undecided + 1) >= open_places:
                 continue
             open_places -= 1
-        room.sorted[counts[worth]] = child
-        counts[worth] += 1
-        live += 1
-    for place in range(live):
-        child = room.sorted[place]
-        word = room.word[child]
-        bear(now, room.parent[child], after, place, row, column, word)
-        after.gain[place] = room.worth[child] + least
-        parent[place] = room.parent[child]
-        laid[place] = (word & PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)
-    return live, born
+        work.sorted[counts[value]] = child
+        counts[value] += 1
+        selected += 1
+    for place in range(selected):
+        child = work.sorted[place]
+        candidate = work.candidate[child]
+        append_child(current, work.parent[child], extended, place, row[depth], column[depth], candidate)
+        extended.gain[place] = work.value[child] + min_value
+        history.parent[depth, place] = work.parent[child]
+        history.placed[depth, place] = oriented_piece(candidate)
+    return selected, generated
 
 
 @kernel
-def finish(
+def search_tails(
     paths: Paths,
     first: int,
     position: npt.NDArray[np.int64],
     padded_width: int,
     tail: TailPlan,
-    work: TailWork,
-    mismatches: int,
+    work: TailWorkspace,
+    max_mismatches: int,
     node_limit: int,
-    tail_nodes: int,
+    tail_node_limit: int,
 ) -> tuple[int, int, int, int]:
-    """Search the tails of the paths from number ``first`` on for a full board with at most ``mismatches``.
+    """Search the exact tails of complete prefixes for a full board with at most ``max_mismatches``.
 
-    ``paths``: (n, cut) oriented pieces by depth. Stops at a find, or when ``node_limit`` nodes are made. Returns (paths
-    done, tails searched, nodes, mismatches of the find or -1); the find is that of the last path done.
+    Parameters
+    ----------
+    paths : int16 (n, cut)
+        Oriented pieces of each prefix by depth.
+    first : int
+        The first prefix to search.
+    position : int64 (cells,)
+        `order.padded_positions` of the cells by depth.
+    padded_width : int
+        Cells of a row of the padded board.
+    tail, work
+        See `tail.plan_tail`; ``work.found`` receives the tail of the board found.
+    max_mismatches : int
+        Of the whole board.
+    node_limit, tail_node_limit : int
+        The search stops after a tail when it has made ``node_limit`` nodes; one tail takes at most ``tail_node_limit``.
+
+    Returns
+    -------
+    done : int
+        Prefixes searched or skipped; a board found belongs to the last of them.
+    tails : int
+        Tails searched.
+    nodes : int
+    mismatches : int
+        Of the board found, NOT_FOUND if there is none.
     """
-    quads, colours1 = tail.quads, tail.colours1
-    cells, cut = len(tail.clue_piece), paths.shape[1]
+    quads, colour_count = tail.quads, tail.colour_count
+    cells, cut = len(tail.is_clue_piece), paths.shape[1]
     used = np.zeros(cells + 1, dtype=np.uint8)
     right = np.zeros((cells // (padded_width - 1) + 1) * padded_width, dtype=np.int64)
     down = np.zeros_like(right)
-    searched = nodes = 0
+    tails = nodes = 0
     for i in range(first, len(paths)):
         if nodes >= node_limit:
-            return i - first, searched, nodes, -1
+            return i - first, tails, nodes, NOT_FOUND
         used[:] = 0
         breaks = 0
         for depth in range(cut):
             here, oriented = position[depth], np.int64(paths[i, depth])
             used[oriented >> 2] = 1
-            breaks += int(right[here - 1] != quads[oriented, 3] * colours1)
-            breaks += int(down[here - padded_width] != quads[oriented, 0])
-            right[here] = quads[oriented, 1] * colours1
-            down[here] = quads[oriented, 2]
-        if breaks > mismatches:
+            breaks += int(right[here - 1] != quads[oriented, LEFT] * colour_count)
+            breaks += int(down[here - padded_width] != quads[oriented, UP])
+            right[here] = quads[oriented, RIGHT] * colour_count
+            down[here] = quads[oriented, DOWN]
+        if breaks > max_mismatches:
             continue
-        found, spent = solve_tail(tail, work, used, right, down, mismatches - breaks, tail_nodes)
-        searched += 1
-        nodes += spent
-        if found >= 0:
-            return i + 1 - first, searched, nodes, breaks + found
-    return len(paths) - first, searched, nodes, -1
+        mismatches, tail_nodes = solve_tail(tail, work, used, right, down, max_mismatches - breaks, tail_node_limit)
+        tails += 1
+        nodes += tail_nodes
+        if mismatches >= 0:
+            return i + 1 - first, tails, nodes, breaks + mismatches
+    return len(paths) - first, tails, nodes, NOT_FOUND

@@ -1,17 +1,17 @@
-"""How the rim can still be closed: pieces that the last rim cells need are kept for them.
+"""Border completion: rim pieces that the last cells of the rim need are reserved for them.
 
-Joints of the rim never break before the exact tail. So behind a prefix the free pieces of the rim must be a path: along
-the bottom, round the last corner and up to the lowest piece of the right side that lies there (the *anchor*). The comb
-fills the *last stretch* of it, below the anchor and round the corner, only when most rim pieces are used up. So all
-choices of pieces for that stretch whose joints match (*closings*) are listed once, as sets of pieces. Each rim piece
-laid elsewhere ends those that need it; where none is left the piece is refused, and pieces that all of them need are
-kept.
+Cells of the rim never mismatch each other before the exact tail. Behind a prefix the free pieces of the rim must
+therefore form a path: along the bottom, round the last corner and up to the lowest piece of the right side that is
+placed (the *anchor*). The comb order fills the *last stretch* of this path, from the anchor down and round the corner,
+only when most rim pieces are used. So all sets of pieces that fill the stretch with matching joints (*closings*) are
+listed once. Each rim piece placed elsewhere rules out the closings that need it. A piece after which none is left is
+refused, and pieces that all closings left have in common are reserved.
 
-A rim piece leads from the colour of one of its joints to that of the other, and as all before matched, each colour is
-left as often as it is entered. So there is a path of all free rim pieces only where they hang together, and with the
-rim that lies (Euler 1736; corners may forbid it still). A piece behind which they do not is refused, too.
+A rim piece connects the colours of its two joints, and since all joints before matched, each colour is left as often as
+it is entered. So a path of all free rim pieces exists only if they are connected with each other and with the rim
+placed so far (Euler 1736; corners may still forbid it). A piece after which they are not connected is refused, too.
 
-Boards whose rim would only mismatch within the exact tail are lost by that. They are fewer than what the nodes saved
+Boards whose rim would mismatch within the exact tail only are lost. They are fewer than the boards that the saved nodes
 find (docs/ladder.md).
 """
 
@@ -23,92 +23,102 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
-from lns.construct.order import padded
-from lns.construct.packed_candidate import Longs, Words
+from lns.construct.order import padded_positions
+from lns.construct.packed_candidate import Bitsets, Int64Array
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-MOST_CLOSINGS = 256
-IDLE, OPENS, KEEPS, LAST = range(4)
-_COUNT, _COLOUR, _FIRST = range(3)  # places in ``ClosingWork.found``
+MAX_CLOSINGS = 256
+NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # `ClosingPlan.rule`
+COUNT, ANCHOR_COLOUR, FIRST, SCALARS = range(4)  # indexes of ``ClosingState.scalars``, and their number
+NOT_LISTED = -1  # COUNT before the closings are listed
 _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 
 
 class ClosingPlan(NamedTuple):
-    """What stays while a schedule runs.
+    """Read-only inputs. A *near* colour points along the rim towards the anchor, a *far* colour away from it."""
 
-    ``rule``: int64 (levels,) IDLE; OPENS on the anchor, if it is laid in the endgame; KEEPS on rim cells behind the
-    anchor that are not of the last stretch, LAST on the last one. ``row``: int64 (levels,) how many such cells come
-    before. ``colours``: int64, those of the rim; none where the exact tail has rim cells before the stretch, which may
-    mismatch. ``corner``: uint8 (length of the stretch,) from the anchor on, 1 on corners. ``near``: int64 (pieces,) the
-    place of a rim piece in ``ClosingWork.near``, -1 = none; ``far``: int64 (pieces,) its colour away from the anchor.
-    ``anchor``: its level, -1 = it lies before; ``outside``: its padded position then, else -1. ``last``: the level of
-    LAST, -1 = nothing is kept.
+    rule: Int64Array  # int64 (levels,): NO_RULE; ANCHOR on the anchor's cell; RESERVE on rim cells behind the anchor
+    # that are not of the last stretch; RELEASE on the last of these, behind which nothing is reserved
+    row: Int64Array  # int64 (levels,): how many cells with RESERVE or RELEASE come before
+    rim_colours: Int64Array  # int64: colours whose connection is checked; none where the exact tail has rim cells
+    # before the stretch, which may mismatch
+    is_corner: npt.NDArray[np.uint8]  # uint8 (cells of the stretch,): from the anchor on, 1 on corners
+    near_index: Int64Array  # int64 (pieces,): index of a rim piece's set in ClosingState.near_sets, -1 = none
+    far_colour: Int64Array  # int64 (pieces,): -1 = not a rim piece
+    anchor_level: int  # -1 = the anchor is placed before the endgame
+    anchor_position: int  # padded position of the anchor in that case, else -1
+    release_level: int  # level of RELEASE, -1 = there are no rules
+
+
+class ClosingState(NamedTuple):
+    """Sets of rim pieces, by their bits in the endgame, and the closings of the current prefix."""
+
+    near_sets: Bitsets  # uint64 (2 colour_count,): edge pieces, then corner pieces, by near colour
+    far_colour: Int64Array  # int64 (64,): by bit
+    colour_sets: Bitsets  # uint64 (colour_count,): rim pieces with this colour at either end
+    rim_pieces: Bitsets  # uint64 (1,): all rim pieces
+    closings: Bitsets  # uint64 (2 MAX_CLOSINGS,): pieces of each closing; in two halves, as longer ones are made of
+    # shorter ones
+    end_colour: Int64Array  # int64 (2 MAX_CLOSINGS,): far colour of each closing's last piece
+    reserved: Bitsets  # uint64 (rows + 1,): pieces reserved before each row
+    scalars: Int64Array  # int64 (SCALARS,): COUNT of closings, ANCHOR_COLOUR below the anchor, FIRST closing's index
+
+
+def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[ClosingPlan, ClosingState]:
+    """Make the arrays for an endgame from depth ``start`` to ``cut`` of ``order``, int32 (cells,).
+
+    There are no rules (all NO_RULE) if the order leaves no stretch of the rim for the end, if a clue lies on the rim
+    behind the anchor, or if the colours of the rim pieces do not pair up, so that the rim cannot be completed at all.
     """
-
-    rule: Longs
-    row: Longs
-    colours: Longs
-    corner: npt.NDArray[np.uint8]
-    near: Longs
-    far: Longs
-    anchor: int
-    outside: int
-    last: int
-
-
-class ClosingWork(NamedTuple):
-    """Sets of pieces by the bits of the endgame."""
-
-    near: Words  # (2 colours1,) edges, then corners, that show this colour towards the anchor
-    far: Longs  # (64,) by bit
-    joined: Words  # (colours1,) rim pieces that show this colour at either end
-    rim: Words  # (1,) all rim pieces
-    closings: Words  # (2 MOST_CLOSINGS,) the pieces of each; two halves, as they are made of shorter ones
-    ends: Longs  # (2 MOST_CLOSINGS,) the colour that each shows at its far end
-    kept: Words  # (rows,) pieces that all closings need which are left
-    found: Longs  # (3,) number of closings, -1 = not looked for; colour below the anchor; their place in ``closings``
-
-
-def plan_closing(puzzle: Puzzle, order: IntArray, begin: int, cut: int) -> tuple[ClosingPlan, ClosingWork]:
-    """For the endgame from depth ``begin`` to ``cut``.
-
-    Nothing is kept (all IDLE) where no stretch of the rim is left for the end, where a clue lies behind the anchor on
-    the rim, or where the colours of the rim pieces do not pair up, so that the rim cannot be closed at all.
-    """
-    colours1 = puzzle.colours + 1
-    near, far = _along_rim(puzzle)
-    rule, row = (np.zeros(max(0, cut - begin), dtype=np.int64) for _ in range(2))
-    stretch, kept, tail = _stretch(puzzle, order, begin, cut) if _pairs_up(near, far) else ([], [], [])
-    anchor = outside = last = -1
+    colour_count = puzzle.colours + 1
+    near_colour, far_colour = _rim_colours(puzzle)
+    rule, row = (np.zeros(max(0, cut - start), dtype=np.int64) for _ in range(2))
+    stretch, reserving, tail = (
+        _stretch(puzzle, order, start, cut) if _pair_up(near_colour, far_colour) else ([], [], [])
+    )
+    anchor_level = anchor_position = release_level = -1
     if stretch:
-        depth = {cell: i for i, cell in enumerate(order.tolist())}
-        for number, cell in enumerate(kept):
-            rule[depth[cell] - begin], row[depth[cell] - begin] = KEEPS, number
-        last = depth[kept[-1]] - begin
-        rule[last] = LAST
-        above = stretch[0] - puzzle.width
-        anchor = max(depth[above] - begin, -1)
-        if anchor >= 0:
-            rule[anchor] = OPENS
+        depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}
+        for number, cell in enumerate(reserving):
+            rule[depth_of[cell] - start], row[depth_of[cell] - start] = RESERVE, number
+        release_level = depth_of[reserving[-1]] - start
+        rule[release_level] = RELEASE
+        anchor = stretch[0] - puzzle.width
+        anchor_level = max(depth_of[anchor] - start, -1)
+        if anchor_level >= 0:
+            rule[anchor_level] = ANCHOR
         else:
-            outside = int(padded(np.array([above]), puzzle.width)[0])
-    corner = np.array([cell == puzzle.cells - 1 for cell in stretch], dtype=np.uint8)
-    near[near >= 0] += colours1 * ((puzzle.pieces == 0).sum(axis=1) == 2)[near >= 0]
-    near[[clue.piece for clue in puzzle.clues]] = -1
-    colours = np.unique(far[far >= 0]) if not tail else np.zeros(0, dtype=np.int64)
-    plan = ClosingPlan(rule, row, colours, corner, near, far, anchor, outside, last)
-    work = ClosingWork(
-        np.zeros(2 * colours1, dtype=np.uint64), np.zeros(64, dtype=np.int64),
-        np.zeros(colours1, dtype=np.uint64), np.zeros(1, dtype=np.uint64),
-        np.zeros(2 * MOST_CLOSINGS, dtype=np.uint64), np.zeros(2 * MOST_CLOSINGS, dtype=np.int64),
-        np.zeros(len(kept) + 1, dtype=np.uint64), np.zeros(3, dtype=np.int64),
-    )  # fmt: skip
-    return plan, work
+            anchor_position = int(padded_positions(np.array([anchor]), puzzle.width)[0])
+    is_corner_piece = (puzzle.pieces == 0).sum(axis=1) == 2
+    near_index = np.where(near_colour >= 0, near_colour + colour_count * is_corner_piece, -1)
+    near_index[[clue.piece for clue in puzzle.clues]] = -1
+    plan = ClosingPlan(
+        rule=rule,
+        row=row,
+        rim_colours=np.unique(far_colour[far_colour >= 0]) if not tail else np.zeros(0, dtype=np.int64),
+        is_corner=np.array([cell == puzzle.cells - 1 for cell in stretch], dtype=np.uint8),
+        near_index=near_index,
+        far_colour=far_colour,
+        anchor_level=anchor_level,
+        anchor_position=anchor_position,
+        release_level=release_level,
+    )
+    state = ClosingState(
+        near_sets=np.zeros(2 * colour_count, dtype=np.uint64),
+        far_colour=np.zeros(64, dtype=np.int64),
+        colour_sets=np.zeros(colour_count, dtype=np.uint64),
+        rim_pieces=np.zeros(1, dtype=np.uint64),
+        closings=np.zeros(2 * MAX_CLOSINGS, dtype=np.uint64),
+        end_colour=np.zeros(2 * MAX_CLOSINGS, dtype=np.int64),
+        reserved=np.zeros(len(reserving) + 1, dtype=np.uint64),
+        scalars=np.zeros(SCALARS, dtype=np.int64),
+    )
+    return plan, state
 
 
-def _along_rim(puzzle: Puzzle) -> tuple[Longs, Longs]:
-    """(colour towards the anchor, colour away from it) of each rim piece, both (pieces,), -1 = it is none."""
+def _rim_colours(puzzle: Puzzle) -> tuple[Int64Array, Int64Array]:
+    """(near colour, far colour) of each rim piece, both int64 (pieces,), -1 = not a rim piece."""
     near, far = (np.full(puzzle.cells, -1, dtype=np.int64) for _ in range(2))
     for oriented, quad in enumerate(puzzle.oriented.tolist()):  # as it lies on the right side or in its lower corner
         if quad[RIGHT] == 0 and quad[UP] != 0:
@@ -116,118 +126,118 @@ def _along_rim(puzzle: Puzzle) -> tuple[Longs, Longs]:
     return near, far
 
 
-def _pairs_up(near: Longs, far: Longs) -> bool:
-    """Whether each colour comes as often at the near end of a rim piece as at the far end of one."""
+def _pair_up(near: Int64Array, far: Int64Array) -> bool:
+    """Whether each colour occurs as often at the near end of a rim piece as at the far end of one."""
     return bool((np.sort(near) == np.sort(far)).all())
 
 
-def _stretch(puzzle: Puzzle, order: IntArray, begin: int, cut: int) -> tuple[list[int], list[int], list[int]]:
-    """(cells of the last stretch, from the anchor on; rim cells in the endgame behind the anchor and before them; rim
-    cells of the exact tail that are none of these).
+def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[list[int], list[int], list[int]]:
+    """(cells of the last stretch, from the anchor on; rim cells of the endgame behind the anchor and before the
+    stretch; rim cells of the exact tail before it).
 
-    The stretch: cells of the right side that are filled after the first one of the bottom, the corner, and what is
-    filled of the bottom later than the first of them.
+    The stretch: cells of the right side that are filled after the first one of the bottom, the corner, and the cells of
+    the bottom that are filled later than the first of these.
     """
     width, height = puzzle.width, puzzle.height
-    depth = {cell: i for i, cell in enumerate(order.tolist())}
+    depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}
     right = range(width - 1, width * height, width)
     bottom = range(width * (height - 1), width * height - 1)
     left = range(0, width * (height - 1), width)
-    first_bottom = depth[bottom[0]] if bottom else 0
-    stretch = [cell for cell in right if depth[cell] > first_bottom]
-    if min(width, height) < 2 or len(stretch) == height or depth[stretch[0]] < begin:
+    first_bottom = depth_of[bottom[0]] if bottom else 0
+    stretch = [cell for cell in right if depth_of[cell] > first_bottom]
+    if min(width, height) < 2 or len(stretch) == height or depth_of[stretch[0]] < start:
         return [], [], []
-    first, anchor = depth[stretch[0]], depth[stretch[0] - width]
-    stretch += [cell for cell in reversed(bottom) if depth[cell] > first]
-    kept = [cell for cell in order.tolist() if cell in {*left, *bottom} - {*stretch} and depth[cell] > anchor]
-    tail = [cell for cell in kept if depth[cell] >= cut]
-    kept = [cell for cell in kept if begin <= depth[cell] < cut]
-    clues = {clue.cell for clue in puzzle.clues}
-    if not kept or depth[kept[-1]] > first or clues & {*stretch, *kept}:
+    first, anchor = depth_of[stretch[0]], depth_of[stretch[0] - width]
+    stretch += [cell for cell in reversed(bottom) if depth_of[cell] > first]
+    others = [cell for cell in order.tolist() if cell in {*left, *bottom} - {*stretch} and depth_of[cell] > anchor]
+    reserving = [cell for cell in others if start <= depth_of[cell] < cut]
+    tail = [cell for cell in others if depth_of[cell] >= cut]
+    clue_cells = {clue.cell for clue in puzzle.clues}
+    if not reserving or depth_of[reserving[-1]] > first or clue_cells & {*stretch, *reserving}:
         return [], [], []
-    return stretch, kept, tail
+    return stretch, reserving, tail
 
 
 @inline_flat_kernel
-def turn_over_rim(plan: ClosingPlan, work: ClosingWork, piece: int, one: np.uint64) -> None:
-    """Put a piece into the sets of its colours, or take it out; ``one``: its bit."""
-    if plan.near[piece] >= 0:
-        work.near[plan.near[piece]] ^= one
-        work.rim[0] ^= one
-        near, far = plan.near[piece] % len(work.joined), plan.far[piece]
-        work.joined[near] ^= one
+def toggle_border_piece(plan: ClosingPlan, state: ClosingState, piece: int, bit: np.uint64) -> None:
+    """Put a piece with this bit into the sets that it belongs to, or take it out of them."""
+    if plan.near_index[piece] >= 0:
+        state.near_sets[plan.near_index[piece]] ^= bit
+        state.rim_pieces[0] ^= bit
+        near, far = plan.near_index[piece] % len(state.colour_sets), plan.far_colour[piece]
+        state.colour_sets[near] ^= bit
         if near != far:
-            work.joined[far] ^= one
+            state.colour_sets[far] ^= bit
 
 
 @inline_flat_kernel
-def anchored(work: ClosingWork, colour: int) -> None:
-    """The rim shows ``colour`` to its last stretch; closings are looked for once they are asked for."""
-    work.found[_COUNT], work.found[_COLOUR] = -1, colour
+def set_anchor_colour(state: ClosingState, colour: int) -> None:
+    """Note the colour that the anchor shows to the last stretch; closings are listed when they are first needed."""
+    state.scalars[COUNT], state.scalars[ANCHOR_COLOUR] = NOT_LISTED, colour
 
 
 @flat_kernel
-def find_closings(plan: ClosingPlan, work: ClosingWork, free: np.uint64) -> None:
-    """List the closings of ``free`` pieces; where they are too many, those of a shorter stretch from the anchor on."""
-    closings, ends = work.closings, work.ends
-    corners = len(work.near) >> 1
+def list_closings(plan: ClosingPlan, state: ClosingState, free: np.uint64) -> None:
+    """List the closings of ``free`` pieces; if they are too many, those of a shorter stretch from the anchor on."""
+    closings, end_colour = state.closings, state.end_colour
+    corners = len(state.near_sets) >> 1
     first, count = 0, 1
     closings[0] = _NONE
-    ends[0] = work.found[_COLOUR]
-    for i in range(len(plan.corner)):
-        set_of = corners * np.int64(plan.corner[i])
-        after, longer = MOST_CLOSINGS - first, 0
+    end_colour[0] = state.scalars[ANCHOR_COLOUR]
+    for i in range(len(plan.is_corner)):
+        set_base = corners * np.int64(plan.is_corner[i])
+        next_first, next_count = MAX_CLOSINGS - first, 0
         for j in range(first, first + count):
-            candidates = work.near[ends[j] + set_of] & free & ~closings[j]
+            candidates = state.near_sets[end_colour[j] + set_base] & free & ~closings[j]
             while candidates != _NONE:
-                one = candidates & (~candidates + _ONE)
-                candidates ^= one
-                if longer < MOST_CLOSINGS:
-                    closings[after + longer] = closings[j] | one
-                    ends[after + longer] = work.far[np.uint64(lowest_bit(one))]
-                longer += 1
-        if longer > MOST_CLOSINGS:
+                bit = candidates & (~candidates + _ONE)
+                candidates ^= bit
+                if next_count < MAX_CLOSINGS:
+                    closings[next_first + next_count] = closings[j] | bit
+                    end_colour[next_first + next_count] = state.far_colour[np.uint64(lowest_bit(bit))]
+                next_count += 1
+        if next_count > MAX_CLOSINGS:
             break
-        first, count = after, longer
-    work.found[_COUNT], work.found[_FIRST] = count, first
+        first, count = next_first, next_count
+    state.scalars[COUNT], state.scalars[FIRST] = count, first
 
 
 @inline_flat_kernel
-def _hangs_together(plan: ClosingPlan, work: ClosingWork, free: np.uint64, colour: int) -> bool:
+def _is_connected(plan: ClosingPlan, state: ClosingState, free: np.uint64, colour: int) -> bool:
     """Whether all rim pieces among ``free`` can be reached from ``colour`` by joints of equal colour."""
-    rim = free & work.rim[0]
-    met = work.joined[colour] & rim
+    rim = free & state.rim_pieces[0]
+    reached = state.colour_sets[colour] & rim
     before = _NONE
-    while met != rim and met != before:
-        before = met
-        for i in range(len(plan.colours)):
-            joined = work.joined[plan.colours[i]] & rim
-            if joined & met:
-                met |= joined
-    return bool(met == rim)
+    while reached != rim and reached != before:
+        before = reached
+        for i in range(len(plan.rim_colours)):
+            joined = state.colour_sets[plan.rim_colours[i]] & rim
+            if joined & reached:
+                reached |= joined
+    return bool(reached == rim)
 
 
 @inline_flat_kernel
-def spared(
-    plan: ClosingPlan, work: ClosingWork, free: Words, level: np.uint64, one: np.uint64, colour: int
+def pieces_after_reserving(
+    plan: ClosingPlan, state: ClosingState, free: Bitsets, level: np.uint64, bit: np.uint64, colour: int
 ) -> np.uint64:
-    """Pieces for the levels behind ``level``, a rim cell that KEEPS, when the piece of bit ``one`` is laid there.
+    """Free pieces, without the reserved ones, after the piece ``bit`` is placed on a RESERVE or RELEASE cell.
 
-    ``free``: those for each level up to it; ``colour``: what the piece shows to the rim cell behind it. None: the rim
-    could not be closed any more.
+    ``free``: uint64 (levels + 1,), free pieces before each level up to this one; ``colour``: what the piece shows to
+    the next cell of the rim. Returns 0 if the rim could not be completed after this piece.
     """
-    if work.found[_COUNT] < 0:
-        find_closings(plan, work, free[np.uint64(plan.anchor + 1)])
+    if state.scalars[COUNT] == NOT_LISTED:
+        list_closings(plan, state, free[np.uint64(plan.anchor_level + 1)])
     row = np.uint64(plan.row[level])
-    left = (free[level] | work.kept[row]) ^ one
-    if len(plan.colours) and not _hangs_together(plan, work, left, colour):
+    left = (free[level] | state.reserved[row]) ^ bit
+    if len(plan.rim_colours) and not _is_connected(plan, state, left, colour):
         return _NONE
-    first, kept = np.uint64(work.found[_FIRST]), _ALL
-    for i in range(np.uint64(work.found[_COUNT])):  # in vectors
-        closing = work.closings[first + i]
-        kept &= closing | (_NONE - np.uint64((closing & ~left) != _NONE))
-    if kept == _ALL:
+    first, reserved = np.uint64(state.scalars[FIRST]), _ALL
+    for i in range(np.uint64(state.scalars[COUNT])):  # without a branch, so that it is vectorized
+        closing = state.closings[first + i]
+        reserved &= closing | (_NONE - np.uint64((closing & ~left) != _NONE))
+    if reserved == _ALL:
         return _NONE
-    kept = kept if plan.rule[level] != LAST else _NONE
-    work.kept[row + _ONE] = kept
-    return np.uint64(left & ~kept)
+    reserved = reserved if plan.rule[level] != RELEASE else _NONE
+    state.reserved[row + _ONE] = reserved
+    return np.uint64(left & ~reserved)

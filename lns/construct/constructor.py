@@ -13,9 +13,9 @@ from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
 from lns.construct import candidate_tables, endgame, kernel, packed_candidate
 from lns.construct.endgame import EXHAUSTED, REACHED
-from lns.construct.endgame_plan import plan_end
-from lns.construct.kernel import Plan, Prefix
-from lns.construct.order import padded
+from lns.construct.endgame_plan import plan_endgame
+from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState
+from lns.construct.order import padded_positions
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
@@ -64,15 +64,14 @@ class Constructor:
         self.random = random
         self.partition = partition
         self.schedule = schedule
-        self._finds = np.zeros(puzzle.cells, dtype=np.int32)
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         self.prefixes_by_breaks = np.zeros(packed_candidate.MAX_BREAKS, dtype=np.int64)
-        self.tail_outcomes = np.zeros(kernel.ENDS + 1, dtype=np.int64)
+        self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
         self.restart_seed = self.restarted_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
         cells, width = puzzle.cells, puzzle.width + 1
-        self._position = padded(self.schedule.order, puzzle.width)
-        self.prefix = Prefix(
+        self._position = padded_positions(self.schedule.order, puzzle.width)
+        self.prefix = PrefixState(
             cursor=np.zeros(cells + 1, dtype=np.int64),
             chosen=np.zeros(cells, dtype=np.int64),
             gain=np.zeros(cells + 1, dtype=np.int64),
@@ -80,7 +79,7 @@ class Constructor:
             right=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             down=np.zeros((puzzle.height + 1) * width, dtype=np.int64),
             scalars=np.zeros(2, dtype=np.int64),
-            census=np.zeros(cells * endgame.CENSUS, dtype=np.int64),
+            child_counts=np.zeros(cells * endgame.COUNTS_PER_DEPTH, dtype=np.int64),
             frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
         )
         self.restart(schedule)
@@ -97,13 +96,14 @@ class Constructor:
         self.exhausted = False
         self.restart_seed = int(generator(self.random).integers(2**62))
         self._make_plan()
-        self.prefix.scalars[0] = kernel.BEGIN
+        self.prefix.scalars[0] = kernel.NOT_STARTED
         self.prefix.used[:] = 0
-        self.prefix.census[:] = 0
+        self.prefix.child_counts[:] = 0
         self.prefix.frontier_keys[:] = 0
         self.prefixes_by_breaks[:] = 0
         self.tail_outcomes[:] = 0
-        self.prefix.cursor[0] = self.plan.tables.start[self.plan.tables.base[0]]
+        tables = self.plan.prefix.tables
+        self.prefix.cursor[0] = tables.list_start[tables.base[0]]
         self.restarted_at = self.nodes
         self._prefixes_before, self._tail_nodes_before = self.prefixes, self.tail_nodes
         self.counters[kernel.NEXT_SAMPLE] = self.nodes
@@ -112,15 +112,36 @@ class Constructor:
         chance = np.random.Generator(np.random.PCG64(self.restart_seed))
         schedule = self.schedule
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
-        made = candidate_tables.build(
+        made = candidate_tables.build_tables(
             puzzle, schedule.order, schedule.may_break, schedule.favoured, chance, schedule.cut
         )
-        ahead = candidate_tables.rim_ahead(puzzle, schedule.order, made.base, schedule.cut)
+        ahead = candidate_tables.rim_look_ahead(puzzle, schedule.order, made.base, schedule.cut)
         begin, cut = schedule.endgame_depth, schedule.cut
         width, dealt = puzzle.width + 1, self._dealt() if schedule.favoured else 0
-        self.plan = Plan(made, self._position, schedule.least_gain, ahead, width, begin, cut, dealt, *self.partition)
-        self.endgame_plan, self.endgame_work = plan_end(puzzle, schedule.order, begin, cut, schedule.allowed, chance)
-        self.tail_plan, self.tail_work = plan_tail(puzzle, schedule.order, cut)
+        prefix_plan = PrefixPlan(
+            tables=made,
+            position=self._position,
+            min_gain=schedule.least_gain,
+            rim_look_ahead=ahead,
+            padded_width=width,
+            endgame_start=begin,
+            cut=cut,
+            partition_depth=dealt,
+            partition=self.partition[0],
+            partitions=self.partition[1],
+        )
+        endgame_plan, endgame_state = plan_endgame(puzzle, schedule.order, begin, cut, schedule.allowed, chance)
+        tail_plan, tail_workspace = plan_tail(puzzle, schedule.order, cut)
+        self.plan = ConstructorPlan(prefix=prefix_plan, endgame=endgame_plan, tail=tail_plan)
+        self.arrays = ConstructorState(
+            prefix=self.prefix,
+            endgame=endgame_state,
+            tail=tail_workspace,
+            found=np.zeros(puzzle.cells, dtype=np.int32),
+            counters=self.counters,
+            prefixes_by_breaks=self.prefixes_by_breaks,
+            tail_outcomes=self.tail_outcomes,
+        )
 
     def _dealt(self) -> int:
         """The depth of the prefixes that are dealt out among islands, or 0."""
@@ -135,22 +156,14 @@ class Constructor:
         """
         status = kernel.construct(
             self.plan,
-            self.prefix,
-            self.endgame_plan,
-            self.endgame_work,
-            self.tail_plan,
-            self.tail_work,
-            self._finds,
-            self.counters,
+            self.arrays,
             self.puzzle.max_score - target,
             min(self.nodes + nodes, self._restart_at()),
             self.params.tail_nodes,
-            self.prefixes_by_breaks,
-            self.tail_outcomes,
         )
         if status == REACHED:
             placed = np.empty(self.puzzle.cells, dtype=np.int32)
-            placed[self.schedule.order] = self._finds
+            placed[self.schedule.order] = self.arrays.found
             return board_from_view(
                 Board(placed, self.puzzle_in_view.width, self.puzzle_in_view.height), self.schedule.view
             )
@@ -211,7 +224,7 @@ class Constructor:
         return {
             "cursor": self.prefix.cursor.copy(),
             "scalars": self.prefix.scalars.copy(),
-            "child_counts": self.prefix.census.copy(),
+            "child_counts": self.prefix.child_counts.copy(),
             "counters": self.counters.copy(),
             "prefixes_by_breaks": self.prefixes_by_breaks.copy(),
             "tail_outcomes": self.tail_outcomes.copy(),
@@ -226,7 +239,7 @@ class Constructor:
                     self.nodes_before,
                 ]
             ),
-            "piece_bits": self.endgame_work.piece_at.copy(),
+            "piece_bits": self.arrays.endgame.piece_of_bit.copy(),
             "random": self.random.copy(),
         }
 
@@ -241,60 +254,63 @@ class Constructor:
         self.exhausted = bool(exhausted)
         self.prefixes_by_breaks[:] = saved_counters(state["prefixes_by_breaks"])
         self.tail_outcomes[:] = saved_counters(state["tail_outcomes"])
-        self.prefix.census[:] = saved_counters(state["child_counts"])
+        self.prefix.child_counts[:] = saved_counters(state["child_counts"])
         if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
             raise _foreign()
         self.prefix.frontier_keys[:] = state["frontier_keys"]
         self.prefix.scalars[:] = int(state["scalars"][0]), *saved_counters(state["scalars"][1:])
-        wait = max(kernel.SAMPLE_NODES, kernel.DEAR * self.tail_nodes)
+        wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
         next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
         before = self.restarted_at, self._prefixes_before, self._tail_nodes_before, next_sample
         now = self.nodes, self.prefixes, self.tail_nodes, self.nodes
         if any(one > other for one, other in zip(before, now, strict=True)):
             raise _foreign()
         self._make_plan()
-        if not endgame.number_again(
-            self.endgame_plan, self.endgame_work, np.asarray(state["piece_bits"], dtype=np.int64)
+        if not endgame.assign_bits(
+            self.plan.endgame, self.arrays.endgame, np.asarray(state["piece_bits"], dtype=np.int64)
         ):
             raise _foreign()
         self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
 
     def _replay(self, cursors: list[int], depth: int) -> None:
         """Lay the prefix again by its cursors, each checked against its list: the kernel's memory depends on it."""
-        prefix, made = self.prefix, self.plan.tables
-        if not kernel.BEGIN <= depth <= self.plan.cut:
+        plan, prefix, made = self.plan.prefix, self.prefix, self.plan.prefix.tables
+        if not kernel.NOT_STARTED <= depth <= plan.cut:
             raise _foreign()
         prefix.used[:] = 0
         prefix.gain[0] = 0
-        prefix.cursor[0] = made.start[made.base[0]]
-        begin = self.plan.begin
+        prefix.cursor[0] = made.list_start[made.base[0]]
+        begin = plan.endgame_start
         for at in range(min(depth, begin, self.puzzle.cells - 1) + 1):
             here = int(self._position[at])
-            start = int(made.start[made.base[at] + prefix.right[here - 1] + prefix.down[here - self.plan.padded_width]])
-            tried = made.words[start : max(start, cursors[at])]  # the list up to the candidate that lies there
-            if start + len(tried) != cursors[at] or (tried >> packed_candidate.GAIN_AT == packed_candidate.NEVER).any():
+            start = int(made.list_start[made.base[at] + prefix.right[here - 1] + prefix.down[here - plan.padded_width]])
+            tried = made.candidates[start : max(start, cursors[at])]  # the list up to the candidate that lies there
+            if (
+                start + len(tried) != cursors[at]
+                or (tried >> packed_candidate.GAIN_SHIFT == packed_candidate.LIST_END_GAIN).any()
+            ):
                 if at == begin:
                     break  # no list is read there: its cursor is whatever was there
                 raise _foreign()
             prefix.cursor[at] = cursors[at]
             if at == min(depth, begin):
                 break
-            laid = int(tried[-1]) if len(tried) else packed_candidate.NEVER << packed_candidate.GAIN_AT
+            laid = int(tried[-1]) if len(tried) else packed_candidate.LIST_END_GAIN << packed_candidate.GAIN_SHIFT
             piece = laid & int(packed_candidate.PIECE_MASK)
-            prefix.gain[at + 1] = prefix.gain[at] + (laid >> packed_candidate.GAIN_AT)
-            if prefix.gain[at + 1] < self.plan.need[at] or prefix.used[piece]:
+            prefix.gain[at + 1] = prefix.gain[at] + (laid >> packed_candidate.GAIN_SHIFT)
+            if prefix.gain[at + 1] < plan.min_gain[at] or prefix.used[piece]:
                 raise _foreign()
             prefix.used[piece] = 1
             prefix.chosen[at] = laid
-            prefix.right[here] = laid >> packed_candidate.RIGHT_AT & packed_candidate.RIGHT_MASK
-            prefix.down[here] = laid >> packed_candidate.DOWN_AT & packed_candidate.DOWN_MASK
+            prefix.right[here] = laid >> packed_candidate.RIGHT_SHIFT & packed_candidate.RIGHT_MASK
+            prefix.down[here] = laid >> packed_candidate.DOWN_SHIFT & packed_candidate.DOWN_MASK
         if depth > begin:
             spent = (packed_candidate.BREAK_COST - 1 - int(prefix.gain[begin])) // packed_candidate.BREAK_COST
-            end, work = self.endgame_plan, self.endgame_work
-            endgame.enter(end, work, prefix.used, prefix.right, prefix.down, spent)
-            if not endgame.lay_again(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
+            end, work = self.plan.endgame, self.arrays.endgame
+            endgame.start_endgame(end, work, prefix.used, prefix.right, prefix.down, spent)
+            if not endgame.replay_cursors(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
                 raise _foreign()
-            endgame.lay(
+            endgame.place_pieces(
                 end, work, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
             )  # fmt: skip
 

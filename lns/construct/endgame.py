@@ -1,14 +1,14 @@
-"""The last cells of a prefix before its exact tail, where few pieces are free and most breaks are spent.
+"""Search of the last cells before the exact tail, where few pieces are free and most breaks are spent.
 
-With at most 64 free pieces a piece is one bit. For each colour, four words (one a rotation) say which free pieces show
-it on their left side, and four which show it on top: what two known colours have in common are the exact candidates of
-a cell, what only one of them has are those with a break. In the candidate lists of ``lns.construct.kernel`` most pieces
-are used by now, and must be passed over.
+In candidate lists most pieces are used by then and would have to be skipped one by one. With at most 64 free pieces a
+piece is one bit, and bitwise operations find all candidates of a cell at once: for each colour and rotation there is
+the set of the pieces that show it on the left, and the set of those that show it on top. The intersection of the two
+sets of a cell holds its exact candidates, their difference those with a break.
 
-A piece is refused at once where the neighbour that it leaves for later has no candidate any more. Where the next cell
-may not break, those that leave it without a candidate are passed over, most of them together (`_narrow`); they count as
-nodes all the same, as they would be for a search that lays them first. On the rim only pieces are laid without which it
-can still be closed: see ``lns.construct.border_completion``.
+A piece is refused at once if it leaves a later neighbour without a candidate (`EndgamePlan.look_ahead`). If the next
+cell may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes
+all the same, as in a search that places them first. On the rim only pieces are placed after which the rim can still be
+completed (`lns.construct.border_completion`).
 """
 
 from __future__ import annotations
@@ -17,201 +17,235 @@ import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP
-from lns.construct.border_completion import IDLE, OPENS, anchored, spared, turn_over_rim
-from lns.construct.endgame_plan import MOST_PIECES, Ahead, EndPlan, EndWork
+from lns.construct.border_completion import (
+    ANCHOR,
+    NO_RULE,
+    pieces_after_reserving,
+    set_anchor_colour,
+    toggle_border_piece,
+)
+from lns.construct.endgame_plan import MAX_ENDGAME_PIECES, EndgamePlan, EndgameState, LookAhead
 from lns.construct.packed_candidate import (
     BREAK_COST,
-    DOWN_AT,
     DOWN_MASK,
+    DOWN_SHIFT,
     MAX_BREAKS,
     PIECE_MASK,
-    RIGHT_AT,
     RIGHT_MASK,
-    Longs,
-    Words,
+    RIGHT_SHIFT,
+    Bitsets,
+    Int64Array,
 )
 from lns_support.bits import lowest_bit, popcount
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-REACHED, BUDGET, EXHAUSTED = 0, 1, 2
-CENSUS = 2 * MAX_BREAKS  # counters a depth: exact placements, then breaking ones, by breaks spent
+REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # status of a search
+DEPTH, NODES = range(2)  # indexes of ``PrefixState.scalars``
+COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # node counters of a depth: exact placements, then breaking ones, by breaks spent
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
-_TURNS, _WORDS = np.uint64(4), np.uint64(8)  # words of a set of oriented pieces; the exact ones and the breaking ones
+_FOUR, _EIGHT = np.uint64(4), np.uint64(8)  # candidate sets of a level: four exact ones, then four breaking ones
+_MATCHES_CLUES = 4  # bit of an index of ``class_sets``: 0 for the sets of pieces that match the clues beside the cell
+_BREAK = 256  # in ``EndgameState.chosen``
 
 
 @inline_flat_kernel
-def _turn_over(plan: EndPlan, work: EndWork, piece: int, one: np.uint64) -> None:
-    """Put a piece into the sets that it belongs to, or take it out of them; ``one``: its bit."""
-    within = work.bit_of[piece] >= 0
-    unknown = plan.colours1
-    places = len(work.below) >> 2
-    turn_over_rim(plan.closing, work.closing, piece, one)
-    for turn in range(4):
-        oriented = piece * 4 + turn
-        if plan.first_member[oriented] == plan.first_member[oriented + 1]:
+def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.uint64) -> None:
+    """Put a piece with this bit into all sets that it belongs to, or take it out of them."""
+    has_bit = state.bit_of_piece[piece] >= 0
+    unknown = plan.colour_count
+    colours = len(state.down_sets) >> 2
+    toggle_border_piece(plan.closing, state.closing, piece, bit)
+    for rotation in range(4):
+        oriented = piece * 4 + rotation
+        if plan.first_set[oriented] == plan.first_set[oriented + 1]:
             continue
-        work.left[plan.sides[oriented, LEFT] + turn] ^= one
-        work.up[plan.sides[oriented, UP] + turn] ^= one
-        work.below[turn * places + (plan.sides[oriented, DOWN] >> 2)] ^= one
-        for i in range(plan.first_member[oriented], plan.first_member[oriented + 1]):
-            member = plan.member[i]
-            work.fits[member] ^= one
-            if member & 4:
+        state.left_sets[plan.side_offsets[oriented, LEFT] + rotation] ^= bit
+        state.up_sets[plan.side_offsets[oriented, UP] + rotation] ^= bit
+        state.down_sets[rotation * colours + (plan.side_offsets[oriented, DOWN] >> 2)] ^= bit
+        for i in range(plan.first_set[oriented], plan.first_set[oriented + 1]):
+            index = plan.set_indexes[i]
+            state.class_sets[index] ^= bit
+            if index & _MATCHES_CLUES:
                 continue
-            at = (member >> 3) * places * places
-            for left in (plan.sides[oriented, LEFT] >> 2, unknown):
-                for up in (plan.sides[oriented, UP] >> 2, unknown):
-                    pair = at + left * places + up
-                    work.pairs[pair] = (work.pairs[pair] | one) ^ (one if within else _NONE)
+            base = (index >> 3) * colours * colours
+            for left in (plan.side_offsets[oriented, LEFT] >> 2, unknown):
+                for up in (plan.side_offsets[oriented, UP] >> 2, unknown):
+                    pair = base + left * colours + up
+                    state.pair_sets[pair] = (state.pair_sets[pair] | bit) ^ (bit if has_bit else _NONE)
 
 
 @flat_kernel
-def give(plan: EndPlan, work: EndWork, piece: int, bit: int) -> None:
-    """Give ``bit`` to ``piece``, which has none; whose it was before has none then."""
-    one = _ONE << np.uint64(bit)
-    before = work.piece_at[bit]
-    if before >= 0:
-        _turn_over(plan, work, before, one)
-        work.bit_of[before] = -1
-    _turn_over(plan, work, piece, one)
-    work.piece_at[bit] = piece
-    work.bit_of[piece] = bit
-    work.closing.far[bit] = plan.closing.far[piece]
-    for turn in range(4):
-        place = bit * 4 + turn
-        oriented = piece * 4 + turn
-        work.oriented[place] = oriented
-        work.right[place] = plan.sides[oriented, RIGHT]
-        work.down[place] = plan.sides[oriented, DOWN]
+def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> None:
+    """Assign ``bit`` to ``piece``, which has none; the previous owner of the bit loses it."""
+    mask = _ONE << np.uint64(bit)
+    previous = state.piece_of_bit[bit]
+    if previous >= 0:
+        _toggle_piece(plan, state, previous, mask)
+        state.bit_of_piece[previous] = -1
+    _toggle_piece(plan, state, piece, mask)
+    state.piece_of_bit[bit] = piece
+    state.bit_of_piece[piece] = bit
+    state.closing.far_colour[bit] = plan.closing.far_colour[piece]
+    for rotation in range(4):
+        index = bit * 4 + rotation
+        oriented = piece * 4 + rotation
+        state.oriented[index] = oriented
+        state.right_offset[index] = plan.side_offsets[oriented, RIGHT]
+        state.down_offset[index] = plan.side_offsets[oriented, DOWN]
 
 
 @flat_kernel
-def enter(plan: EndPlan, work: EndWork, used: npt.NDArray[np.uint8], right: Longs, down: Longs, spent: int) -> None:
-    """Begin behind a prefix of ``begin`` cells that spent so many breaks.
+def start_endgame(
+    plan: EndgamePlan,
+    state: EndgameState,
+    used: npt.NDArray[np.uint8],
+    right: Int64Array,
+    down: Int64Array,
+    breaks: int,
+) -> None:
+    """Start the endgame behind a prefix of ``endgame_start`` cells.
 
-    ``used``, ``right`` (times colours1), ``down``: as in `kernel.Prefix`. Free pieces without a bit get those of used
-    ones: sets made anew would cost as much as a hundred nodes, and some boards come here every fifty.
+    Free pieces without a bit get those of used pieces. Making all sets anew would take as long as a hundred nodes, and
+    on some boards an endgame starts every fifty.
+
+    Parameters
+    ----------
+    used, right, down
+        The prefix, as in `kernel.PrefixState`.
+    breaks : int
+        Breaks that the prefix has spent.
     """
-    free, given, without = _NONE, _NONE, len(plan.pieces) - plan.begin
-    for bit, piece in enumerate(work.piece_at):
+    free, taken, missing = _NONE, _NONE, len(plan.piece_order) - plan.endgame_start
+    for bit, piece in enumerate(state.piece_of_bit):
         if piece >= 0:
-            is_free = np.uint64(1 - used[piece])  # no branch: it could not be foretold
+            is_free = np.uint64(1 - used[piece])  # without a branch, as none could be predicted
             free |= is_free << np.uint64(bit)
-            given |= _ONE << np.uint64(bit)
-            without -= np.int64(is_free)
-    if without > 0:
-        for piece in plan.pieces:
-            if (used[piece] == 0) & (work.bit_of[piece] < 0):
-                bit = lowest_bit(~given if given != _ALL else ~free)
-                give(plan, work, piece, bit)
+            taken |= _ONE << np.uint64(bit)
+            missing -= np.int64(is_free)
+    if missing > 0:
+        for piece in plan.piece_order:
+            if (used[piece] == 0) & (state.bit_of_piece[piece] < 0):
+                bit = lowest_bit(~taken if taken != _ALL else ~free)
+                assign_bit(plan, state, piece, bit)
                 free |= _ONE << np.uint64(bit)
-                given |= free
-    work.free[0] = free
-    work.spent[0] = spent
-    if plan.closing.outside >= 0:
-        anchored(work.closing, down[plan.closing.outside])
-    levels = len(plan.kind)
+                taken |= free
+    state.free[0] = free
+    state.breaks[0] = breaks
+    if plan.closing.anchor_position >= 0:
+        set_anchor_colour(state.closing, down[plan.closing.anchor_position])
+    levels = len(plan.class_base)
     for i in range(levels):
         if plan.outside[i, 0] >= 0:
-            work.shown_right[levels + i] = right[plan.outside[i, 0]] // plan.colours1 * 4
+            state.shown_right[levels + i] = right[plan.outside[i, 0]] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
-            work.shown_down[levels + i] = down[plan.outside[i, 1]] * 4
+            state.shown_down[levels + i] = down[plan.outside[i, 1]] * 4
 
 
 @inline_flat_kernel
-def _left(plan: EndPlan, work: EndWork, level: np.uint64, one: np.uint64) -> np.uint64:
-    """The free pieces behind ``level`` when the piece of bit ``one`` is laid there; none: the rim needs it later."""
+def _free_after(plan: EndgamePlan, state: EndgameState, level: np.uint64, bit: np.uint64) -> np.uint64:
+    """Free pieces after the piece ``bit`` is placed on ``level``; 0 if the rim could not be completed then."""
     rule = plan.closing.rule[level]
-    if rule == IDLE:
-        return work.free[level] ^ one
-    if rule == OPENS:
-        anchored(work.closing, work.shown_down[level] >> 2)
-        return work.free[level] ^ one
-    along = work.shown_down[level] if work.shown_down[level] else work.shown_right[level]  # 0 on the bottom: grey
-    return spared(plan.closing, work.closing, work.free, level, one, along >> 2)
+    if rule == NO_RULE:
+        return state.free[level] ^ bit
+    if rule == ANCHOR:
+        set_anchor_colour(state.closing, state.shown_down[level] >> 2)
+        return state.free[level] ^ bit
+    # along the left side the next cell of the rim is below; at the bottom, where the lower side is 0, on the right
+    shown = state.shown_down[level] if state.shown_down[level] else state.shown_right[level]
+    return pieces_after_reserving(plan.closing, state.closing, state.free, level, bit, shown >> 2)
 
 
 @inline_flat_kernel
-def _open(plan: EndPlan, work: EndWork, level: np.uint64) -> None:
-    """Find all candidates of ``level``, in the order of words and bits."""
-    left_of, up_of, fits, sets = work.left, work.up, work.fits, work.sets
-    left = np.uint64(work.shown_right[np.uint64(plan.left_at[level])])
-    up = np.uint64(work.shown_down[np.uint64(plan.up_at[level])])
-    kind = np.uint64(plan.kind[level])
-    free, always = work.free[level], plan.always[level]
-    first = level * _WORDS
-    some = breaking = _NONE
-    if work.spent[level] < plan.allowed[level]:
-        left_breaks, up_breaks = plan.left_breaks[level], plan.up_breaks[level]
+def _find_candidates(plan: EndgamePlan, state: EndgameState, level: np.uint64) -> None:
+    """Find all candidates of ``level``."""
+    left_sets, up_sets, class_sets, candidate_sets = (
+        state.left_sets, state.up_sets, state.class_sets, state.candidate_sets
+    )  # fmt: skip
+    left = np.uint64(state.shown_right[np.uint64(plan.left_source[level])])
+    up = np.uint64(state.shown_down[np.uint64(plan.up_source[level])])
+    base = np.uint64(plan.class_base[level])
+    free, clue_mask = state.free[level], plan.clue_mask[level]
+    first = level * _EIGHT
+    any_exact = any_breaking = _NONE
+    if state.breaks[level] < plan.allowed_breaks[level]:
+        left_may_break, up_may_break = plan.left_break_mask[level], plan.up_break_mask[level]
         for i in range(4):
-            turn = np.uint64(i)
-            a, b = left_of[left + turn] | always, up_of[up + turn] | always
-            fit = fits[kind + turn] & free
-            near = fits[kind + _TURNS + turn] & free
-            exact = a & b & fit
-            with_break = (((a & ~b & up_breaks) | (b & ~a & left_breaks)) & fit) | (a & b & near)
-            sets[first + turn] = exact
-            sets[first + _TURNS + turn] = with_break
-            some |= exact
-            breaking |= with_break
+            rotation = np.uint64(i)
+            matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
+            fits = class_sets[base + rotation] & free
+            fits_but_clue = class_sets[base + _FOUR + rotation] & free
+            matches = matches_left & matches_up
+            exact = matches & fits
+            one_side = (matches_left & ~matches_up & up_may_break) | (matches_up & ~matches_left & left_may_break)
+            breaking = (one_side & fits) | (matches & fits_but_clue)
+            candidate_sets[first + rotation] = exact
+            candidate_sets[first + _FOUR + rotation] = breaking
+            any_exact |= exact
+            any_breaking |= breaking
     else:
         for i in range(4):
-            turn = np.uint64(i)
-            a, b = left_of[left + turn] | always, up_of[up + turn] | always
-            exact = a & b & fits[kind + turn] & free
-            sets[first + turn] = exact
-            some |= exact
-    work.some[level * _TWO] = some
-    work.some[level * _TWO + _ONE] = breaking
+            rotation = np.uint64(i)
+            matches_left, matches_up = left_sets[left + rotation] | clue_mask, up_sets[up + rotation] | clue_mask
+            exact = matches_left & matches_up & class_sets[base + rotation] & free
+            candidate_sets[first + rotation] = exact
+            any_exact |= exact
+    state.candidates[level * _TWO] = any_exact
+    state.candidates[level * _TWO + _ONE] = any_breaking
 
 
 @inline_flat_kernel
-def _narrow(plan: EndPlan, work: EndWork, level: np.uint64) -> tuple[int, int]:
-    """Take off the candidates those that leave the next cell without an exact one, where it may not break.
+def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, level: np.uint64) -> tuple[int, int]:
+    """Drop the candidates that leave the next cell without an exact candidate although it may not break.
 
-    All at once, as most of them do: a piece that breaks, above a cell that may not. Returns how many: exact ones,
-    breaking ones.
+    All of them are dropped at once: they are most of the candidates, such as pieces that break above a cell that may
+    not. Returns how many exact and how many breaking ones were dropped.
     """
-    following, spent = level + _ONE, work.spent[level]
-    if plan.next.level[level] < 0 or plan.left_at[following] == np.int64(level):
+    following, breaks = level + _ONE, state.breaks[level]
+    if plan.next_look_ahead.level[level] < 0 or plan.left_source[following] == np.int64(level):
         return 0, 0
-    limit = plan.allowed[following]
-    candidates = work.some[level * _TWO + _ONE] if spent + 1 >= limit else _NONE
-    if spent >= limit:
-        candidates |= work.some[level * _TWO]
-    if candidates == _NONE:
+    limit = plan.allowed_breaks[following]
+    doubtful = state.candidates[level * _TWO + _ONE] if breaks + 1 >= limit else _NONE
+    if breaks >= limit:
+        doubtful |= state.candidates[level * _TWO]
+    if doubtful == _NONE:
         return 0, 0
-    free, pairs, below = work.free[level], work.pairs, work.below
-    places = np.uint64(len(below)) >> _TWO
-    row = np.uint64(plan.next.pairs[level])
-    row += places * (np.uint64(work.shown_right[np.uint64(plan.next.left[level])]) >> _TWO)
+    free, pair_sets, down_sets = state.free[level], state.pair_sets, state.down_sets
+    colours = np.uint64(len(down_sets)) >> _TWO
+    row = np.uint64(plan.next_look_ahead.pair_base[level])
+    row += colours * (np.uint64(state.shown_right[np.uint64(plan.next_look_ahead.left_source[level])]) >> _TWO)
     keep0 = keep1 = keep2 = keep3 = _NONE
-    if plan.up_at[following] == np.int64(level):
-        several = candidates & (candidates - _ONE)
-        if several & (several - _ONE) == _NONE:  # one or two are sooner tried
+    if plan.up_source[following] == np.int64(level):
+        all_but_one = doubtful & (doubtful - _ONE)
+        if all_but_one & (all_but_one - _ONE) == _NONE:  # one or two are faster tried
             return 0, 0
-        for colour in range(places):  # in vectors: no branch, and not by candidate
-            answered = _NONE - np.uint64((pairs[row + colour] & free) != _NONE)
-            keep0 |= below[colour] & answered
-            keep1 |= below[places + colour] & answered
-            keep2 |= below[_TWO * places + colour] & answered
-            keep3 |= below[(_TWO + _ONE) * places + colour] & answered
-    elif pairs[row + (np.uint64(work.shown_down[np.uint64(plan.next.up[level])]) >> _TWO)] & free:
+        for colour in range(colours):  # by colour and without a branch, so that it is vectorized
+            has_candidate = _NONE - np.uint64((pair_sets[row + colour] & free) != _NONE)
+            keep0 |= down_sets[colour] & has_candidate
+            keep1 |= down_sets[colours + colour] & has_candidate
+            keep2 |= down_sets[_TWO * colours + colour] & has_candidate
+            keep3 |= down_sets[(_TWO + _ONE) * colours + colour] & has_candidate
+    elif (
+        pair_sets[row + (np.uint64(state.shown_down[np.uint64(plan.next_look_ahead.up_source[level])]) >> _TWO)] & free
+    ):
         return 0, 0
-    breaking = level * _WORDS + _TURNS
-    breaks = exact = 0
-    if work.some[level * _TWO + _ONE]:  # else `_open` has not written those sets
-        work.some[level * _TWO + _ONE], breaks = _keep(work.sets, breaking, keep0, keep1, keep2, keep3)
-    if spent >= limit:
-        work.some[level * _TWO], exact = _keep(work.sets, breaking - _TURNS, keep0, keep1, keep2, keep3)
-    return exact, breaks
+    first_breaking = level * _EIGHT + _FOUR
+    breaking_dropped = exact_dropped = 0
+    if state.candidates[level * _TWO + _ONE]:  # else `_find_candidates` has not written those sets
+        state.candidates[level * _TWO + _ONE], breaking_dropped = _intersect(
+            state.candidate_sets, first_breaking, keep0, keep1, keep2, keep3
+        )
+    if breaks >= limit:
+        state.candidates[level * _TWO], exact_dropped = _intersect(
+            state.candidate_sets, first_breaking - _FOUR, keep0, keep1, keep2, keep3
+        )
+    return exact_dropped, breaking_dropped
 
 
 @inline_flat_kernel
-def _keep(
-    sets: Words, first: np.uint64, keep0: np.uint64, keep1: np.uint64, keep2: np.uint64, keep3: np.uint64
+def _intersect(
+    sets: Bitsets, first: np.uint64, keep0: np.uint64, keep1: np.uint64, keep2: np.uint64, keep3: np.uint64
 ) -> tuple[np.uint64, int]:
-    """Keep these of four words, a rotation each: the pieces left in any of them, and how many were taken off."""
+    """Intersect four sets, one a rotation, with ``keep0`` to ``keep3``: (their union, number of elements dropped)."""
     a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
     dropped = popcount(a & ~keep0) + popcount(b & ~keep1) + popcount(c & ~keep2) + popcount(d & ~keep3)
     a, b, c, d = a & keep0, b & keep1, c & keep2, d & keep3
@@ -220,184 +254,201 @@ def _keep(
 
 
 @inline_flat_kernel
-def _take(
-    sets: Words, some: Words, level: np.uint64, with_break: np.uint64, bit: np.uint64, number: np.uint64
+def _pop_rotation(
+    state: EndgameState, level: np.uint64, with_break: np.uint64, bit: np.uint64, number: np.uint64
 ) -> np.uint64:
-    """Take a piece off the candidates, in the first of the rotations left to it; that rotation."""
-    first = level * _WORDS + with_break * _TURNS
+    """Take a piece, bit ``number``, off the candidates in the first rotation left to it; return that rotation."""
+    sets, candidates = state.candidate_sets, state.candidates
+    first = level * _EIGHT + with_break * _FOUR
     a, b, c, d = sets[first], sets[first + _ONE], sets[first + _TWO], sets[first + _TWO + _ONE]
-    b0, c0 = a | b, a | b | c
-    turn = ((~a >> number) & _ONE) + ((~b0 >> number) & _ONE) + ((~c0 >> number) & _ONE)
-    sets[first + turn] ^= bit
-    twice = (a & (b | c | d)) | (b & (c | d)) | (c & d)
-    some[level * _TWO + with_break] ^= bit & ~twice
-    return np.uint64(turn)
+    ab, abc = a | b, a | b | c
+    rotation = ((~a >> number) & _ONE) + ((~ab >> number) & _ONE) + ((~abc >> number) & _ONE)
+    sets[first + rotation] ^= bit
+    several_rotations = (a & (b | c | d)) | (b & (c | d)) | (c & d)
+    candidates[level * _TWO + with_break] ^= bit & ~several_rotations
+    return np.uint64(rotation)
 
 
 @inline_flat_kernel
-def _unanswered(plan: EndPlan, work: EndWork, ahead: Ahead, level: np.uint64, free: np.uint64, spent: int) -> bool:
-    """Whether the one whom ``level`` asks needs an exact candidate and has none left, with ``spent`` breaks spent."""
-    asked = ahead.level[level]
-    if asked < 0 or (spent < plan.allowed[np.uint64(asked)] and ahead.strict[level] == 0):
+def _look_ahead_fails(
+    plan: EndgamePlan, state: EndgameState, look_ahead: LookAhead, level: np.uint64, free: np.uint64, breaks: int
+) -> bool:
+    """Whether the later cell checked by ``level`` must match exactly and has no candidate left.
+
+    ``free``: free pieces and ``breaks``: breaks spent once ``level`` is filled.
+    """
+    later = look_ahead.level[level]
+    if later < 0 or (breaks < plan.allowed_breaks[np.uint64(later)] and look_ahead.never_breaks[level] == 0):
         return False
-    left = work.shown_right[np.uint64(ahead.left[level])]
-    up = work.shown_down[np.uint64(ahead.up[level])]
-    pair = ahead.pairs[level] + ((left * (len(work.below) >> 2) + up) >> 2)
-    return bool((work.pairs[np.uint64(pair)] & free) == _NONE)
+    left = state.shown_right[np.uint64(look_ahead.left_source[level])]
+    up = state.shown_down[np.uint64(look_ahead.up_source[level])]
+    pair = look_ahead.pair_base[level] + ((left * (len(state.down_sets) >> 2) + up) >> 2)
+    return bool((state.pair_sets[np.uint64(pair)] & free) == _NONE)
+
+
+@inline_flat_kernel
+def _enter_level(plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array) -> int:
+    """Find the candidates of ``level`` and drop those that lead nowhere; return the number of dropped ones."""
+    _find_candidates(plan, state, level)
+    exact, breaking = _drop_dead_ends(plan, state, level)
+    if exact + breaking:
+        index = (np.uint64(plan.endgame_start) + level) * np.uint64(COUNTS_PER_DEPTH) + np.uint64(state.breaks[level])
+        child_counts[index] += exact
+        child_counts[index + np.uint64(MAX_BREAKS + 1)] += breaking
+    return exact + breaking
+
+
+@inline_flat_kernel
+def _place_next_candidate(
+    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array
+) -> tuple[bool, int]:
+    """Place the next candidate of ``level`` that no look-ahead refuses: (whether there is one, nodes made)."""
+    candidates = state.candidates
+    counts = (np.uint64(plan.endgame_start) + level) * np.uint64(COUNTS_PER_DEPTH)
+    nodes = 0
+    while True:
+        with_break = _NONE
+        pieces = candidates[level * _TWO]
+        if pieces == _NONE:
+            with_break = _ONE
+            pieces = candidates[level * _TWO + _ONE]
+            if pieces == _NONE:
+                return False, nodes
+        bit = pieces & (~pieces + _ONE)
+        number = np.uint64(lowest_bit(pieces))
+        rotation = _pop_rotation(state, level, with_break, bit, number)
+        placement = (number << _TWO) + rotation
+        breaks = state.breaks[level] + np.int64(with_break)
+        state.shown_right[level] = state.right_offset[placement]
+        state.shown_down[level] = state.down_offset[placement]
+        free = _free_after(plan, state, level, bit)
+        if free == _NONE:
+            continue
+        if _look_ahead_fails(plan, state, plan.look_ahead, level, free, breaks):
+            continue
+        child_counts[counts + with_break * np.uint64(MAX_BREAKS) + np.uint64(breaks)] += 1
+        nodes += 1
+        if _look_ahead_fails(plan, state, plan.next_look_ahead, level, free, breaks):
+            continue
+        state.chosen[level] = np.int64(with_break * np.uint64(_BREAK) + placement)
+        state.free[level + _ONE] = free
+        state.breaks[level + _ONE] = breaks
+        return True, nodes
 
 
 @flat_kernel
-def search_end(
-    plan: EndPlan,
-    work: EndWork,
-    scalars: Longs,
-    census: Longs,
-    node_limit: int,
+def search_endgame(
+    plan: EndgamePlan, state: EndgameState, scalars: Int64Array, child_counts: Int64Array, node_limit: int
 ) -> int:
-    """Search on until all levels are filled, or ``node_limit`` nodes in all were made.
+    """Search on until all levels are filled, or until ``node_limit`` nodes were made in all calls together.
 
-    ``scalars``: int64 [depth, nodes]; ``census``: see `kernel.Prefix`. Returns REACHED (the next call goes on behind),
-    BUDGET or EXHAUSTED (depth ``begin``).
+    ``scalars``, ``child_counts``: see `kernel.PrefixState`. Returns REACHED (the next call continues with the prefix
+    after it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
     """
-    levels = np.uint64(len(plan.kind))
-    level = np.uint64(scalars[0] - plan.begin)
-    nodes = scalars[1]
-    sets, some, chosen = work.sets, work.some, work.chosen
-    free, spent, shown_right, shown_down = work.free, work.spent, work.shown_right, work.shown_down
-    counted = np.uint64(plan.begin * CENSUS)
+    levels = np.uint64(len(plan.class_base))
+    level = np.uint64(scalars[DEPTH] - plan.endgame_start)
+    nodes = scalars[NODES]
     status = EXHAUSTED
-    back = level == levels
+    backtrack = level == levels
     while True:
-        if back:
+        if backtrack:
             if level == _NONE:
                 break
             level -= _ONE
         else:
-            _open(plan, work, level)
-            exact, breaks = _narrow(plan, work, level)
-            if exact + breaks:
-                nodes += exact + breaks
-                here = counted + level * np.uint64(CENSUS) + np.uint64(spent[level])
-                census[here] += exact
-                census[here + np.uint64(MAX_BREAKS + 1)] += breaks
-        back = True
-        while True:
-            with_break = _NONE
-            word = some[level * _TWO]
-            if word == _NONE:
-                with_break = _ONE
-                word = some[level * _TWO + _ONE]
-                if word == _NONE:
-                    break
-            bit = word & (~word + _ONE)
-            number = np.uint64(lowest_bit(word))
-            turn = _take(sets, some, level, with_break, bit, number)
-            turned = (number << _TWO) + turn
-            after = spent[level] + np.int64(with_break)
-            shown_right[level] = work.right[turned]
-            shown_down[level] = work.down[turned]
-            left = _left(plan, work, level, bit)
-            if left == _NONE:
-                continue
-            if _unanswered(plan, work, plan.ahead, level, left, after):
-                continue
-            census[counted + level * np.uint64(CENSUS) + with_break * np.uint64(MAX_BREAKS) + np.uint64(after)] += 1
-            nodes += 1
-            if _unanswered(plan, work, plan.next, level, left, after):
-                continue
-            chosen[level] = np.int64((with_break << np.uint64(8)) + turned)
+            nodes += _enter_level(plan, state, level, child_counts)
+        placed, new_nodes = _place_next_candidate(plan, state, level, child_counts)
+        nodes += new_nodes
+        backtrack = not placed
+        if placed:
             level += _ONE
-            free[level] = left
-            spent[level] = after
-            back = False
-            break
-        if back:
-            continue
-        if level == levels:
-            status = REACHED
-            break
-        if nodes >= node_limit:
-            status = BUDGET
-            break
-    scalars[0] = plan.begin + np.int64(level)
-    scalars[1] = nodes
+            if level == levels:
+                status = REACHED
+                break
+            if nodes >= node_limit:
+                status = BUDGET
+                break
+    scalars[DEPTH] = plan.endgame_start + np.int64(level)
+    scalars[NODES] = nodes
     return status
 
 
 @flat_kernel
-def lay(
-    plan: EndPlan,
-    work: EndWork,
+def place_pieces(
+    plan: EndgamePlan,
+    state: EndgameState,
     depth: int,
-    cursor: Longs,
-    words: Longs,
-    gain: Longs,
+    cursor: Int64Array,
+    chosen: Int64Array,
+    gain: Int64Array,
     used: npt.NDArray[np.uint8],
-    right: Longs,
-    down: Longs,
+    right: Int64Array,
+    down: Int64Array,
 ) -> None:
-    """Write what is laid up to ``depth`` where the kernel has its prefix, for the tail and for a saved state."""
-    for level in range(depth - plan.begin):
-        word = plan.word[work.oriented[work.chosen[level] & 255]]
-        cursor[plan.begin + level] = work.chosen[level]
-        words[plan.begin + level] = word
-        used[word & PIECE_MASK] = 1
-        right[plan.position[level]] = (word >> RIGHT_AT) & RIGHT_MASK
-        down[plan.position[level]] = (word >> DOWN_AT) & DOWN_MASK
-    gain[depth] = gain[plan.begin] - BREAK_COST * (work.spent[depth - plan.begin] - work.spent[0])
+    """Copy the endgame's placements up to ``depth`` to the arrays of `kernel.PrefixState`, for the exact tail."""
+    for level in range(depth - plan.endgame_start):
+        candidate = plan.packed[state.oriented[state.chosen[level] & (_BREAK - 1)]]
+        cursor[plan.endgame_start + level] = state.chosen[level]
+        chosen[plan.endgame_start + level] = candidate
+        used[candidate & PIECE_MASK] = 1
+        right[plan.position[level]] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
+        down[plan.position[level]] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+    gain[depth] = gain[plan.endgame_start] - BREAK_COST * (state.breaks[depth - plan.endgame_start] - state.breaks[0])
 
 
 @flat_kernel
-def lift(plan: EndPlan, depth: int, words: Longs, used: npt.NDArray[np.uint8]) -> None:
-    """Take what ``lay`` laid off ``used`` again."""
-    for level in range(depth - plan.begin):
-        used[words[plan.begin + level] & PIECE_MASK] = 0
+def remove_pieces(plan: EndgamePlan, depth: int, chosen: Int64Array, used: npt.NDArray[np.uint8]) -> None:
+    """Mark the pieces that `place_pieces` placed up to ``depth`` as unused again."""
+    for level in range(depth - plan.endgame_start):
+        used[chosen[plan.endgame_start + level] & PIECE_MASK] = 0
 
 
 @flat_kernel
-def number_again(plan: EndPlan, work: EndWork, pieces: Longs) -> bool:
-    """Give the bits of a saved ``piece_at`` to work that gave none yet; False where it is not one."""
-    if len(pieces) != MOST_PIECES:
+def assign_bits(plan: EndgamePlan, state: EndgameState, pieces: Int64Array) -> bool:
+    """Assign the bits of a saved ``piece_of_bit`` in a new ``state``; False if it is not a valid one."""
+    if len(pieces) != MAX_ENDGAME_PIECES:
         return False
     for bit, piece in enumerate(pieces):
-        if not -1 <= piece < len(work.bit_of) or (piece >= 0 and work.bit_of[piece] >= 0):
+        if not -1 <= piece < len(state.bit_of_piece) or (piece >= 0 and state.bit_of_piece[piece] >= 0):
             return False
         if piece >= 0:
-            give(plan, work, piece, bit)
+            assign_bit(plan, state, piece, bit)
     return True
 
 
 @flat_kernel
-def lay_again(plan: EndPlan, work: EndWork, cursors: Longs) -> bool:
-    """Go down by saved ``cursors``, one a level, behind what ``enter`` began; False where one chooses no candidate."""
+def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) -> bool:
+    """Place the candidates of saved ``cursors``, one a level, after `start_endgame`.
+
+    Returns False if one of them is not a candidate.
+    """
     for i in range(len(cursors)):
         level = np.uint64(i)
         cursor = cursors[i]
-        if not 0 <= cursor < 512:
+        if not 0 <= cursor < 2 * _BREAK:
             return False
-        _open(plan, work, level)
-        _narrow(plan, work, level)
-        with_break, number, turn = np.uint64(cursor >> 8), np.uint64((cursor & 255) >> 2), np.uint64(cursor & 3)
-        if with_break and work.spent[level] >= plan.allowed[level]:
+        _find_candidates(plan, state, level)
+        _drop_dead_ends(plan, state, level)
+        placement = cursor & (_BREAK - 1)
+        with_break, number, rotation = np.uint64(cursor // _BREAK), np.uint64(placement >> 2), np.uint64(placement & 3)
+        if with_break and state.breaks[level] >= plan.allowed_breaks[level]:
             return False
-        if not work.sets[level * _WORDS + with_break * _TURNS + turn] >> number & _ONE:
+        if not state.candidate_sets[level * _EIGHT + with_break * _FOUR + rotation] >> number & _ONE:
             return False
         if with_break:
-            work.some[level * _TWO] = _NONE
-        while True:  # take all that come before it, and it
-            bit = work.some[level * _TWO + with_break]
-            bit &= ~bit + _ONE
-            at = np.uint64(lowest_bit(bit))
-            taken = _take(work.sets, work.some, level, with_break, bit, at)
-            if at == number and taken == turn:
+            state.candidates[level * _TWO] = _NONE
+        while True:  # pop all candidates before it, and it
+            pieces = state.candidates[level * _TWO + with_break]
+            popped = np.uint64(lowest_bit(pieces))
+            popped_rotation = _pop_rotation(state, level, with_break, pieces & (~pieces + _ONE), popped)
+            if popped == number and popped_rotation == rotation:
                 break
-        turned = cursor & 255
-        work.chosen[level] = cursor
-        work.shown_right[level] = work.right[turned]
-        work.shown_down[level] = work.down[turned]
-        left = _left(plan, work, level, _ONE << number)
-        if left == _NONE:
+        state.chosen[level] = cursor
+        state.shown_right[level] = state.right_offset[placement]
+        state.shown_down[level] = state.down_offset[placement]
+        free = _free_after(plan, state, level, _ONE << number)
+        if free == _NONE:
             return False
-        work.free[level + _ONE] = left
-        work.spent[level + _ONE] = work.spent[level] + (cursor >> 8)
+        state.free[level + _ONE] = free
+        state.breaks[level + _ONE] = state.breaks[level] + np.int64(with_break)
     return True

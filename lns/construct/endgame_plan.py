@@ -1,6 +1,7 @@
-"""What the endgame knows before it starts: cells as levels, where their known colours stand, who looks ahead at whom.
+"""The arrays of the endgame, and how they are made for a puzzle, an order and a schedule.
 
-`lns.construct.endgame` searches it.
+A *level* is a depth counted from the start of the endgame; level i fills the cell of depth ``endgame_start + i``.
+`lns.construct.endgame` searches the levels.
 """
 
 from __future__ import annotations
@@ -12,208 +13,256 @@ import numpy.typing as npt
 
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct import candidate_tables
-from lns.construct.border_completion import ClosingPlan, ClosingWork, plan_closing
-from lns.construct.order import padded
-from lns.construct.packed_candidate import Longs, Words, pack
+from lns.construct.border_completion import ClosingPlan, ClosingState, plan_closing
+from lns.construct.candidate_tables import CellClass
+from lns.construct.order import padded_positions
+from lns.construct.packed_candidate import Bitsets, Int64Array, pack_candidates
 
-MOST_PIECES = 64
+MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
+SETS_PER_CLASS = 8  # in ``class_sets``: a set for each rotation, of pieces that match the clues beside, then of others
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
 
-class Ahead(NamedTuple):
-    """Of whom a level asks whether exact candidates are left. All (levels,).
+class LookAhead(NamedTuple):
+    """For each level, a later level that must keep a candidate. All arrays have shape (levels,)."""
 
-    ``level``: int64, -1 = nobody; ``pairs``: int64 where its kind begins in ``EndWork.pairs``; ``left``, ``up``: int64
-    where its known colours stand; ``strict``: uint8, whether it needs a candidate even while breaks are left.
+    level: Int64Array  # int64: the later level that is checked, -1 = none
+    pair_base: Int64Array  # int64: where the sets of its cell class begin in EndgameState.pair_sets
+    left_source: Int64Array  # int64: index of its left colour in EndgameState.shown_right
+    up_source: Int64Array  # int64: index of its upper colour in EndgameState.shown_down
+    never_breaks: npt.NDArray[np.uint8]  # uint8: 1 = it needs an exact candidate even if the schedule allows a break
+
+
+class EndgamePlan(NamedTuple):
+    """Read-only inputs of the endgame.
+
+    A colour is stored as an *offset*, 4 * colour: an index into the sets by colour and rotation. The offset behind the
+    last colour stands for an unknown colour. A set is a uint64 of pieces, by their bits.
     """
 
-    level: Longs
-    pairs: Longs
-    left: Longs
-    up: Longs
-    strict: npt.NDArray[np.uint8]
-
-
-class EndPlan(NamedTuple):
-    """What stays while a schedule runs; levels 0..n-1 are the depths ``begin`` to ``cut - 1``.
-
-    Colours are told by their place in ``EndWork.left`` and ``up``: times 4; one behind the last is "not known".
-    A level finds the colour on its left in ``EndWork.shown_right[left_at]``: that of another level, or n + its own
-    number for a cell laid before, or for a grey side (0). ``outside``: int64 (n, 2) padded positions of cells laid
-    before, -1 = none; ``position``: int64 (n,) its own. ``allowed``: int64 (n,) breaks. ``left_breaks``, ``up_breaks``:
-    uint64 (n,) all ones where that side may mismatch; ``always``: uint64 (n,) all ones on the cell of a clue, which is
-    laid whatever it meets. ``kind``: int64 (n,) place in ``EndWork.fits``. ``ahead``: a neighbour filled later, though
-    not next, both of whose colours are known by then, or which shares a joint of the rim, where no break is allowed;
-    where there are two, the lower. ``next``: the next cell. ``sides``: int64 (4 pieces, 4) colours; ``word``: int64
-    (4 pieces,) as in ``lns.construct.packed_candidate``; ``member[first_member[o]:first_member[o+1]]``: the sets in
-    ``EndWork.fits`` that oriented piece ``o`` belongs to. ``pieces``: int64 (pieces,) in the order in which free ones
-    get a bit. ``colours1``: number of colours with grey; ``begin``: depth of level 0.
-    """
-
-    kind: Longs
-    left_at: Longs
-    up_at: Longs
-    outside: Longs
-    position: Longs
-    allowed: Longs
-    left_breaks: Words
-    up_breaks: Words
-    always: Words
-    ahead: Ahead
-    next: Ahead
-    sides: Longs
-    word: Longs
-    first_member: Longs
-    member: Longs
-    pieces: Longs
+    class_base: Int64Array  # int64 (levels,): where the sets of the cell's class begin in EndgameState.class_sets
+    left_source: Int64Array  # int64 (levels,): index of the cell's left colour in EndgameState.shown_right
+    up_source: Int64Array  # int64 (levels,): index of its upper colour in EndgameState.shown_down
+    outside: Int64Array  # int64 (levels, 2): padded position of the left and upper neighbour filled before the
+    # endgame, -1 = none
+    position: Int64Array  # int64 (levels,): padded position of the cell
+    allowed_breaks: Int64Array  # int64 (levels,): breaks that may have been spent once the cell is filled
+    left_break_mask: Bitsets  # uint64 (levels,): all ones if the left side may break, else 0
+    up_break_mask: Bitsets  # uint64 (levels,): the same of the upper side
+    clue_mask: Bitsets  # uint64 (levels,): all ones on the cell of a clue, which is placed whatever is beside it
+    look_ahead: LookAhead  # the neighbour that is filled later, but not next, if both of its known colours are known by
+    # then or if they share a joint of the rim, which never breaks; of two, the one below
+    next_look_ahead: LookAhead  # the next cell
+    side_offsets: Int64Array  # int64 (4 pieces, 4): colour offsets of each oriented piece by side
+    packed: Int64Array  # int64 (4 pieces,): packed candidate of each oriented piece
+    first_set: Int64Array  # int64 (4 pieces + 1,): oriented piece o belongs to the sets with the indexes
+    set_indexes: Int64Array  # set_indexes[first_set[o]:first_set[o + 1]] of EndgameState.class_sets; int64
+    piece_order: Int64Array  # int64 (pieces,): order in which free pieces get a bit
     closing: ClosingPlan
-    colours1: int
-    begin: int
+    colour_count: int  # number of colours, the rim's included
+    endgame_start: int  # depth of level 0
 
 
-class EndWork(NamedTuple):
-    """Where the search stands, beside `kernel.Prefix`: `endgame.enter` and `endgame.lay_again` make it again from the
-    cursors there and from ``piece_at``.
+class EndgameState(NamedTuple):
+    """State of the endgame, beside that in `kernel.PrefixState`.
 
-    Arrays of four words a set: one a rotation. Sets hold all pieces that have a bit, the free ones are among them.
+    It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `endgame.assign_bits` and
+    `endgame.replay_cursors`. Sets hold all pieces that have a bit; the free pieces are among them. Four consecutive
+    sets are those of the four rotations.
     """
 
-    piece_at: Longs  # (MOST_PIECES,) by bit, -1 = none; kept from prefix to prefix: most have most pieces in common
-    bit_of: Longs  # (pieces,) -1 = none
-    left: Words  # (4 colours1 + 4,) pieces that show this colour on the left
-    up: Words
-    below: Words  # (4 places,) by rotation and colour: pieces that show it at the bottom
-    fits: Words  # (8 kinds,) pieces for this kind of cell; then those that mismatch a clue beside it
-    pairs: Words  # (kinds places^2,) pieces that fit this kind of cell exactly between the colours left and on top
-    oriented: Longs  # (256,) by bit * 4 + rotation
-    right: Longs  # (256,) the colour it shows to the right
-    down: Longs
-    shown_right: Longs  # (2n+1,) by level, then by n + level of the cell that it shows it to, then "not known"
-    shown_down: Longs
-    free: Words  # (n+1,)
-    spent: Longs  # (n+1,) breaks
-    sets: Words  # (8n,) candidates still to try: exact ones, breaking ones
-    some: Words  # (2n,) pieces among them in any rotation: exact ones, breaking ones
-    chosen: Longs  # (n,) break * 256 + bit * 4 + rotation
-    closing: ClosingWork
+    piece_of_bit: Int64Array  # int64 (64,): -1 = none; kept from one prefix to the next, as they share most pieces
+    bit_of_piece: Int64Array  # int64 (pieces,): -1 = none
+    left_sets: Bitsets  # uint64 (4 colour_count + 4,): pieces that show a colour on the left
+    up_sets: Bitsets  # uint64 (4 colour_count + 4,): ... on top
+    down_sets: Bitsets  # uint64 (4 padded_colours,): ... at the bottom; by rotation, then by colour
+    class_sets: Bitsets  # uint64 (SETS_PER_CLASS classes,): pieces for a cell class, see SETS_PER_CLASS
+    pair_sets: (
+        Bitsets  # uint64 (classes padded_colours^2,): pieces that match a left and an upper colour in any rotation
+    )
+    oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
+    right_offset: Int64Array  # int64 (256,): offset of its right colour
+    down_offset: Int64Array  # int64 (256,): offset of its lower colour
+    shown_right: Int64Array  # int64 (2 levels + 1,): colour offset that the cell of a level shows to its right; at
+    # levels + i what a cell filled before, or the rim, shows to level i; the last is that of an unknown colour
+    shown_down: Int64Array  # int64 (2 levels + 1,): the same downwards
+    free: Bitsets  # uint64 (levels + 1,): free pieces before each level
+    breaks: Int64Array  # int64 (levels + 1,): breaks spent before each level
+    candidate_sets: Bitsets  # uint64 (8 levels,): pieces still to try, by rotation: exact ones, then breaking ones
+    candidates: Bitsets  # uint64 (2 levels,): pieces still to try in any rotation: exact ones, then breaking ones
+    chosen: Int64Array  # int64 (levels,): break * 256 + bit * 4 + rotation
+    closing: ClosingState
 
 
-def places_of(colours1: int) -> int:
-    """Places for the colours, grey and "not known": a whole number of vectors."""
-    return (colours1 + 8) & ~7
+def padded_colour_count(colour_count: int) -> int:
+    """The number of colours, with room for the unknown colour, rounded up to a whole number of vectors."""
+    return (colour_count + 8) & ~7
 
 
-def plan_end(
-    puzzle: Puzzle, order: IntArray, begin: int, cut: int, allowed: IntArray, chance: np.random.Generator
-) -> tuple[EndPlan, EndWork]:
-    """For the depths from ``begin``, at most MOST_PIECES before the end, to ``cut``; ``allowed``: breaks by depth.
+def plan_endgame(
+    puzzle: Puzzle, order: IntArray, start: int, cut: int, allowed: IntArray, chance: np.random.Generator
+) -> tuple[EndgamePlan, EndgameState]:
+    """Make the arrays of an endgame.
 
-    ``chance`` says in which order pieces are tried.
+    Parameters
+    ----------
+    order : int32 (cells,)
+        Cells by depth.
+    start, cut : int
+        Depths at which the endgame begins, at most MAX_ENDGAME_PIECES before the last cell, and ends.
+    allowed : int (cells,)
+        Breaks that may have been spent once each depth is filled.
+    chance : numpy.random.Generator
+        Decides the order in which pieces get their bits, and so the order in which they are tried.
     """
-    assert puzzle.cells - begin <= MOST_PIECES or begin == cut
-    cells = order[begin:cut].tolist()
-    count, width = len(cells), puzzle.width
-    level = {cell: i for i, cell in enumerate(cells)}
+    assert puzzle.cells - start <= MAX_ENDGAME_PIECES or start == cut
+    cells = order[start:cut].tolist()
+    levels, width = len(cells), puzzle.width
+    level_of = {cell: level for level, cell in enumerate(cells)}
     clues = candidate_tables.clues_before(puzzle, order, cut)
-    kinds: dict[candidate_tables.Kind, int] = {}
-    kind, pairs, left_at, up_at = (np.zeros(count, dtype=np.int64) for _ in range(4))
-    places = places_of(puzzle.colours + 1)
-    outside = np.full((count, 2), -1, dtype=np.int64)
-    left_breaks, up_breaks, always = (np.zeros(count, dtype=np.uint64) for _ in range(3))
-    position = padded(order[begin:cut], width)
+    padded_colours = padded_colour_count(puzzle.colours + 1)
+    class_numbers: dict[CellClass, int] = {}
+    class_base, pair_base, left_source, up_source = (np.zeros(levels, dtype=np.int64) for _ in range(4))
+    outside = np.full((levels, 2), -1, dtype=np.int64)
+    left_break_mask, up_break_mask, clue_mask = (np.zeros(levels, dtype=np.uint64) for _ in range(3))
+    position = padded_positions(order[start:cut], width)
     beside_clue: list[bool] = []
-    for i, cell in enumerate(cells):
-        one = candidate_tables.kind_of(puzzle, cell, True, clues)
-        number = kinds.setdefault(one, len(kinds))
-        kind[i], pairs[i] = 8 * number, number * places**2
-        grey = puzzle.rim_sides(cell)
-        for which, (side, other, at, breaks) in enumerate(
-            ((LEFT, cell - 1, left_at, left_breaks), (UP, cell - width, up_at, up_breaks))
+    for level, cell in enumerate(cells):
+        cell_class = candidate_tables.cell_class_of(puzzle, cell, True, clues)
+        number = class_numbers.setdefault(cell_class, len(class_numbers))
+        class_base[level], pair_base[level] = SETS_PER_CLASS * number, number * padded_colours**2
+        rim_sides = puzzle.rim_sides(cell)
+        for column, (side, neighbour, step, source, break_mask) in enumerate(
+            ((LEFT, cell - 1, 1, left_source, left_break_mask), (UP, cell - width, width + 1, up_source, up_break_mask))
         ):
-            at[i] = count + i
-            if not grey[side] and other in level:
-                at[i] = level[other]
-            elif not grey[side]:
-                outside[i, which] = position[i] - (1 if side == LEFT else width + 1)
-            breaks[i] = _ALL if side in one.breaks else _NONE
-        always[i] = _ALL if one.clue >= 0 else _NONE
-        beside_clue.append(one.clue >= 0 or bool(one.wanted))
-    free = candidate_tables.not_of_clues(puzzle)
-    members: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
-    for one, number in kinds.items():
-        for oriented, missed in zip(
-            *(found.tolist() for found in candidate_tables.fitting(puzzle, one, free)), strict=True
-        ):
-            members[oriented].append(8 * number + 4 * missed + oriented % 4)
-    colours1 = puzzle.colours + 1
+            source[level] = levels + level
+            if not rim_sides[side] and neighbour in level_of:
+                source[level] = level_of[neighbour]
+            elif not rim_sides[side]:
+                outside[level, column] = position[level] - step
+            break_mask[level] = _ALL if side in cell_class.break_sides else _NONE
+        clue_mask[level] = _ALL if cell_class.clue >= 0 else _NONE
+        beside_clue.append(cell_class.clue >= 0 or bool(cell_class.clue_sides))
+    closing, closing_state = plan_closing(puzzle, order, start, cut)
+    checks_next = np.append(clue_mask[1:] == _NONE, False)
+    release = closing.release_level
+    if 0 <= release < levels - 1 and any(puzzle.rim_sides(cells[release + 1])):
+        checks_next[release] = False  # the pieces reserved for the next cell do not count as free yet
+    set_indexes = _set_indexes(puzzle, class_numbers)
+    colour_count = puzzle.colours + 1
     oriented = np.arange(4 * puzzle.cells)
-    closing, closing_work = plan_closing(puzzle, order, begin, cut)
-    asks_next = np.append(always[1:] == _NONE, False)
-    if 0 <= closing.last < count - 1 and any(puzzle.rim_sides(cells[closing.last + 1])):
-        asks_next[closing.last] = False  # pieces kept for it do not count as free yet
-    plan = EndPlan(
-        kind, left_at, up_at, outside, position, allowed[begin:cut].astype(np.int64), left_breaks, up_breaks, always,
-        _ahead(puzzle, level, pairs, left_at, up_at, beside_clue, closing), _next(pairs, left_at, up_at, asks_next),
-        4 * puzzle.oriented.astype(np.int64),
-        pack(puzzle.oriented, oriented, np.zeros_like(oriented), colours1),
-        np.cumsum([0] + [len(sets) for sets in members]),
-        np.array([one for sets in members for one in sets], dtype=np.int64),
-        chance.permutation(puzzle.cells), closing, colours1, begin,
-    )  # fmt: skip
+    plan = EndgamePlan(
+        class_base=class_base,
+        left_source=left_source,
+        up_source=up_source,
+        outside=outside,
+        position=position,
+        allowed_breaks=allowed[start:cut].astype(np.int64),
+        left_break_mask=left_break_mask,
+        up_break_mask=up_break_mask,
+        clue_mask=clue_mask,
+        look_ahead=_neighbour_look_ahead(puzzle, level_of, pair_base, left_source, up_source, beside_clue, closing),
+        next_look_ahead=_next_look_ahead(pair_base, left_source, up_source, checks_next),
+        side_offsets=4 * puzzle.oriented.astype(np.int64),
+        packed=pack_candidates(puzzle.oriented, oriented, np.zeros_like(oriented), colour_count),
+        first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
+        set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
+        piece_order=chance.permutation(puzzle.cells),
+        closing=closing,
+        colour_count=colour_count,
+        endgame_start=start,
+    )
 
-    def words(size: int) -> Words:
+    def bitsets(size: int) -> Bitsets:
         return np.zeros(size, dtype=np.uint64)
 
-    def numbers(size: int) -> Longs:
-        return np.zeros(size, dtype=np.int64)
+    def integers(size: int, value: int = 0) -> Int64Array:
+        return np.full(size, value, dtype=np.int64)
 
-    colours, turned, shown = 4 * colours1 + 4, 4 * MOST_PIECES, 2 * count + 1
-    work = EndWork(
-        np.full(MOST_PIECES, -1, dtype=np.int64), np.full(puzzle.cells, -1, dtype=np.int64),
-        words(colours), words(colours), words(4 * places), words(8 * len(kinds)), words(len(kinds) * places**2),
-        numbers(turned), numbers(turned), numbers(turned),
-        numbers(shown), numbers(shown), words(count + 1), numbers(count + 1), words(8 * count), words(2 * count),
-        numbers(count), closing_work,
-    )  # fmt: skip
-    work.left[-4:] = work.up[-4:] = _ALL
-    work.shown_right[-1] = work.shown_down[-1] = 4 * colours1
-    return plan, work
+    state = EndgameState(
+        piece_of_bit=integers(MAX_ENDGAME_PIECES, -1),
+        bit_of_piece=integers(puzzle.cells, -1),
+        left_sets=bitsets(4 * colour_count + 4),
+        up_sets=bitsets(4 * colour_count + 4),
+        down_sets=bitsets(4 * padded_colours),
+        class_sets=bitsets(SETS_PER_CLASS * len(class_numbers)),
+        pair_sets=bitsets(len(class_numbers) * padded_colours**2),
+        oriented=integers(4 * MAX_ENDGAME_PIECES),
+        right_offset=integers(4 * MAX_ENDGAME_PIECES),
+        down_offset=integers(4 * MAX_ENDGAME_PIECES),
+        shown_right=integers(2 * levels + 1),
+        shown_down=integers(2 * levels + 1),
+        free=bitsets(levels + 1),
+        breaks=integers(levels + 1),
+        candidate_sets=bitsets(8 * levels),
+        candidates=bitsets(2 * levels),
+        chosen=integers(levels),
+        closing=closing_state,
+    )
+    state.left_sets[-4:] = state.up_sets[-4:] = _ALL  # whatever is tried matches an unknown colour
+    state.shown_right[-1] = state.shown_down[-1] = 4 * colour_count
+    return plan, state
 
 
-def _next(pairs: Longs, left_at: Longs, up_at: Longs, asks: npt.NDArray[np.bool_]) -> Ahead:
-    """``asks``: by level, whether it asks the next one."""
-    level = np.where(asks, np.arange(1, len(asks) + 1), -1)
-    pairs, left_at, up_at = (np.append(values[1:], -1) for values in (pairs, left_at, up_at))
-    return Ahead(level, pairs, left_at, up_at, np.zeros(len(level), dtype=np.uint8))
+def _set_indexes(puzzle: Puzzle, class_numbers: dict[CellClass, int]) -> list[list[int]]:
+    """By oriented piece, the indexes of the sets in `EndgameState.class_sets` that it belongs to."""
+    unclued = candidate_tables.is_unclued_piece(puzzle)
+    indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
+    for cell_class, number in class_numbers.items():
+        fitting, breaks = candidate_tables.fitting_pieces(puzzle, cell_class, unclued)
+        for oriented, has_break in zip(fitting.tolist(), breaks.tolist(), strict=True):
+            indexes[oriented].append(SETS_PER_CLASS * number + 4 * has_break + oriented % 4)
+    return indexes
 
 
-def _ahead(
+def _next_look_ahead(
+    pair_base: Int64Array, left_source: Int64Array, up_source: Int64Array, checks_next: npt.NDArray[np.bool_]
+) -> LookAhead:
+    """``checks_next``: bool (levels,), whether a level checks the next one."""
+    pair_base, left_source, up_source = (np.append(values[1:], -1) for values in (pair_base, left_source, up_source))
+    return LookAhead(
+        level=np.where(checks_next, np.arange(1, len(checks_next) + 1), -1),
+        pair_base=pair_base,
+        left_source=left_source,
+        up_source=up_source,
+        never_breaks=np.zeros(len(checks_next), dtype=np.uint8),
+    )
+
+
+def _neighbour_look_ahead(
     puzzle: Puzzle,
-    level: dict[int, int],
-    pairs: Longs,
-    left_at: Longs,
-    up_at: Longs,
+    level_of: dict[int, int],
+    pair_base: Int64Array,
+    left_source: Int64Array,
+    up_source: Int64Array,
     beside_clue: list[bool],
     closing: ClosingPlan,
-) -> Ahead:
-    """``beside_clue``: by level; such a cell, and that of the clue, take more than what fits exactly.
+) -> LookAhead:
+    """The neighbours that are filled later than next: see `EndgamePlan.look_ahead`.
 
-    Nobody asks a rim cell of the last stretch while pieces are kept for it, for those do not count as free.
+    A cell with a clue on it or beside it (``beside_clue``, by level) is not checked: it also takes pieces that do not
+    match exactly. Nor is a cell of the last stretch of the rim while pieces are reserved for it, for those do not count
+    as free.
     """
-    count = len(level)
-    unknown = 2 * count
-    asked, left, up = (np.full(count, -1, dtype=np.int64) for _ in range(3))
-    strict = np.zeros(count, dtype=np.uint8)
-    for cell, i in level.items():
-        for side, other in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
-            later = level.get(other, -1)
-            if puzzle.rim_sides(cell)[side] or later <= i + 1:
+    levels = len(level_of)
+    unknown = 2 * levels
+    checked, left, up = (np.full(levels, -1, dtype=np.int64) for _ in range(3))
+    never_breaks = np.zeros(levels, dtype=np.uint8)
+    for cell, level in level_of.items():
+        for side, neighbour in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
+            later = level_of.get(neighbour, -1)
+            if puzzle.rim_sides(cell)[side] or later <= level + 1:
                 continue
-            known = [at if at <= i or at >= count else unknown for at in (int(left_at[later]), int(up_at[later]))]
-            rim = not candidate_tables.may_break(puzzle, cell, side)
-            if rim:  # a break may be left for the other side
+            known = [
+                source if source <= level or source >= levels else unknown
+                for source in (int(left_source[later]), int(up_source[later]))
+            ]
+            rim_joint = not candidate_tables.may_break(puzzle, cell, side)
+            if rim_joint:  # the other side of the later cell may break
                 known[side == RIGHT] = unknown
-            kept = any(puzzle.rim_sides(other)) and closing.anchor < i < closing.last < later
-            if (rim or unknown not in known) and not beside_clue[later] and not kept:
-                asked[i], (left[i], up[i]), strict[i] = later, known, rim
-    return Ahead(asked, pairs[asked], left, up, strict)
+            reserved = any(puzzle.rim_sides(neighbour)) and closing.anchor_level < level < closing.release_level < later
+            if (rim_joint or unknown not in known) and not beside_clue[later] and not reserved:
+                checked[level], (left[level], up[level]), never_breaks[level] = later, known, rim_joint
+    return LookAhead(
+        level=checked, pair_base=pair_base[checked], left_source=left, up_source=up, never_breaks=never_breaks
+    )

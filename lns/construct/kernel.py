@@ -1,15 +1,14 @@
-"""The depth-first search of the constructor: fixed order, two known sides a cell, breaks and colour quotas.
+"""Depth-first search of the constructor: a fixed cell order, a break schedule and colour quotas.
 
-One comparison serves both rules: a prefix carries ``gain`` = favoured half-edges used - BREAK_COST * breaks spent,
-and depth d
-asks for at least ``need[d]`` = quota floor - BREAK_COST * breaks allowed. Lists are sorted so that the first
-candidate below
-the need ends the list, and the sentinel is such a candidate. From ``Plan.begin`` on cells are filled otherwise: see
-``endgame``.
+Cells are filled in an order in which the left and the upper neighbour of each cell come first, so the pieces to try are
+read from a sorted candidate list (`lns.construct.candidate_tables`). A prefix of depth d carries ``gain`` = favoured
+half-edges used - BREAK_COST * breaks spent, and a cell may be filled only if the gain stays at least ``min_gain[d]`` =
+quota floor - BREAK_COST * breaks allowed. One comparison thus enforces both the break schedule and the quota. Lists are
+sorted by gain, so the first candidate below ``min_gain`` ends the list, and so does the sentinel.
 
-A joint of the rim never breaks. So a piece is refused where it asks a rim cell that is filled later for a colour that
-no
-free piece has.
+From depth ``endgame_start`` to ``cut`` the cells are filled by `lns.construct.endgame`, from ``cut`` on by
+`lns.construct.tail`. Two cells of the rim never mismatch each other before the cut. A piece is therefore skipped if it
+shows a colour to a later rim cell that no free piece matches (the look-ahead).
 """
 
 from __future__ import annotations
@@ -19,168 +18,189 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidate_tables import Tables
+from lns.construct.candidate_tables import CandidateTables
 from lns.construct.endgame import (
     BUDGET,
-    CENSUS,
+    COUNTS_PER_DEPTH,
+    DEPTH,
     EXHAUSTED,
+    NODES,
     REACHED,
-    enter,
-    lay,
-    lift,
-    search_end,
+    place_pieces,
+    remove_pieces,
+    search_endgame,
+    start_endgame,
 )
-from lns.construct.endgame_plan import EndPlan, EndWork
+from lns.construct.endgame_plan import EndgamePlan, EndgameState
 from lns.construct.packed_candidate import (
-    DOWN_AT,
     DOWN_MASK,
-    GAIN_AT,
+    DOWN_SHIFT,
+    GAIN_SHIFT,
+    LIST_END_GAIN,
     MAX_BREAKS,
-    NEVER,
     PIECE_MASK,
-    RIGHT_AT,
     RIGHT_MASK,
-    ROTATION_AT,
+    RIGHT_SHIFT,
     breaks_spent,
+    oriented_piece,
 )
-from lns.construct.tail import TailPlan, TailWork, solve_tail
+from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-ENDS = 16  # ends of sampled prefixes are told apart below so many mismatches
-SAMPLE_NODES = 50_000  # nodes from one sample to the next,
-DEAR = 100  # or, if they are more, so many times the placements of its tail
-RARE = 2**11  # one in so many stems leaves its key,
-MAX_FRONTIER_KEYS = 2**15  # as long as a shuffle has fewer: for 7e7 stems, or about 5e9 nodes
-_MIX, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-_LEFT, _RIGHT = np.uint64(13), np.uint64(51)  # a rotation by the bits of a piece
-BEGIN = -1  # depth of a search that has not begun
-PREFIXES, TAIL_NODES, MISSES, NEXT_SAMPLE, COUNTERS = range(5)  # places in ``counters``: see `construct`
+MISMATCH_BINS = 16  # sampled tails are counted by their mismatches, 0 to 15
+TAIL_SAMPLE_NODES = 50_000  # a tail is sampled each time that the prefixes have taken so many nodes more,
+TAIL_SAMPLE_COST_FACTOR = 100  # or this many times the nodes of the sampled tail, if that is more
+KEY_SAMPLE_DIVISOR = 2**11  # a frontier key is recorded if this divides it
+MAX_FRONTIER_KEYS = 2**15  # recorded in one restart: enough for 7e7 frontier prefixes, or about 5e9 nodes
+_HASH_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+_ROTATE_LEFT, _ROTATE_RIGHT = np.uint64(13), np.uint64(51)  # together a rotation of 64 bits by those of a piece number
+NOT_STARTED = -1  # depth of a search before its first call
+PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes of ``counters``, and their number
 
 
-class Plan(NamedTuple):
-    """What stays while a search runs. ``position``: int64 (cells,) place in the padded board by depth; ``need``: int64
-    (cells,) least gain; ``ahead``: see ``candidate_tables.rim_ahead``."""
+class PrefixPlan(NamedTuple):
+    """Read-only inputs of the search by candidate lists; "position" is an index into the padded board."""
 
-    tables: Tables
-    position: npt.NDArray[np.int64]
-    need: npt.NDArray[np.int64]
-    ahead: npt.NDArray[np.int64]
-    padded_width: int
-    begin: int  # depth at which the endgame begins
+    tables: CandidateTables
+    position: npt.NDArray[np.int64]  # int64 (cells,): position of each depth's cell, see `order.padded_positions`
+    min_gain: npt.NDArray[np.int64]  # int64 (cells,): least gain of a prefix once this depth's cell is filled
+    rim_look_ahead: npt.NDArray[np.int64]  # int64 (cells, 2): see `candidate_tables.rim_look_ahead`
+    padded_width: int  # cells of a row of the padded board
+    endgame_start: int  # depth at which the endgame begins
     cut: int  # depth at which a prefix is complete
-    dealt: int  # depth of the prefixes that are dealt out among islands, 0: none are;
-    lot: int  # this island's number
-    lots: int  # of so many islands
+    partition_depth: int  # prefixes of this length are partitioned among the islands; 0: they are not
+    partition: int  # number of this island's partition
+    partitions: int  # number of partitions
 
 
-class Prefix(NamedTuple):
-    """The search's own state: from these arrays it can go on elsewhere (`Constructor.restore`).
+class PrefixState(NamedTuple):
+    """State of the search; from these arrays it is resumed elsewhere (`Constructor.restore`)."""
 
-    ``cursor``: int64 (cells+1,) next word by depth (in the endgame the candidate chosen); ``chosen``: int64 (cells,)
-    word by depth; ``gain``: int64 (cells+1,); ``used``: uint8 (cells+1,); ``right``, ``down``: int64 colours shown, by
-    padded position (right times colours1); ``scalars``: int64 [depth or BEGIN, nodes]; ``census``: int64 (cells *
-    CENSUS,) placements of this shuffle by depth, by whether they break, and by the breaks spent with them;
-    ``frontier_keys``: uint64 (MAX_FRONTIER_KEYS + 1,) their number, then the keys of the frontier prefixes (of
-    ``begin`` cells) that this restart met: those that RARE divides, so that another restart that meets the same
-    prefix leaves the same key.
-    """
+    cursor: npt.NDArray[np.int64]  # int64 (cells + 1,): next candidate by depth; in the endgame the one chosen
+    chosen: npt.NDArray[np.int64]  # int64 (cells,): packed candidate by depth
+    gain: npt.NDArray[np.int64]  # int64 (cells + 1,): gain of the prefix by its length
+    used: npt.NDArray[np.uint8]  # uint8 (cells + 1,): 1 for pieces placed; the last is the sentinels' piece, always 0
+    right: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows to its right, times colour_count
+    down: npt.NDArray[np.int64]  # int64 (positions,): colour that each cell shows downwards
+    scalars: npt.NDArray[np.int64]  # int64 (2,): DEPTH (or NOT_STARTED) and NODES
+    child_counts: npt.NDArray[np.int64]  # int64 (cells * COUNTS_PER_DEPTH,): placements of this restart by depth, by
+    # whether they break, and by the breaks spent after them
+    frontier_keys: npt.NDArray[np.uint64]  # uint64 (MAX_FRONTIER_KEYS + 1,): their number, then the recorded keys
 
-    cursor: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.int64]
-    gain: npt.NDArray[np.int64]
-    used: npt.NDArray[np.uint8]
-    right: npt.NDArray[np.int64]
-    down: npt.NDArray[np.int64]
-    scalars: npt.NDArray[np.int64]
-    census: npt.NDArray[np.int64]
-    frontier_keys: npt.NDArray[np.uint64]
+
+class ConstructorPlan(NamedTuple):
+    """Read-only inputs of `construct`, for one restart."""
+
+    prefix: PrefixPlan
+    endgame: EndgamePlan
+    tail: TailPlan
+
+
+class ConstructorState(NamedTuple):
+    """Arrays that `construct` reads and writes."""
+
+    prefix: PrefixState
+    endgame: EndgameState
+    tail: TailWorkspace
+    found: npt.NDArray[np.int32]  # int32 (cells,): oriented pieces of the board found, by depth
+    counters: npt.NDArray[np.int64]  # int64 (COUNTERS,): PREFIXES completed, TAIL_NODES (placements of exact tails),
+    # FOUND_MISMATCHES of the board found, NEXT_SAMPLE (the number of nodes at which the next tail is sampled)
+    prefixes_by_breaks: npt.NDArray[np.int64]  # int64 (MAX_BREAKS,): prefixes by breaks spent
+    tail_outcomes: npt.NDArray[np.int64]  # int64 (MISMATCH_BINS + 1,): sampled tails by fewest mismatches; the last
+    # counts those for which none with fewer than MISMATCH_BINS was found
 
 
 @inline_flat_kernel
-def _none_left(at: int, words: npt.NDArray[np.int64], used: npt.NDArray[np.uint8]) -> bool:
-    """Whether all pieces of the list that begins at ``at`` are used."""
-    while used[np.uint64(words[np.uint64(at)] & PIECE_MASK)]:
+def _all_used(at: int, candidates: npt.NDArray[np.int64], used: npt.NDArray[np.uint8]) -> bool:
+    """Whether all pieces of the list that begins at index ``at`` are used."""
+    while used[np.uint64(candidates[np.uint64(at)] & PIECE_MASK)]:
         at += 1
-    return words[np.uint64(at)] >> GAIN_AT == NEVER
+    return candidates[np.uint64(at)] >> GAIN_SHIFT == LIST_END_GAIN
 
 
 @inline_flat_kernel
-def _mixed(key: np.uint64) -> np.uint64:
-    """Each bit of the upper half of what comes out depends on all of ``key``."""
-    key *= _MIX
-    return (key ^ key >> _HALF) * _MIX
+def _mix(key: np.uint64) -> np.uint64:
+    """Hash ``key`` so that each bit of the upper half of the result depends on all of its bits."""
+    key *= _HASH_FACTOR
+    return (key ^ key >> _HALF) * _HASH_FACTOR
 
 
 @inline_flat_kernel
-def _is_dealt_to(lot: int, lots: int, chosen: npt.NDArray[np.int64], last: np.uint64, word: np.int64) -> bool:
-    """Whether the prefix of the first ``last`` cells and ``word`` behind them is for the island ``lot``."""
-    key = np.uint64(word & PIECE_MASK)
+def _is_in_partition(plan: PrefixPlan, chosen: npt.NDArray[np.int64], last: np.uint64, candidate: np.int64) -> bool:
+    """Whether the prefix of the first ``last`` cells, followed by ``candidate``, belongs to this island."""
+    key = np.uint64(candidate & PIECE_MASK)
     for depth in range(last):
-        key = (key << _LEFT | key >> _RIGHT) ^ np.uint64(chosen[depth] & PIECE_MASK)
-    return (_mixed(key) >> _HALF) % np.uint64(lots) == np.uint64(lot)
+        key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[depth] & PIECE_MASK)
+    return (_mix(key) >> _HALF) % np.uint64(plan.partitions) == np.uint64(plan.partition)
 
 
 @flat_kernel
-def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
-    """Search on until a prefix of ``plan.begin`` cells stands, or ``node_limit`` nodes in all were made.
+def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
+    """Search on by candidate lists, up to the next prefix of ``plan.endgame_start`` cells (a frontier prefix).
 
-    Returns REACHED (the prefix is in ``prefix.chosen``; the next call goes on behind it), BUDGET or EXHAUSTED.
+    Returns
+    -------
+    int
+        REACHED: the prefix is in ``prefix.chosen``, and the next call continues with the one after it; BUDGET:
+        ``node_limit`` nodes were made in all calls together; EXHAUSTED: no further prefix exists.
     """
-    index, words, base, position, need = (
-        plan.tables.start, plan.tables.words, plan.tables.base, plan.position, plan.need,
-    )  # fmt: skip
+    list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base
+    position, min_gain, look_ahead = plan.position, plan.min_gain, plan.rim_look_ahead
     cursor, chosen, gain, used = prefix.cursor, prefix.chosen, prefix.gain, prefix.used
-    right, down, census, ahead = prefix.right, prefix.down, prefix.census, plan.ahead
-    begin = np.uint64(plan.begin)
+    right, down, child_counts = prefix.right, prefix.down, prefix.child_counts
+    endgame_start = np.uint64(plan.endgame_start)
     one = np.uint64(1)
-    last_dealt = np.uint64(plan.dealt) - one  # 0 wraps around: no depth is as large
+    partition_depth = np.uint64(plan.partition_depth)
     row = np.uint64(plan.padded_width)
-    depth = np.uint64(prefix.scalars[0])
-    nodes = prefix.scalars[1]
-    if prefix.scalars[0] == BEGIN:
+    depth = np.uint64(prefix.scalars[DEPTH])
+    nodes = prefix.scalars[NODES]
+    if prefix.scalars[DEPTH] == NOT_STARTED:
         depth = np.uint64(0)
-        if begin == 0:
-            prefix.scalars[0] = 0
+        if endgame_start == 0:
+            prefix.scalars[DEPTH] = 0
             return REACHED
-    elif depth == begin:
-        if begin == 0:
+    elif depth == endgame_start:
+        if endgame_start == 0:
             return EXHAUSTED
         depth -= one
         used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
     status = EXHAUSTED
     while True:
         at = np.uint64(cursor[depth])
-        word = words[at]
-        while used[np.uint64(word & PIECE_MASK)]:
+        candidate = candidates[at]
+        while used[np.uint64(candidate & PIECE_MASK)]:
             at += one
-            word = words[at]
-        gained = gain[depth] + (word >> GAIN_AT)
-        if gained >= need[depth]:
+            candidate = candidates[at]
+        new_gain = gain[depth] + (candidate >> GAIN_SHIFT)
+        if new_gain >= min_gain[depth]:
             cursor[depth] = np.int64(at + one)
             here = np.uint64(position[depth])
-            used[np.uint64(word & PIECE_MASK)] = 1
-            right[here] = (word >> RIGHT_AT) & RIGHT_MASK
-            down[here] = (word >> DOWN_AT) & DOWN_MASK
-            if ahead[depth, 0] >= 0 and _none_left(index[ahead[depth, 0] + right[here]], words, used):
-                used[np.uint64(word & PIECE_MASK)] = 0
+            used[np.uint64(candidate & PIECE_MASK)] = 1
+            right[here] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
+            down[here] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+            if look_ahead[depth, 0] >= 0 and _all_used(
+                list_start[look_ahead[depth, 0] + right[here]], candidates, used
+            ):
+                used[np.uint64(candidate & PIECE_MASK)] = 0
                 continue
-            if ahead[depth, 1] >= 0 and _none_left(index[ahead[depth, 1] + down[here]], words, used):
-                used[np.uint64(word & PIECE_MASK)] = 0
+            if look_ahead[depth, 1] >= 0 and _all_used(list_start[look_ahead[depth, 1] + down[here]], candidates, used):
+                used[np.uint64(candidate & PIECE_MASK)] = 0
                 continue
-            if depth == last_dealt and not _is_dealt_to(plan.lot, plan.lots, chosen, depth, word):
-                used[np.uint64(word & PIECE_MASK)] = 0
+            if depth + one == partition_depth and not _is_in_partition(plan, chosen, depth, candidate):
+                used[np.uint64(candidate & PIECE_MASK)] = 0
                 continue
-            chosen[depth] = word
-            spent = np.uint64((word >> 63) & MAX_BREAKS) + np.uint64(breaks_spent(gained))
-            census[depth * np.uint64(CENSUS) + spent] += 1
+            chosen[depth] = candidate
+            # a candidate with a break is negative: its counters come MAX_BREAKS further on
+            column = np.uint64((candidate >> 63) & MAX_BREAKS) + np.uint64(breaks_spent(new_gain))
+            child_counts[depth * np.uint64(COUNTS_PER_DEPTH) + column] += 1
             nodes += 1
             depth += one
-            gain[depth] = gained
-            if depth == begin:
+            gain[depth] = new_gain
+            if depth == endgame_start:
                 status = REACHED
                 break
             here = np.uint64(position[depth])
-            cursor[depth] = index[np.uint64(base[depth] + right[here - one] + down[here - row])]
+            cursor[depth] = list_start[np.uint64(base[depth] + right[here - one] + down[here - row])]
             if nodes >= node_limit:
                 status = BUDGET
                 break
@@ -189,111 +209,124 @@ def search_lists(plan: Plan, prefix: Prefix, node_limit: int) -> int:
                 break
             depth -= one
             used[np.uint64(chosen[depth] & PIECE_MASK)] = 0
-    prefix.scalars[0] = np.int64(depth)
-    prefix.scalars[1] = nodes
+    prefix.scalars[DEPTH] = np.int64(depth)
+    prefix.scalars[NODES] = nodes
     return status
 
 
 @inline_flat_kernel
-def _note_frontier(prefix: Prefix, begin: int) -> None:
-    """Note the key of the stem of ``begin`` cells, if it is one of the sample: see `lns.construct.novelty`.
+def _record_frontier_key(prefix: PrefixState, length: int) -> None:
+    """Record the key of the frontier prefix of ``length`` cells if it is in the sample: see `lns.construct.novelty`.
 
-    Some of its pieces stand for all: the last four, and of those before ever fewer (6, 9, 13, 19, ... cells back).
+    The key is a hash of the last four pieces and of ever sparser earlier ones (6, 9, 13, 19, ... cells from the end),
+    so that another restart that comes to the same prefix records the same key.
     """
     chosen, frontier_keys = prefix.chosen, prefix.frontier_keys
-    if begin == 0:  # the empty board comes again and again, whatever is searched
+    if length == 0:  # every restart comes to the empty board
         return
-    key, back = np.uint64(begin), 1
-    while back <= begin:
-        key = (key << _LEFT | key >> _RIGHT) ^ np.uint64(chosen[begin - back] & PIECE_MASK)
+    key, back = np.uint64(length), 1
+    while back <= length:
+        key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[length - back] & PIECE_MASK)
         back += max(1, back >> 1)
-    key = _mixed(key)
+    key = _mix(key)
     key ^= key >> _HALF
-    if key & np.uint64(RARE - 1) == 0 and frontier_keys[0] < MAX_FRONTIER_KEYS:
+    if key & np.uint64(KEY_SAMPLE_DIVISOR - 1) == 0 and frontier_keys[0] < MAX_FRONTIER_KEYS:
         frontier_keys[0] += np.uint64(1)
         frontier_keys[frontier_keys[0]] = key
 
 
 @flat_kernel
-def next_prefix(plan: Plan, prefix: Prefix, end: EndPlan, work: EndWork, node_limit: int) -> int:
-    """Search on until a prefix of ``plan.cut`` cells stands: by lists, then by sets; else as `search_lists`."""
-    scalars = prefix.scalars
-    if plan.begin == plan.cut:
-        status = search_lists(plan, prefix, node_limit)
+def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int) -> int:
+    """Search on, by candidate lists and then by the endgame, up to the next prefix of ``cut`` cells.
+
+    Returns REACHED, BUDGET or EXHAUSTED as `search_lists` does.
+    """
+    endgame_start = plan.prefix.endgame_start
+    prefix, scalars = state.prefix, state.prefix.scalars
+    if endgame_start == plan.prefix.cut:
+        status = search_lists(plan.prefix, prefix, node_limit)
         if status == REACHED:
-            _note_frontier(prefix, plan.begin)
+            _record_frontier_key(prefix, endgame_start)
         return status
-    while scalars[1] < node_limit:
-        if scalars[0] > plan.begin:  # within the endgame
-            lift(end, scalars[0], prefix.chosen, prefix.used)
+    while scalars[NODES] < node_limit:
+        if scalars[DEPTH] > endgame_start:  # within the endgame
+            remove_pieces(plan.endgame, scalars[DEPTH], prefix.chosen, prefix.used)
         else:
-            status = search_lists(plan, prefix, node_limit)
+            status = search_lists(plan.prefix, prefix, node_limit)
             if status != REACHED:
                 return status
-            _note_frontier(prefix, plan.begin)
-            spent = breaks_spent(prefix.gain[plan.begin])
-            enter(end, work, prefix.used, prefix.right, prefix.down, spent)
-        status = search_end(end, work, scalars, prefix.census, node_limit)
+            _record_frontier_key(prefix, endgame_start)
+            breaks = breaks_spent(prefix.gain[endgame_start])
+            start_endgame(plan.endgame, state.endgame, prefix.used, prefix.right, prefix.down, breaks)
+        status = search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit)
         if status != EXHAUSTED:
-            lay(
-                end, work, scalars[0], prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
+            place_pieces(
+                plan.endgame, state.endgame, scalars[DEPTH],
+                prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down,
             )  # fmt: skip
             return status
     return BUDGET
 
 
+@inline_flat_kernel
+def _solve_tail(
+    plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int
+) -> tuple[int, int]:
+    """Solve the exact tail of the current prefix: (mismatches or -1, nodes), as `solve_tail` returns them."""
+    prefix = state.prefix
+    mismatches, nodes = solve_tail(
+        plan.tail, state.tail, prefix.used, prefix.right, prefix.down, max_mismatches, node_limit
+    )
+    state.counters[TAIL_NODES] += nodes
+    return mismatches, nodes
+
+
 @flat_kernel
 def construct(
-    plan: Plan,
-    prefix: Prefix,
-    end: EndPlan,
-    end_work: EndWork,
-    tail: TailPlan,
-    work: TailWork,
-    finds: npt.NDArray[np.int32],
-    counters: npt.NDArray[np.int64],
-    mismatches: int,
-    node_limit: int,
-    tail_nodes: int,
-    spent: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
+    plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int, tail_node_limit: int
 ) -> int:
-    """Make prefixes and finish each exactly, until a board with at most ``mismatches`` is found or nodes run out.
+    """Make prefixes and solve the exact tail of each, until a full board with few enough mismatches is found.
 
-    ``node_limit``: nodes of prefixes in all; those of the tails of this call are taken off it.
-    ``finds``: int32 (cells,) receives the oriented pieces by depth. ``counters``: int64 (COUNTERS,): prefixes,
-    placements of tails, mismatches of the find, nodes where the next sample is due. ``spent``: int64 (MAX_BREAKS,)
-    prefixes
-    by breaks spent. ``ends``: int64 (ENDS + 1,) tails by fewest mismatches, of a sample of the prefixes that is
-    finished
-    as well as ``tail_nodes`` allow; the last: no such end was found. Returns REACHED with a find, BUDGET or EXHAUSTED.
+    Parameters
+    ----------
+    plan, state
+        The search, which this call continues.
+    max_mismatches : int
+        The most mismatches of a board that counts.
+    node_limit : int
+        Nodes of prefixes, in all calls together; the nodes of the tails of this call count too.
+    tail_node_limit : int
+        Nodes of one exact tail.
+
+    Returns
+    -------
+    int
+        REACHED: a board is in ``state.found``, its mismatches in ``state.counters``; BUDGET: ``node_limit`` is spent;
+        EXHAUSTED: no further prefix exists.
     """
-    cells = len(finds)
-    tails_before = counters[TAIL_NODES]
+    prefix, counters, found = state.prefix, state.counters, state.found
+    cut = plan.prefix.cut
+    tail_nodes_before = counters[TAIL_NODES]
     while True:
-        status = next_prefix(plan, prefix, end, end_work, node_limit - (counters[TAIL_NODES] - tails_before))
+        status = next_prefix(plan, state, node_limit - (counters[TAIL_NODES] - tail_nodes_before))
         if status != REACHED:
             return status
         counters[PREFIXES] += 1
-        breaks = breaks_spent(prefix.gain[plan.cut])
-        spent[breaks] += 1
-        room = mismatches - breaks
-        if prefix.scalars[1] >= counters[NEXT_SAMPLE]:
-            found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, ENDS - 1, tail_nodes)
-            counters[TAIL_NODES] += nodes
-            counters[NEXT_SAMPLE] = prefix.scalars[1] + max(SAMPLE_NODES, DEAR * nodes)
-            ends[found if found >= 0 else ENDS] += 1
-        if room < 0:
+        breaks = breaks_spent(prefix.gain[cut])
+        state.prefixes_by_breaks[breaks] += 1
+        if prefix.scalars[NODES] >= counters[NEXT_SAMPLE]:
+            mismatches, nodes = _solve_tail(plan, state, MISMATCH_BINS - 1, tail_node_limit)
+            counters[NEXT_SAMPLE] = prefix.scalars[NODES] + max(TAIL_SAMPLE_NODES, TAIL_SAMPLE_COST_FACTOR * nodes)
+            state.tail_outcomes[mismatches if mismatches >= 0 else MISMATCH_BINS] += 1
+        if breaks > max_mismatches:
             continue
-        found, nodes = solve_tail(tail, work, prefix.used, prefix.right, prefix.down, room, tail_nodes)
-        counters[TAIL_NODES] += nodes
-        if 0 <= found <= mismatches - breaks:
-            for depth in range(plan.cut):
-                word = prefix.chosen[depth]
-                finds[depth] = (word & PIECE_MASK) * 4 + ((word >> ROTATION_AT) & 3)
-            for i in range(cells - plan.cut):
-                finds[plan.cut + i] = work.found[i]
-            counters[MISSES] = breaks + found
+        mismatches, _ = _solve_tail(plan, state, max_mismatches - breaks, tail_node_limit)
+        if mismatches >= 0:
+            for depth in range(cut):
+                found[depth] = oriented_piece(prefix.chosen[depth])
+            for i in range(len(found) - cut):
+                found[cut + i] = state.tail.found[i]
+            counters[FOUND_MISMATCHES] = breaks + mismatches
             return REACHED
-        if prefix.scalars[1] + counters[TAIL_NODES] - tails_before >= node_limit:
+        if prefix.scalars[NODES] + counters[TAIL_NODES] - tail_nodes_before >= node_limit:
             return BUDGET

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.kernel import RARE
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns_support.errors import InputError
 
 Keys = npt.NDArray[np.uint64]
@@ -23,7 +23,7 @@ class PrefixNovelty:
 
     def __init__(self) -> None:
         self.keys: Keys = np.zeros(0, dtype=np.uint64)
-        self.rare = RARE
+        self.rare = KEY_SAMPLE_DIVISOR
 
     def count(self, keys: Keys) -> tuple[int, int]:
         """(how many of the sampled ``keys`` are new, how many there are)."""
@@ -49,7 +49,7 @@ class PrefixNovelty:
         """Go on from ``state``; raises InputError where no search can have left it."""
         rare, keys = int(state[0]) if len(state) else 0, state[1:]
         if (
-            rare < RARE
+            rare < KEY_SAMPLE_DIVISOR
             or rare.bit_count() != 1
             or len(keys) > MOST
             or (keys % np.uint64(rare)).any()

@@ -1,8 +1,7 @@
-"""Fixed orders of the cells in which the upper and the left side of every cell are known when it is filled.
+"""Fixed orders of the cells in which the upper and the left neighbour of every cell come before it.
 
-Any order that never visits a cell before its upper and its left neighbour qualifies (a linear extension of the
-staircase order). The comb order fills the upper rows row by row and the
-last rows column by column, so that the frontier gets short while breaks are being spent.
+Any such order is a linear extension of the staircase order. The comb order fills the upper rows row by row and the last
+rows (the band) column by column, so that the frontier is short while breaks are spent.
 """
 
 from __future__ import annotations
@@ -13,11 +12,25 @@ import numpy.typing as npt
 from instances.puzzle import IntArray
 
 
-def comb(width: int, height: int, band: int, lead: int = 0, corner: int = 1) -> IntArray:
-    """The comb order; shape (width*height,), int32.
+def comb_order(width: int, height: int, band: int, lead: int = 0, corner: int = 1) -> IntArray:
+    """The comb order of a board.
 
-    Rows 0 to height-band-1 row by row; in the last ``band`` rows the first ``lead`` columns row by row, then column by
-    column; the last ``corner`` columns alternately by row and by column towards the last corner.
+    Parameters
+    ----------
+    width, height : int
+        Size of the board in cells.
+    band : int
+        Number of rows at the bottom that are filled column by column; the rows above are filled row by row.
+    lead : int
+        Number of columns at the left of the band that are filled row by row instead.
+    corner : int
+        Number of columns at the right of the band that are filled alternately by row and by column, towards the last
+        corner.
+
+    Returns
+    -------
+    int32 (width * height,)
+        Cells in the order in which they are filled.
     """
     band = max(1, min(band, height))
     lead = max(0, min(lead, width))
@@ -39,7 +52,7 @@ def comb(width: int, height: int, band: int, lead: int = 0, corner: int = 1) -> 
     return np.array([r * width + c for r, c in order], dtype=np.int32)
 
 
-def padded(order: IntArray, width: int) -> npt.NDArray[np.int64]:
-    """Where each cell of ``order`` lies in a board with a row above and a column to the left more; int64."""
+def padded_positions(order: IntArray, width: int) -> npt.NDArray[np.int64]:
+    """The position of each cell of ``order`` in a board padded by one row above and one column on the left; int64."""
     row, column = np.divmod(order.astype(np.int64), width)
     return (row + 1) * (width + 1) + column + 1

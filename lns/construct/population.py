@@ -1,9 +1,9 @@
 """Measured fit probabilities: how many pieces fit at each depth, with and without a break.
 
-A population of prefixes is grown cell by cell. Of all children of all prefixes, those with the fewest breaks survive,
-by
-chance among equals, so that breaks are spent only where the counting says that they are needed. What is counted on the
-way, exact and breaking children a prefix, feeds the forecast (after Verhaard's Markov chain over depth and breaks).
+A population of prefixes grows cell by cell. Of all children of all prefixes, those with the fewest breaks are kept, a
+random choice among equals, so that breaks are spent only where too few children fit without one. The mean numbers of
+exact and breaking children of a prefix are the input of `lns.construct.markov_model` (after Verhaard's Markov chain
+over depth and breaks).
 """
 
 from __future__ import annotations
@@ -13,194 +13,215 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidate_tables import Tables
+from lns.construct.candidate_tables import CandidateTables
 from lns.construct.packed_candidate import (
     BREAK_COST,
-    DOWN_AT,
     DOWN_MASK,
-    GAIN_AT,
-    NEVER,
+    DOWN_SHIFT,
+    GAIN_SHIFT,
+    LIST_END_GAIN,
     PIECE_MASK,
-    RIGHT_AT,
     RIGHT_MASK,
+    RIGHT_SHIFT,
     breaks_spent,
 )
 from lns.rng import RandomState, random_below
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-MOST_TOLD = 255  # breaks that are told apart
-COUNTED = 8  # prefixes for which one stands where breaks are only counted
+MAX_COUNTED_BREAKS = 255  # prefixes with more breaks count as prefixes with this many
+STRIDE = 8  # where breaking children are only counted, one prefix in this many is looked at
 
 
 class Population(NamedTuple):
-    """Prefixes of equal length. ``right``: int32 (size, height) colour (times colours1) that each row shows to its next
-    cell; ``down``: int32 (size, width); ``used``: uint64 (size, words) bits; ``gain``: int64 (size,)."""
+    """Prefixes of equal length, in the first elements of the arrays."""
 
-    right: npt.NDArray[np.int32]
-    down: npt.NDArray[np.int32]
-    used: npt.NDArray[np.uint64]
-    gain: npt.NDArray[np.int64]
-
-
-class Tally(NamedTuple):
-    """Mean children of a prefix by depth: float64 (cells,) that fit, and that fit but for one break."""
-
-    exact: npt.NDArray[np.float64]
-    breaking: npt.NDArray[np.float64]
+    right: npt.NDArray[np.int32]  # int32 (size, height): colour that each row shows to its next cell, * colour_count
+    down: npt.NDArray[np.int32]  # int32 (size, width): colour that each column shows to its next cell
+    used: npt.NDArray[np.uint64]  # uint64 (size, words): pieces used, one bit a piece
+    gain: npt.NDArray[np.int64]  # int64 (size,): see `lns.construct.packed_candidate`; in a beam the value
 
 
-class Room(NamedTuple):
-    """Room for the children of one layer. ``parent``, ``word``: int64 (256, size), by breaks; ``seen``: int64 (256,)
-    how
-    many there were; ``behind``: int64 (size,) where the breaks of each prefix's list begin."""
+class MeanChildren(NamedTuple):
+    """Mean number of children of a prefix by depth."""
 
-    parent: npt.NDArray[np.int64]
-    word: npt.NDArray[np.int64]
-    seen: npt.NDArray[np.int64]
-    behind: npt.NDArray[np.int64]
+    exact: npt.NDArray[np.float64]  # float64 (cells,): children without a break on the cell
+    breaking: npt.NDArray[np.float64]  # float64 (cells,): children with one break
 
 
-def new_room(size: int) -> Room:
-    parent, word = (np.zeros((MOST_TOLD + 1, size), dtype=np.int64) for _ in range(2))
-    return Room(parent, word, np.zeros(MOST_TOLD + 1, dtype=np.int64), np.zeros(size, dtype=np.int64))
+class Reservoirs(NamedTuple):
+    """Random samples of the children of one layer, one sample for each number of breaks (reservoir sampling)."""
+
+    parent: npt.NDArray[np.int64]  # int64 (reservoirs, capacity): index of each child's parent
+    candidate: npt.NDArray[np.int64]  # int64 (reservoirs, capacity): packed candidate that each child adds
+    offered: npt.NDArray[np.int64]  # int64 (reservoirs,): children offered so far
+    break_start: npt.NDArray[np.int64]  # int64 (size,): by prefix, where the breaking candidates of its list begin
+
+
+def new_reservoirs(size: int) -> Reservoirs:
+    """Reservoirs for populations of ``size`` prefixes, by breaks."""
+    count = MAX_COUNTED_BREAKS + 1
+    return Reservoirs(
+        parent=np.zeros((count, size), dtype=np.int64),
+        candidate=np.zeros((count, size), dtype=np.int64),
+        offered=np.zeros(count, dtype=np.int64),
+        break_start=np.zeros(size, dtype=np.int64),
+    )
 
 
 def new_population(size: int, width: int, height: int) -> Population:
-    words = (width * height) // 64 + 1
+    """A population of at most ``size`` prefixes of a width x height board; its first prefix is the empty board."""
     return Population(
-        np.zeros((size, height), dtype=np.int32),
-        np.zeros((size, width), dtype=np.int32),
-        np.zeros((size, words), dtype=np.uint64),
-        np.zeros(size, dtype=np.int64),
+        right=np.zeros((size, height), dtype=np.int32),
+        down=np.zeros((size, width), dtype=np.int32),
+        used=np.zeros((size, (width * height) // 64 + 1), dtype=np.uint64),
+        gain=np.zeros(size, dtype=np.int64),
     )
 
 
 @inline_flat_kernel
-def bear(now: Population, i: int, after: Population, born: int, row: int, column: int, word: int) -> None:
-    """Prefix ``i`` of ``now`` with the candidate ``word`` on its next cell becomes prefix ``born`` of ``after``.
-
-    Its ``gain`` is left to the caller.
-    """
-    for at in range(now.right.shape[1]):
-        after.right[born, at] = now.right[i, at]
-    for at in range(now.down.shape[1]):
-        after.down[born, at] = now.down[i, at]
-    for at in range(now.used.shape[1]):
-        after.used[born, at] = now.used[i, at]
-    after.right[born, row] = (word >> RIGHT_AT) & RIGHT_MASK
-    after.down[born, column] = (word >> DOWN_AT) & DOWN_MASK
-    piece = word & PIECE_MASK
-    after.used[born, piece >> 6] |= np.uint64(1) << np.uint64(piece & 63)
-
-
-@flat_kernel
-def grow(
-    tables: Tables,
-    order: npt.NDArray[np.int32],
-    floor: npt.NDArray[np.int32],
-    now: Population,
-    after: Population,
-    tally: Tally,
-    room: Room,
-    random: RandomState,
-) -> int:
-    """Grow from the empty board; fills ``tally``; returns the depth reached (all cells, unless nothing fits at all).
-
-    ``tables`` list breaks at every depth, behind the exact candidates.
-    """
-    starts, words, base = tables.start, tables.words, tables.base
-    size = len(now.gain)
-    width = now.down.shape[1]
-    alive = 1
-    for part in (now.right, now.down):
-        for at in range(part.shape[1]):
-            part[0, at] = 0
-    for at in range(now.used.shape[1]):
-        now.used[0, at] = np.uint64(0)
-    now.gain[0] = 0
-    seen, behind = room.seen, room.behind
-    for depth in range(len(order)):
-        row, column = order[depth] // width, order[depth] % width
-        for total in range(MOST_TOLD + 1):
-            seen[total] = 0
-        exact = breaking = 0
-        for i in range(alive):
-            spent = breaks_spent(now.gain[i])
-            favoured = now.gain[i] + spent * BREAK_COST
-            total = min(spent, MOST_TOLD)
-            at = starts[base[depth] + now.right[i, row] + now.down[i, column]]
-            while True:
-                word = words[at]
-                gain = word >> GAIN_AT
-                if gain < -(BREAK_COST // 2):
-                    break
-                at += 1
-                piece = word & PIECE_MASK
-                if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
-                    continue
-                exact += 1
-                draw(i, word, total, room, random)
-            behind[i] = at
-        # prefixes stand by breaks: from the first on whose breaks are not needed any more, those are only counted, and
-        # one prefix stands for some
-        i, total, enough = 0, -1, False
-        while i < alive:
-            spent = breaks_spent(now.gain[i])
-            favoured = now.gain[i] + (spent + 1) * BREAK_COST
-            if not enough and total != min(spent + 1, MOST_TOLD):
-                total = min(spent + 1, MOST_TOLD)
-                better = 0
-                for fewer in range(total):
-                    better += seen[fewer]
-                enough = better >= size
-            stands_for = min(COUNTED, alive - i) if enough else 1
-            at = behind[i]
-            while True:
-                word = words[at]
-                gain = word >> GAIN_AT
-                if gain == NEVER:
-                    break
-                at += 1
-                piece = word & PIECE_MASK
-                if now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1) or favoured + gain < floor[depth]:
-                    continue
-                breaking += stands_for
-                if not enough:
-                    draw(i, word, total, room, random)
-            i += stands_for
-        tally.exact[depth] = exact / alive
-        tally.breaking[depth] = breaking / alive
-        born = 0
-        for total in range(MOST_TOLD + 1):
-            for slot in range(min(seen[total], size)):
-                if born == size:
-                    break
-                i = room.parent[total, slot]
-                word = room.word[total, slot]
-                bear(now, i, after, born, row, column, word)
-                after.gain[born] = now.gain[i] + (word >> GAIN_AT)
-                born += 1
-        if born == 0:
-            return depth
-        alive = born
-        now, after = after, now
-    return len(order)
+def is_used(population: Population, i: int, piece: int) -> bool:
+    """Whether prefix ``i`` has used ``piece``."""
+    return bool(population.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1))
 
 
 @inline_flat_kernel
-def draw(
-    i: int,
-    word: int,
-    total: int,
-    room: Room,
-    random: RandomState,
+def append_child(
+    current: Population, i: int, extended: Population, child: int, row: int, column: int, candidate: int
 ) -> None:
-    """Put a child into the reservoir of number ``total``, say of breaks: each ends there with equal chance."""
-    size = room.parent.shape[1]
-    slot = room.seen[total]
-    room.seen[total] += 1
-    if slot >= size:
-        slot = random_below(random, room.seen[total])
-    if slot < size:
-        room.parent[total, slot] = i
-        room.word[total, slot] = word
+    """Write prefix ``i`` of ``current``, with ``candidate`` on its next cell, to prefix ``child`` of ``extended``.
+
+    Its ``gain`` is left to the caller.
+    """
+    for at in range(current.right.shape[1]):
+        extended.right[child, at] = current.right[i, at]
+    for at in range(current.down.shape[1]):
+        extended.down[child, at] = current.down[i, at]
+    for at in range(current.used.shape[1]):
+        extended.used[child, at] = current.used[i, at]
+    extended.right[child, row] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
+    extended.down[child, column] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+    piece = candidate & PIECE_MASK
+    extended.used[child, piece >> 6] |= np.uint64(1) << np.uint64(piece & 63)
+
+
+@inline_flat_kernel
+def offer_to_reservoir(parent: int, candidate: int, number: int, reservoirs: Reservoirs, random: RandomState) -> None:
+    """Offer a child to the reservoir ``number``; each child offered ends up there with equal probability."""
+    capacity = reservoirs.parent.shape[1]
+    slot = reservoirs.offered[number]
+    reservoirs.offered[number] += 1
+    if slot >= capacity:
+        slot = random_below(random, reservoirs.offered[number])
+    if slot < capacity:
+        reservoirs.parent[number, slot] = parent
+        reservoirs.candidate[number, slot] = candidate
+
+
+@flat_kernel
+def grow_population(
+    tables: CandidateTables,
+    order: npt.NDArray[np.int32],
+    quota_floor: npt.NDArray[np.int32],
+    current: Population,
+    extended: Population,
+    means: MeanChildren,
+    reservoirs: Reservoirs,
+    random: RandomState,
+) -> int:
+    """Grow a population from the empty board and count its children.
+
+    Parameters
+    ----------
+    tables : CandidateTables
+        Lists with breaks at every depth.
+    order : int32 (cells,)
+        Cells by depth.
+    quota_floor : int32 (cells,)
+        Favoured half-edges that a prefix must have used once each depth is filled.
+    current, extended : Population
+        Two populations of equal size, which are overwritten.
+    means : MeanChildren
+        Receives the counts.
+    reservoirs : Reservoirs
+    random : RandomState
+
+    Returns
+    -------
+    int
+        The depth reached: the number of cells, unless no child of any prefix was left before.
+    """
+    list_start, candidates, base = tables.list_start, tables.candidates, tables.base
+    size = len(current.gain)
+    width = current.down.shape[1]
+    count = 1
+    for part in (current.right, current.down):
+        for at in range(part.shape[1]):
+            part[0, at] = 0
+    for at in range(current.used.shape[1]):
+        current.used[0, at] = np.uint64(0)
+    current.gain[0] = 0
+    offered, break_start = reservoirs.offered, reservoirs.break_start
+    for depth in range(len(order)):
+        row, column = order[depth] // width, order[depth] % width
+        for number in range(MAX_COUNTED_BREAKS + 1):
+            offered[number] = 0
+        exact = breaking = 0
+        for i in range(count):
+            breaks = breaks_spent(current.gain[i])
+            favoured = current.gain[i] + breaks * BREAK_COST
+            number = min(breaks, MAX_COUNTED_BREAKS)
+            at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
+            while True:
+                candidate = candidates[at]
+                gain = candidate >> GAIN_SHIFT
+                if gain < -(BREAK_COST // 2):
+                    break
+                at += 1
+                if is_used(current, i, candidate & PIECE_MASK) or favoured + gain < quota_floor[depth]:
+                    continue
+                exact += 1
+                offer_to_reservoir(i, candidate, number, reservoirs, random)
+            break_start[i] = at
+        # Prefixes are sorted by breaks. From the first one whose breaking children cannot be kept any more, as enough
+        # children have fewer breaks, these are only counted, for one prefix in STRIDE.
+        i, number, enough = 0, -1, False
+        while i < count:
+            breaks = breaks_spent(current.gain[i]) + 1
+            favoured = current.gain[i] + breaks * BREAK_COST
+            if not enough and number != min(breaks, MAX_COUNTED_BREAKS):
+                number = min(breaks, MAX_COUNTED_BREAKS)
+                better = 0
+                for fewer in range(number):
+                    better += offered[fewer]
+                enough = better >= size
+            represented = min(STRIDE, count - i) if enough else 1
+            at = break_start[i]
+            while True:
+                candidate = candidates[at]
+                gain = candidate >> GAIN_SHIFT
+                if gain == LIST_END_GAIN:
+                    break
+                at += 1
+                if is_used(current, i, candidate & PIECE_MASK) or favoured + gain < quota_floor[depth]:
+                    continue
+                breaking += represented
+                if not enough:
+                    offer_to_reservoir(i, candidate, number, reservoirs, random)
+            i += represented
+        means.exact[depth] = exact / count
+        means.breaking[depth] = breaking / count
+        children = 0
+        for number in range(MAX_COUNTED_BREAKS + 1):
+            for slot in range(min(offered[number], size)):
+                if children == size:
+                    break
+                i = reservoirs.parent[number, slot]
+                candidate = reservoirs.candidate[number, slot]
+                append_child(current, i, extended, children, row, column, candidate)
+                extended.gain[children] = current.gain[i] + (candidate >> GAIN_SHIFT)
+                children += 1
+        if children == 0:
+            return depth
+        count = children
+        current, extended = extended, current
+    return len(order)

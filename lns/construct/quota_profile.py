@@ -16,7 +16,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from instances.puzzle import IntArray, Puzzle
 from lns.construct import stratified_population
-from lns.construct.stratified_population import Floats
+from lns.construct.packed_candidate import Int64Array
+from lns.construct.stratified_population import FloatArray
 
 # From 0.1 to 0.4, and from 100 nodes to 100,000, what is asked for changes by one to three half-edges
 WORTH = 0.2  # of one favoured half-edge more where the quota ends: the logarithm of a factor
@@ -38,9 +39,9 @@ def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cu
 @lru_cache(maxsize=512)  # an island that is restored, every few seconds in some runs, needs those of all its arms
 def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     order = np.array(cells, dtype=np.int32)
-    census, reached = stratified_population.count(puzzle, order, favoured, cut)
+    census, reached = stratified_population.count_children(puzzle, order, favoured, cut)
     if reached < cut and puzzle.clues:
-        census, reached = stratified_population.count(puzzle.with_clues(()), order, favoured, cut)
+        census, reached = stratified_population.count_children(puzzle.with_clues(()), order, favoured, cut)
     asked = np.zeros(puzzle.cells)
     if reached:
         children = mean_children(census.parents[:reached], census.children[:reached])
@@ -49,13 +50,13 @@ def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], 
     return tuple(asked.tolist())
 
 
-def mean_children(parents: stratified_population.Longs, children: stratified_population.Longs) -> Floats:
+def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
     """Children of a prefix by depth, half-edges used, and those of the next piece; shape of ``children``.
 
     Averaged over neighbouring numbers; below the lowest met as there, above the highest as there without favoured ones.
     """
     near = gaussian_filter1d(parents.astype(np.float64), SPREAD, axis=1, mode="constant")
-    mean: Floats = gaussian_filter1d(children.astype(np.float64), SPREAD, axis=1, mode="constant")
+    mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SPREAD, axis=1, mode="constant")
     mean /= np.maximum(near, np.finfo(np.float64).tiny)[:, :, None]
     for depth, met in enumerate(parents > 0):
         numbers = np.flatnonzero(met)
@@ -65,14 +66,14 @@ def mean_children(parents: stratified_population.Longs, children: stratified_pop
     return mean
 
 
-def min_half_edges(children: Floats) -> IntArray:
+def min_half_edges(children: FloatArray) -> IntArray:
     """Half-edges from which on a prefix is worth its nodes, once each depth is filled: int (depths,).
 
     ``children``: float64 (depths, numbers, favoured half-edges of the next piece).
     """
     numbers = np.arange(children.shape[1])
 
-    def at_the_end(level: float) -> Floats:
+    def at_the_end(level: float) -> FloatArray:
         return math.log(BEHIND) + _log_expm1(level + WORTH * (numbers - numbers[-1]))
 
     def gain(level: float) -> float:
@@ -89,7 +90,7 @@ def min_half_edges(children: Floats) -> IntArray:
     ]  # not the other end, where on a large board nothing may be worth a node
 
 
-def backward_induction(children: Floats, worth: Floats) -> tuple[IntArray, float]:
+def backward_induction(children: FloatArray, worth: FloatArray) -> tuple[IntArray, float]:
     """(half-edges from which on a prefix is worth more than its node, by depth; what the empty board is worth).
 
     ``worth``: of prefixes of all depths, by half-edges used, in nodes. It and what is returned are logarithms: on large
@@ -113,7 +114,7 @@ def backward_induction(children: Floats, worth: Floats) -> tuple[IntArray, float
     return asked, float(worth[0])
 
 
-def _log_expm1(exponent: Floats) -> Floats:
+def _log_expm1(exponent: FloatArray) -> FloatArray:
     """log(exp(x) - 1), and -inf where x is not above 0."""
     less = np.full(exponent.shape, -np.inf)
     above = exponent > 0

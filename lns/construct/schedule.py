@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
-from lns.construct.endgame_plan import MOST_PIECES
+from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.packed_candidate import BREAK_COST
 
 QUOTA_END = 160 / 256  # share of the cells behind which no quota asks for anything
@@ -89,7 +89,7 @@ class BreakSchedule:
         """Depth from ``endgame_from`` on where at most 64 pieces are free and no quota is left: see ``endgame``."""
         asked = np.flatnonzero(self.quota_floor > 0)
         behind = int(asked[-1]) + 1 if len(asked) else 0
-        return min(max(len(self.order) - MOST_PIECES, behind, self.endgame_from), self.cut)
+        return min(max(len(self.order) - MAX_ENDGAME_PIECES, behind, self.endgame_from), self.cut)
 
     @property
     def may_break(self) -> npt.NDArray[np.bool_]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
 from lns.construct import candidate_tables, markov_model, population
-from lns.construct.order import comb
+from lns.construct.order import comb_order
 from lns.construct.packed_candidate import MAX_BREAKS
 from lns.construct.schedule import BreakSchedule, Quota
 from lns.params import BeamParams, ConstructParams
@@ -52,7 +52,7 @@ class ScheduleForecast:
 def cell_order(puzzle: Puzzle, params: ConstructParams) -> IntArray:
     """The comb order of ``params``. A begun row belongs to the band whole."""
     rows = math.ceil(round(params.column_major_fraction * puzzle.height, 6))
-    return comb(puzzle.width, puzzle.height, rows, params.column_major_skip, params.corner_size)
+    return comb_order(puzzle.width, puzzle.height, rows, params.column_major_skip, params.corner_size)
 
 
 def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:
@@ -76,13 +76,13 @@ def measure_children(puzzle: Puzzle, params: ConstructParams, quota: Quota, rand
     floor = quota.floor(puzzle.cells)
     cells, size = puzzle.cells, params.population
     everywhere = np.ones(cells, dtype=bool)
-    room = population.new_room(size)
-    made = candidate_tables.build(puzzle, order, everywhere, quota.favoured, generator(random), cells)
+    room = population.new_reservoirs(size)
+    made = candidate_tables.build_tables(puzzle, order, everywhere, quota.favoured, generator(random), cells)
     tallies = []
     for _ in range(SAMPLES):
         now, after = (population.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
-        tally = population.Tally(*(np.zeros(cells) for _ in range(2)))
-        reached = population.grow(made, order, floor, now, after, tally, room, random)
+        tally = population.MeanChildren(*(np.zeros(cells) for _ in range(2)))
+        reached = population.grow_population(made, order, floor, now, after, tally, room, random)
         if reached == cells or quota == Quota():
             tallies.append(tally)
     if not tallies:

@@ -1,8 +1,8 @@
-"""How pieces fit by depth and by favoured half-edges used: a population with room for every number of them.
+"""How pieces fit by depth and by favoured half-edges used: a population stratified by that number.
 
-Prefixes that have used many are rare, and a population drawn by chance alone would hold none. So at each depth up to
-EACH prefixes live on of each of the STRATA highest numbers used, drawn by chance among equals (splitting; H. Kahn,
-T. Harris, 1951).
+Prefixes that have used many favoured half-edges are rare, and a random sample of prefixes would contain none. So at
+each depth up to PREFIXES_PER_STRATUM prefixes are kept of each of the STRATA highest numbers used, a random choice
+among equals (splitting; H. Kahn, T. Harris, 1951).
 """
 
 from __future__ import annotations
@@ -14,124 +14,150 @@ import numpy.typing as npt
 
 from instances.puzzle import IntArray, Puzzle
 from lns import node_equivalents
-from lns.construct import candidate_tables
-from lns.construct.candidate_tables import Tables
-from lns.construct.packed_candidate import GAIN_AT, MOST_FAVOURED, PIECE_MASK
-from lns.construct.population import Population, Room, bear, draw, new_population
+from lns.construct.candidate_tables import CandidateTables, build_tables
+from lns.construct.packed_candidate import GAIN_SHIFT, MAX_FAVOURED, PIECE_MASK
+from lns.construct.population import (
+    Population,
+    Reservoirs,
+    append_child,
+    is_used,
+    new_population,
+    offer_to_reservoir,
+)
 from lns.rng import RandomState, generator, random_state
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-STRATA, EACH = 32, 512
-SAMPLES = 4
-LEAST = 32  # instead of EACH, where lists of candidates are long (few colours, many pieces) and work is to be bounded
-SEED = 0  # the same for every run: what is measured belongs to the puzzle
+STRATA, PREFIXES_PER_STRATUM = 32, 512
+SAMPLES = 4  # populations that are counted
+MIN_PREFIXES_PER_STRATUM = 32  # where candidate lists are long (few colours, many pieces), to bound the time
+RANDOM_SEED = 0  # the same in every run: the counts are a property of the puzzle
 
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
-
-class Census(NamedTuple):
-    """``parents``: int64 (depths, numbers) prefixes looked at by depth and favoured half-edges used; ``children``:
-    int64 (depths, numbers, MOST_FAVOURED + 1) their children, by those that the next piece has."""
-
-    parents: Longs
-    children: Longs
+FloatArray = npt.NDArray[np.float64]
 
 
-def count(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> tuple[Census, int]:
-    """(census of SAMPLES populations of ``puzzle``, its clues respected and no break made; depths that they
-    reached)."""
-    _, _, looks = _count(puzzle, order, favoured, depths, 1, LEAST)
-    each = LEAST * node_equivalents.MAX_PROFILE_CHECKS // (SAMPLES * max(1, looks))
-    census, reached, _ = _count(puzzle, order, favoured, depths, SAMPLES, min(max(LEAST, each), EACH))
-    return census, reached
+class ChildCounts(NamedTuple):
+    """Prefixes and their children, counted by depth and by favoured half-edges that the prefix has used."""
+
+    parents: npt.NDArray[np.int64]  # int64 (depths, numbers): prefixes
+    children: npt.NDArray[np.int64]  # int64 (depths, numbers, MAX_FAVOURED + 1): their children, by favoured half-edges
+    # of the piece added
+
+
+def count_children(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> tuple[ChildCounts, int]:
+    """Count the children of SAMPLES stratified populations that respect the clues and make no break.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    order : int32 (cells,)
+        Cells by depth.
+    favoured : tuple of int
+        Favoured colours.
+    depths : int
+        Number of cells to fill.
+
+    Returns
+    -------
+    counts : ChildCounts
+        Of all populations together.
+    reached : int
+        The greatest depth that one of them reached.
+    """
+    _, _, checks = _count(puzzle, order, favoured, depths, 1, MIN_PREFIXES_PER_STRATUM)
+    size = MIN_PREFIXES_PER_STRATUM * node_equivalents.MAX_PROFILE_CHECKS // (SAMPLES * max(1, checks))
+    size = min(max(MIN_PREFIXES_PER_STRATUM, size), PREFIXES_PER_STRATUM)
+    counts, reached, _ = _count(puzzle, order, favoured, depths, SAMPLES, size)
+    return counts, reached
 
 
 def _count(
-    puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int, samples: int, each: int
-) -> tuple[Census, int, int]:
-    """As `count`, with the number of candidates looked at; ``each``: prefixes of each number used that live on."""
+    puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int, samples: int, stratum_size: int
+) -> tuple[ChildCounts, int, int]:
+    """As `count_children`, with ``stratum_size`` prefixes of each stratum; also returns the candidates checked."""
     numbers = int(np.isin(puzzle.pieces, favoured).sum()) + 1
-    census = Census(
-        np.zeros((depths, numbers), dtype=np.int64), np.zeros((depths, numbers, MOST_FAVOURED + 1), dtype=np.int64)
+    counts = ChildCounts(
+        parents=np.zeros((depths, numbers), dtype=np.int64),
+        children=np.zeros((depths, numbers, MAX_FAVOURED + 1), dtype=np.int64),
     )
-    parent, word = (np.zeros((STRATA, each), dtype=np.int64) for _ in range(2))
-    seen, none = np.zeros(STRATA, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    room = Room(parent, word, seen, none)  # by favoured half-edges instead of breaks
-    now, after = (new_population(STRATA * each, puzzle.width, puzzle.height) for _ in range(2))
-    furthest = looks = 0
+    reservoirs = Reservoirs(
+        parent=np.zeros((STRATA, stratum_size), dtype=np.int64),
+        candidate=np.zeros((STRATA, stratum_size), dtype=np.int64),
+        offered=np.zeros(STRATA, dtype=np.int64),
+        break_start=np.zeros(0, dtype=np.int64),  # there are no breaks
+    )
+    current, extended = (new_population(STRATA * stratum_size, puzzle.width, puzzle.height) for _ in range(2))
+    deepest = checks = 0
     for number in range(samples):
-        random = random_state(SEED, number)
-        nowhere = np.zeros(puzzle.cells, dtype=bool)
-        made = candidate_tables.build(puzzle, order, nowhere, favoured, generator(random), puzzle.cells)
-        for part in now:
+        random = random_state(RANDOM_SEED, number)
+        no_breaks = np.zeros(puzzle.cells, dtype=bool)
+        tables = build_tables(puzzle, order, no_breaks, favoured, generator(random), puzzle.cells)
+        for part in current:
             part[0] = 0
-        reached, looked = grow(made, order, now, after, census, room, random)
-        furthest, looks = max(furthest, reached), looks + looked
-    return census, furthest, looks
+        reached, checked = grow_strata(tables, order, current, extended, counts, reservoirs, random)
+        deepest, checks = max(deepest, reached), checks + checked
+    return counts, deepest, checks
 
 
 @flat_kernel
-def grow(
-    tables: Tables,
+def grow_strata(
+    tables: CandidateTables,
     order: npt.NDArray[np.int32],
-    now: Population,
-    after: Population,
-    census: Census,
-    room: Room,
+    current: Population,
+    extended: Population,
+    counts: ChildCounts,
+    reservoirs: Reservoirs,
     random: RandomState,
 ) -> tuple[int, int]:
-    """Grow the empty board, the first prefix of ``now``, through the depths of ``census``.
+    """Grow a stratified population from the empty board, the first prefix of ``current``; add to ``counts``.
 
-    (How many of them it reached; how many candidates were looked at, those used already too.)
-
-    ``tables`` list no breaks, and the most favoured piece first.
+    ``tables`` list no breaks, and the most favoured piece first. Returns (depth reached, candidates checked, those of
+    used pieces included).
     """
-    starts, words, base = tables.start, tables.words, tables.base
-    width, strata = now.down.shape[1], len(room.seen)
-    alive, looks = 1, 0
-    for depth in range(len(census.parents)):
+    list_start, candidates, base = tables.list_start, tables.candidates, tables.base
+    width, strata = current.down.shape[1], len(reservoirs.offered)
+    prefix_count, checks = 1, 0
+    for depth in range(len(counts.parents)):
         row, column = order[depth] // width, order[depth] % width
         highest = -1
-        for i in range(alive):
-            at = _next_free(starts[base[depth] + now.right[i, row] + now.down[i, column]], i, words, now)
-            if words[at] >> GAIN_AT >= 0:
-                highest = max(highest, now.gain[i] + (words[at] >> GAIN_AT))
+        for i in range(prefix_count):
+            start = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
+            at = _next_unused(start, i, candidates, current)
+            if candidates[at] >> GAIN_SHIFT >= 0:
+                highest = max(highest, current.gain[i] + (candidates[at] >> GAIN_SHIFT))
         if highest < 0:
-            return depth, looks
+            return depth, checks
         lowest = max(0, highest - strata + 1)
         for stratum in range(strata):
-            room.seen[stratum] = 0
-        for i in range(alive):
-            gain = now.gain[i]
-            census.parents[depth, gain] += 1
-            start = starts[base[depth] + now.right[i, row] + now.down[i, column]]
-            at = _next_free(start, i, words, now)
-            while words[at] >> GAIN_AT >= 0:
-                favoured = words[at] >> GAIN_AT
-                census.children[depth, gain, favoured] += 1
+            reservoirs.offered[stratum] = 0
+        for i in range(prefix_count):
+            gain = current.gain[i]
+            counts.parents[depth, gain] += 1
+            start = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
+            at = _next_unused(start, i, candidates, current)
+            while candidates[at] >> GAIN_SHIFT >= 0:
+                favoured = candidates[at] >> GAIN_SHIFT
+                counts.children[depth, gain, favoured] += 1
                 if gain + favoured >= lowest:
-                    draw(i, words[at], gain + favoured - lowest, room, random)
-                at = _next_free(at + 1, i, words, now)
-            looks += at - start
-        born = 0
+                    offer_to_reservoir(i, candidates[at], gain + favoured - lowest, reservoirs, random)
+                at = _next_unused(at + 1, i, candidates, current)
+            checks += at - start
+        children = 0
         for stratum in range(strata):
-            for slot in range(min(room.seen[stratum], room.parent.shape[1])):
-                i = room.parent[stratum, slot]
-                bear(now, i, after, born, row, column, room.word[stratum, slot])
-                after.gain[born] = lowest + stratum
-                born += 1
-        alive = born
-        now, after = after, now
-    return len(census.parents), looks
+            for slot in range(min(reservoirs.offered[stratum], reservoirs.parent.shape[1])):
+                i = reservoirs.parent[stratum, slot]
+                append_child(current, i, extended, children, row, column, reservoirs.candidate[stratum, slot])
+                extended.gain[children] = lowest + stratum
+                children += 1
+        prefix_count = children
+        current, extended = extended, current
+    return len(counts.parents), checks
 
 
 @inline_flat_kernel
-def _next_free(at: int, i: int, words: npt.NDArray[np.int64], now: Population) -> int:
-    """The first place from ``at`` on whose piece prefix ``i`` has not used, or the end of the list."""
-    while words[at] >> GAIN_AT >= 0:
-        piece = words[at] & PIECE_MASK
-        if not now.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1):
+def _next_unused(at: int, i: int, candidates: npt.NDArray[np.int64], population: Population) -> int:
+    """The first index from ``at`` on whose piece prefix ``i`` has not used, or that of the end of the list."""
+    while candidates[at] >> GAIN_SHIFT >= 0:
+        if not is_used(population, i, candidates[at] & PIECE_MASK):
             break
         at += 1
     return at

@@ -1,8 +1,9 @@
 """The exact tail: the last cells of a prefix, refilled with the fewest mismatches, thousands of times a second.
 
-A special case of the region re-solve small enough for one machine word: at most 16 pieces, so 64 oriented pieces, one
-bit each. The candidates of a cell with 0, 1 or 2 mismatches are three words, the bound by colour balance is kept up to
-date in constant time (for each colour, half-edges on free pieces minus those asked for by what is placed).
+This is a special case of the region search (`exact.region`) that is small enough for one machine word: at most 16 free
+pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0, 1 and 2 mismatches are three sets. The
+bound by colour balance (for each colour, half-edges on free pieces minus those that placed pieces ask for) is updated
+in constant time.
 """
 
 from __future__ import annotations
@@ -12,269 +13,317 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.construct.candidate_tables import first_of_equal_rotations
-from lns.construct.order import padded
+from lns.construct.order import padded_positions
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 MAX_TAIL = 16
+NOT_FOUND = -1  # mismatches where no refill was found
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
+_PIECE_BITS = np.uint64(15)  # the four rotations of a piece
 
 
 class TailPlan(NamedTuple):
-    """What stays. Cells are numbered 0..m-1 in their order; m stands for "no cell".
+    """Read-only inputs. Tail cells are numbered 0 to m-1 in the order in which they are filled; m = "no cell".
 
-    ``outside``: int64 (m, 2) padded positions whose colour is the left and the upper side, -1 = a cell of the tail or
-    the rim shows it. ``next``: int64 (m, 2) cells on the right and below. ``grey``: int64 (m,) pattern of grey sides
-    (bit s = side s). ``clue``: int64 (m,) oriented piece, -1 = none. ``first``: uint8 (4n,) 0 for a rotation that looks
-    like an earlier one. ``quads``: int64 (4n, 4). ``pattern``: int64 (4n,) grey sides of each oriented piece.
-    ``clue_piece``: uint8 (n,) 1 for pieces bound to a clue anywhere.
+    A rim pattern is a number whose bit s is set if side s lies on the rim. In arrays of two columns the first belongs
+    to the left (or right) side, the second to the upper (or lower) one.
     """
 
-    outside: npt.NDArray[np.int64]
-    next: npt.NDArray[np.int64]
-    grey: npt.NDArray[np.int64]
-    clue: npt.NDArray[np.int64]
-    first: npt.NDArray[np.uint8]
-    quads: npt.NDArray[np.int64]
-    pattern: npt.NDArray[np.int64]
-    clue_piece: npt.NDArray[np.uint8]
-    colours1: int
+    outside: npt.NDArray[np.int64]  # int64 (m, 2): padded position of the left and upper neighbour in the prefix, -1 =
+    # none: a cell of the tail or the rim
+    next_cell: npt.NDArray[np.int64]  # int64 (m, 2): tail cell on the right and below, m = none
+    rim_pattern: npt.NDArray[np.int64]  # int64 (m,): of each cell
+    clue: npt.NDArray[np.int64]  # int64 (m,): oriented piece of a clue on the cell, -1 = none
+    is_first_rotation: npt.NDArray[np.uint8]  # uint8 (4n,): 0 for a rotation that looks like an earlier one
+    quads: npt.NDArray[np.int64]  # int64 (4n, 4): colours of each oriented piece by side
+    piece_rim_pattern: npt.NDArray[np.int64]  # int64 (4n,): of each oriented piece
+    is_clue_piece: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue anywhere
+    colour_count: int  # number of colours, the rim's included
 
 
-class TailWork(NamedTuple):
-    """Room to work in, no state between calls. ``found``: int32 (m,) oriented pieces of the best refill."""
+class TailWorkspace(NamedTuple):
+    """Arrays that `solve_tail` works in; nothing is kept between calls. A set holds oriented pieces, by bits."""
 
-    showing: npt.NDArray[np.uint64]  # (2, colours1) oriented pieces with this colour on the left, on top
-    legal: npt.NDArray[np.uint64]  # (m,) oriented pieces that keep the rim on this cell
-    known: npt.NDArray[np.int64]  # (m+1, 2) colour on the left and on top of each cell
-    oriented: npt.NDArray[np.int64]  # (64,) oriented piece of each bit
-    balance: npt.NDArray[np.int64]  # (colours1,) half-edges on free pieces minus those asked for
-    candidates: npt.NDArray[np.uint64]  # (m, 3) still to try, by mismatches
-    free: npt.NDArray[np.uint64]  # (m+1,) bits of free pieces
-    spent: npt.NDArray[np.int64]  # (m+1,)
-    lacking: npt.NDArray[np.int64]  # (m+1,) sum of the negative balances
-    odd: npt.NDArray[np.int64]  # (m+1,) number of positive odd balances
-    bit: npt.NDArray[np.int64]  # (m,) bit chosen
-    found: npt.NDArray[np.int32]
+    colour_sets: npt.NDArray[np.uint64]  # uint64 (2, colour_count): that show a colour on the left, on top
+    legal: npt.NDArray[np.uint64]  # uint64 (m,): that a cell may take as far as the rim and clues are concerned
+    known_colour: npt.NDArray[np.int64]  # int64 (m + 1, 2): colour shown to each cell from the left, from above
+    oriented_of_bit: npt.NDArray[np.int64]  # int64 (64,)
+    balance: npt.NDArray[np.int64]  # int64 (colour_count,): half-edges on free pieces minus those asked for
+    candidates: npt.NDArray[np.uint64]  # uint64 (m + 1, 3): candidates still to try by depth and mismatches
+    free: npt.NDArray[np.uint64]  # uint64 (m + 1,): free oriented pieces by depth
+    mismatches: npt.NDArray[np.int64]  # int64 (m + 1,): spent before each depth
+    deficit: npt.NDArray[np.int64]  # int64 (m + 1,): sum of the negative balances, as a positive number
+    odd_colours: npt.NDArray[np.int64]  # int64 (m + 1,): number of colours with a positive, odd balance
+    chosen_bit: npt.NDArray[np.int64]  # int64 (m + 1,): by depth
+    found: npt.NDArray[np.int32]  # int32 (m,): oriented pieces of the best refill
 
 
-def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, TailWork]:
-    """For the cells ``order[cut:]``, at most MAX_TAIL of them."""
+def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, TailWorkspace]:
+    """Make the arrays for the tail ``order[cut:]``, at most MAX_TAIL cells; ``order``: int32 (cells,), by depth."""
     cells = order[cut:].tolist()
     count = len(cells)
     assert count <= MAX_TAIL
-    number = {cell: i for i, cell in enumerate(cells)}
+    number_of = {cell: i for i, cell in enumerate(cells)}
     clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
-    width = puzzle.width + 1
+    width = puzzle.width
     outside = np.full((count, 2), -1, dtype=np.int64)
-    following = np.full((count, 2), count, dtype=np.int64)
-    grey = np.zeros(count, dtype=np.int64)
-    for i, (cell, position) in enumerate(zip(cells, padded(order[cut:], puzzle.width).tolist(), strict=True)):
-        sides = puzzle.rim_sides(cell)
-        grey[i] = sum(side << s for s, side in enumerate(sides))
-        for which, (side, other, place) in enumerate(
-            ((3, cell - 1, position - 1), (0, cell - puzzle.width, position - width))
-        ):
-            if not sides[side] and other not in number:
-                outside[i, which] = place
-        for which, (side, other) in enumerate(((1, cell + 1), (2, cell + puzzle.width))):
-            if not sides[side]:
-                following[i, which] = number[other]
+    next_cell = np.full((count, 2), count, dtype=np.int64)
+    rim_pattern = np.zeros(count, dtype=np.int64)
+    for i, (cell, position) in enumerate(zip(cells, padded_positions(order[cut:], width).tolist(), strict=True)):
+        rim_sides = puzzle.rim_sides(cell)
+        rim_pattern[i] = sum(on_rim << side for side, on_rim in enumerate(rim_sides))
+        for column, (side, neighbour, step) in enumerate(((LEFT, cell - 1, 1), (UP, cell - width, width + 1))):
+            if not rim_sides[side] and neighbour not in number_of:
+                outside[i, column] = position - step
+        for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + width))):
+            if not rim_sides[side]:
+                next_cell[i, column] = number_of[neighbour]
     quads = puzzle.oriented.astype(np.int64)
-    bound = np.zeros(puzzle.cells, dtype=np.uint8)
-    bound[[clue.piece for clue in puzzle.clues]] = 1
+    is_clue_piece = np.zeros(puzzle.cells, dtype=np.uint8)
+    is_clue_piece[[clue.piece for clue in puzzle.clues]] = 1
     plan = TailPlan(
-        outside,
-        following,
-        grey,
-        np.array([clues.get(cell, -1) for cell in cells], dtype=np.int64),
-        first_of_equal_rotations(puzzle.oriented).astype(np.uint8),
-        quads,
-        ((quads == 0) << np.arange(4)).sum(axis=1).astype(np.int64),
-        bound,
-        puzzle.colours + 1,
+        outside=outside,
+        next_cell=next_cell,
+        rim_pattern=rim_pattern,
+        clue=np.array([clues.get(cell, -1) for cell in cells], dtype=np.int64),
+        is_first_rotation=first_of_equal_rotations(puzzle.oriented).astype(np.uint8),
+        quads=quads,
+        piece_rim_pattern=((quads == 0) << np.arange(4)).sum(axis=1).astype(np.int64),
+        is_clue_piece=is_clue_piece,
+        colour_count=puzzle.colours + 1,
     )
-    work = TailWork(
-        np.zeros((2, puzzle.colours + 1), dtype=np.uint64),
-        np.zeros(count, dtype=np.uint64),
-        np.zeros((count + 1, 2), dtype=np.int64),
-        np.zeros(64, dtype=np.int64),
-        np.zeros(puzzle.colours + 1, dtype=np.int64),
-        np.zeros((count + 1, 3), dtype=np.uint64),
-        np.zeros(count + 1, dtype=np.uint64),
-        *(np.zeros(count + 1, dtype=np.int64) for _ in range(4)),
-        np.zeros(count, dtype=np.int32),
+    workspace = TailWorkspace(
+        colour_sets=np.zeros((2, puzzle.colours + 1), dtype=np.uint64),
+        legal=np.zeros(count, dtype=np.uint64),
+        known_colour=np.zeros((count + 1, 2), dtype=np.int64),
+        oriented_of_bit=np.zeros(64, dtype=np.int64),
+        balance=np.zeros(puzzle.colours + 1, dtype=np.int64),
+        candidates=np.zeros((count + 1, 3), dtype=np.uint64),
+        free=np.zeros(count + 1, dtype=np.uint64),
+        mismatches=np.zeros(count + 1, dtype=np.int64),
+        deficit=np.zeros(count + 1, dtype=np.int64),
+        odd_colours=np.zeros(count + 1, dtype=np.int64),
+        chosen_bit=np.zeros(count + 1, dtype=np.int64),
+        found=np.zeros(count, dtype=np.int32),
     )
-    return plan, work
+    return plan, workspace
 
 
 @inline_flat_kernel
-def _shift(balance: npt.NDArray[np.int64], colour: int, change: int) -> tuple[int, int]:
-    """Add to one colour's balance; (change of what is lacking, change of the number of positive odd balances)."""
+def _collect_free_pieces(plan: TailPlan, work: TailWorkspace, used: npt.NDArray[np.uint8]) -> np.uint64:
+    """Give each free piece four bits and put it into the sets; count its half-edges. Returns the number of bits."""
+    work.colour_sets[:] = 0
+    work.legal[:] = 0
+    work.balance[:] = 0
+    cells, bits = len(plan.clue), np.uint64(0)
+    for piece in range(len(used) - 1):
+        if used[piece]:
+            continue
+        clue_cell = -1
+        if plan.is_clue_piece[piece]:
+            for i in range(cells):
+                if plan.clue[i] >> 2 == piece:
+                    clue_cell = i
+            if clue_cell < 0:
+                continue  # it is on a clue cell of the prefix
+        for side in range(4):
+            work.balance[plan.quads[piece * 4, side]] += 1
+        for rotation in range(4):
+            oriented = piece * 4 + rotation
+            bit = _ONE << bits
+            work.oriented_of_bit[bits] = oriented
+            bits += _ONE
+            if clue_cell >= 0:
+                if plan.clue[clue_cell] == oriented:
+                    work.legal[clue_cell] |= bit
+            elif plan.is_first_rotation[oriented]:
+                for i in range(cells):
+                    if plan.clue[i] < 0 and plan.rim_pattern[i] == plan.piece_rim_pattern[oriented]:
+                        work.legal[i] |= bit
+            work.colour_sets[0, plan.quads[oriented, LEFT]] |= bit
+            work.colour_sets[1, plan.quads[oriented, UP]] |= bit
+    return bits
+
+
+@inline_flat_kernel
+def _read_outside_colours(
+    plan: TailPlan, work: TailWorkspace, right: npt.NDArray[np.int64], down: npt.NDArray[np.int64]
+) -> None:
+    """Note the colours that the prefix and the rim show to the tail, and count the half-edges that they ask for."""
+    for i in range(len(plan.clue)):
+        for column in range(2):
+            position = plan.outside[i, column]
+            if position >= 0:
+                colour = right[position] // plan.colour_count if column == 0 else down[position]
+                work.known_colour[i, column] = colour
+                work.balance[colour] -= 1
+            elif plan.rim_pattern[i] & (1 << (LEFT if column == 0 else UP)):
+                work.known_colour[i, column] = 0
+    work.balance[0] = 0
+    work.deficit[0] = 0
+    work.odd_colours[0] = 0
+    for colour in range(1, plan.colour_count):
+        work.deficit[0] += max(np.int64(0), -work.balance[colour])
+        work.odd_colours[0] += np.int64(work.balance[colour] > 0 and work.balance[colour] & 1)
+
+
+@inline_flat_kernel
+def _bound(deficit: int, odd_colours: int) -> int:
+    """Mismatches that the colour balance makes unavoidable.
+
+    Each missing half-edge costs one. Half-edges match in pairs of a colour, so of each colour with an odd surplus one
+    is left over: the mismatch of a missing half-edge takes up one of these, any other mismatch two.
+    """
+    return deficit + max(0, (odd_colours - deficit + 1) >> 1)
+
+
+@inline_flat_kernel
+def _find_candidates(work: TailWorkspace, depth: int) -> None:
+    """Find the candidates of the cell at ``depth`` with 0, 1 and 2 mismatches."""
+    pool = work.free[depth] & work.legal[depth]
+    left = work.colour_sets[0, work.known_colour[depth, 0]]
+    up = work.colour_sets[1, work.known_colour[depth, 1]]
+    work.candidates[depth, 0] = pool & left & up
+    work.candidates[depth, 1] = pool & (left ^ up)
+    work.candidates[depth, 2] = pool & ~(left | up)
+
+
+@inline_flat_kernel
+def _change_balance(balance: npt.NDArray[np.int64], colour: int, change: int) -> tuple[int, int]:
+    """Add to one colour's balance; (change of the deficit, change of the number of odd colours)."""
     before = balance[colour]
     after = before + change
     balance[colour] = after
-    lacking = max(np.int64(0), -after) - max(np.int64(0), -before)
+    deficit = max(np.int64(0), -after) - max(np.int64(0), -before)
     odd = np.int64(after > 0 and after & 1) - np.int64(before > 0 and before & 1)
-    return lacking, odd
+    return deficit, odd
+
+
+@inline_flat_kernel
+def _place(plan: TailPlan, work: TailWorkspace, depth: int, oriented: int) -> tuple[int, int]:
+    """Place an oriented piece: settle its left and upper joints, ask for those to the right and below.
+
+    Returns (deficit, odd colours) after it.
+    """
+    deficit = work.deficit[depth]
+    odd = work.odd_colours[depth]
+    for column in range(2):
+        known = work.known_colour[depth, column]
+        shown = plan.quads[oriented, LEFT if column == 0 else UP]
+        if known != shown:
+            change = _change_balance(work.balance, known, 1)
+            deficit += change[0]
+            odd += change[1]
+            change = _change_balance(work.balance, shown, -1)
+            deficit += change[0]
+            odd += change[1]
+        following = plan.next_cell[depth, column]
+        if following < len(plan.clue):
+            colour = plan.quads[oriented, RIGHT if column == 0 else DOWN]
+            work.known_colour[following, column] = colour
+            change = _change_balance(work.balance, colour, -2)
+            deficit += change[0]
+            odd += change[1]
+    return deficit, odd
+
+
+@inline_flat_kernel
+def _remove(plan: TailPlan, work: TailWorkspace, depth: int) -> None:
+    """Undo what the piece at ``depth`` changed in the balances."""
+    oriented = work.oriented_of_bit[work.chosen_bit[depth]]
+    for column in range(2):
+        known = work.known_colour[depth, column]
+        shown = plan.quads[oriented, LEFT if column == 0 else UP]
+        if known != shown:
+            work.balance[known] -= 1
+            work.balance[shown] += 1
+        if plan.next_cell[depth, column] < len(plan.clue):
+            work.balance[plan.quads[oriented, RIGHT if column == 0 else DOWN]] += 2
 
 
 @flat_kernel
 def solve_tail(
     plan: TailPlan,
-    work: TailWork,
+    work: TailWorkspace,
     used: npt.NDArray[np.uint8],
     right: npt.NDArray[np.int64],
     down: npt.NDArray[np.int64],
     allowed: int,
     node_limit: int,
 ) -> tuple[int, int]:
-    """Refill the tail with at most ``allowed`` mismatches, as few as possible, within ``node_limit`` nodes.
+    """Refill the tail with as few mismatches as possible.
 
-    ``used``, ``right``, ``down``: the prefix (``right`` holds colours times colours1). Returns (mismatches, nodes);
-    mismatches is -1 when there is no such refill or none was found in time; otherwise ``work.found`` holds it.
+    Parameters
+    ----------
+    used, right, down
+        The prefix, as in `kernel.PrefixState`.
+    allowed : int
+        The most mismatches of a refill.
+    node_limit : int
+        The most placements.
+
+    Returns
+    -------
+    mismatches : int
+        Of the refill in ``work.found``; NOT_FOUND if none was found within the limits.
+    nodes : int
+        Placements made.
     """
-    count = len(plan.grey)
-    colours1 = plan.colours1
-    showing, legal, known, balance = work.showing, work.legal, work.known, work.balance
-    candidates, free, spent, lacking, odd = work.candidates, work.free, work.spent, work.lacking, work.odd
-    nxt, quads, oriented_of, bit_at = plan.next, plan.quads, work.oriented, work.bit
-
-    showing[:] = 0
-    legal[:] = 0
-    balance[:] = 0
-    bits = np.uint64(0)
-    for piece in range(len(used) - 1):
-        if used[piece]:
-            continue
-        here = -1  # the tail cell of this piece's clue
-        if plan.clue_piece[piece]:
-            for i in range(count):
-                if plan.clue[i] >> 2 == piece:
-                    here = i
-            if here < 0:
-                continue  # it lies on a clue cell outside
-        for side in range(4):
-            balance[quads[piece * 4, side]] += 1
-        for rotation in range(4):
-            oriented = piece * 4 + rotation
-            one = _ONE << bits
-            oriented_of[bits] = oriented
-            bits += _ONE
-            if plan.first[oriented] or here >= 0:
-                for i in range(count):
-                    if here < 0 and plan.clue[i] < 0 and plan.grey[i] == plan.pattern[oriented]:
-                        legal[i] |= one
-                if here >= 0 and plan.clue[here] == oriented:
-                    legal[here] |= one
-            showing[0, quads[oriented, 3]] |= one
-            showing[1, quads[oriented, 0]] |= one
-    for i in range(count):
-        for which in range(2):
-            place = plan.outside[i, which]
-            if place >= 0:
-                colour = right[place] // colours1 if which == 0 else down[place]
-                known[i, which] = colour
-                balance[colour] -= 1
-            elif plan.grey[i] & (8 if which == 0 else 1):
-                known[i, which] = 0
-    balance[0] = 0
-    lacking[0] = 0
-    odd[0] = 0
-    for colour in range(1, colours1):
-        lacking[0] += max(np.int64(0), -balance[colour])
-        odd[0] += np.int64(balance[colour] > 0 and balance[colour] & 1)
-
-    best = -1
+    cells = len(plan.clue)
+    bits = _collect_free_pieces(plan, work, used)
+    _read_outside_colours(plan, work, right, down)
+    best = NOT_FOUND
     nodes = 0
-    spent[0] = 0
-    if lacking[0] + max(np.int64(0), (odd[0] - lacking[0] + 1) >> 1) > allowed:
+    if _bound(work.deficit[0], work.odd_colours[0]) > allowed:
         return best, nodes
-    free[0] = ~_NONE if bits >= 64 else (_ONE << bits) - _ONE
+    work.mismatches[0] = 0
+    work.free[0] = ~_NONE if bits >= 64 else (_ONE << bits) - _ONE
     depth = 0
     entering = True
+    candidates = work.candidates
     while True:
         if entering:
-            pool = free[depth] & legal[depth]
-            left = showing[0, known[depth, 0]]
-            top = showing[1, known[depth, 1]]
-            candidates[depth, 0] = pool & left & top
-            candidates[depth, 1] = pool & (left ^ top)
-            candidates[depth, 2] = pool & ~(left | top)
+            _find_candidates(work, depth)
             entering = False
-        room = allowed - spent[depth]
+        most = min(2, allowed - work.mismatches[depth])  # mismatches of a candidate
         misses = 0
-        while misses < 3 and misses <= room and candidates[depth, misses] == _NONE:
+        while misses <= most and candidates[depth, misses] == _NONE:
             misses += 1
-        if misses == 3 or misses > room:
+        if misses > most:
             if depth == 0:
                 break
             depth -= 1
-            _undo(plan, work, depth)
+            _remove(plan, work, depth)
             continue
         if nodes >= node_limit:
             break
-        word = candidates[depth, misses]
-        candidates[depth, misses] = word & (word - _ONE)
-        bit = np.uint64(lowest_bit(word))
-        oriented = oriented_of[bit]
+        pieces = candidates[depth, misses]
+        candidates[depth, misses] = pieces & (pieces - _ONE)
+        bit = np.uint64(lowest_bit(pieces))
         nodes += 1
-        # the joints to the left and on top are settled, those to the right and below are asked for now
-        d_lacking = lacking[depth]
-        d_odd = odd[depth]
-        for which in range(2):
-            asked = known[depth, which]
-            shown = quads[oriented, 3 if which == 0 else 0]
-            if asked != shown:
-                change = _shift(balance, asked, 1)
-                d_lacking += change[0]
-                d_odd += change[1]
-                change = _shift(balance, shown, -1)
-                d_lacking += change[0]
-                d_odd += change[1]
-            following = nxt[depth, which]
-            if following < count:
-                colour = quads[oriented, 1 if which == 0 else 2]
-                known[following, which] = colour
-                change = _shift(balance, colour, -2)
-                d_lacking += change[0]
-                d_odd += change[1]
-        bit_at[depth] = np.int64(bit)
-        total = spent[depth] + misses
-        if total + d_lacking + max(np.int64(0), (d_odd - d_lacking + 1) >> 1) > allowed:
-            _undo(plan, work, depth)
+        work.chosen_bit[depth] = np.int64(bit)
+        deficit, odd = _place(plan, work, depth, work.oriented_of_bit[bit])
+        mismatches = work.mismatches[depth] + misses
+        if mismatches + _bound(deficit, odd) > allowed:
+            _remove(plan, work, depth)
             continue
-        if depth + 1 == count:
-            best = total
-            for i in range(count):
-                work.found[i] = oriented_of[bit_at[i]]
-            allowed = total - 1
-            _undo(plan, work, depth)
+        if depth + 1 == cells:
+            best = mismatches
+            for i in range(cells):
+                work.found[i] = work.oriented_of_bit[work.chosen_bit[i]]
+            allowed = mismatches - 1
+            _remove(plan, work, depth)
             if allowed < 0:
                 break
             continue
-        lacking[depth + 1] = d_lacking
-        odd[depth + 1] = d_odd
-        spent[depth + 1] = total
-        free[depth + 1] = free[depth] & ~(np.uint64(15) << (bit & ~np.uint64(3)))
+        work.deficit[depth + 1] = deficit
+        work.odd_colours[depth + 1] = odd
+        work.mismatches[depth + 1] = mismatches
+        work.free[depth + 1] = work.free[depth] & ~(_PIECE_BITS << (bit & ~np.uint64(3)))
         depth += 1
         entering = True
     return best, nodes
-
-
-@inline_flat_kernel
-def _undo(plan: TailPlan, work: TailWork, depth: int) -> None:
-    """Give back what the piece on ``depth`` changed in the balances."""
-    oriented = work.oriented[work.bit[depth]]
-    count = len(plan.grey)
-    for which in range(2):
-        asked = work.known[depth, which]
-        shown = plan.quads[oriented, 3 if which == 0 else 0]
-        if asked != shown:
-            work.balance[asked] -= 1
-            work.balance[shown] += 1
-        if plan.next[depth, which] < count:
-            work.balance[plan.quads[oriented, 1 if which == 0 else 2]] += 2

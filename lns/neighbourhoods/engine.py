@@ -46,7 +46,7 @@ class LnsEngine:
         self.score = self.line = -1  # of the current board, of the best one of its line
         self.quiet = 0  # nodes since the line has improved
         self.boards = self.prefixes = self.beam_nodes = 0
-        self.died = 0  # beams in a row that did not get to the cut
+        self.failed_beams = 0  # beams in a row that did not get to the cut
         self.operator_nodes = np.zeros(len(NAMES), dtype=np.int64)
         self._finds: list[FoundBoard] = []
 
@@ -83,11 +83,11 @@ class LnsEngine:
 
     def _construct(self) -> None:
         """A line from a new beam."""
-        beam = BeamEngine(self.puzzle, self.params, self.random, self.died)
+        beam = BeamEngine(self.puzzle, self.params, self.random, self.failed_beams)
         beam.complete()
         self.beam_nodes += beam.nodes
         self.prefixes += beam.prefixes
-        self.died = beam.died
+        self.failed_beams = beam.failed_beams
         assert beam.best is not None, "a beam that dies leaves a filled board"
         self._begin(None, -1)
         self._take(beam.best, beam.best_score, beam.origin)
@@ -140,7 +140,9 @@ class LnsEngine:
             "elites": self.elites.state(),
             "weights": self.choice.state(),
             "operator_nodes": self.operator_nodes.copy(),
-            "counters": np.array([self.line, self.quiet, self.boards, self.prefixes, self.beam_nodes, self.died]),
+            "counters": np.array(
+                [self.line, self.quiet, self.boards, self.prefixes, self.beam_nodes, self.failed_beams]
+            ),
             "random": self.random.copy(),
         }
 
@@ -151,7 +153,7 @@ class LnsEngine:
         self.operator_nodes[:] = state["operator_nodes"]
         self.random[:] = state["random"]
         self.line, *others = map(int, state["counters"])
-        self.quiet, self.boards, self.prefixes, self.beam_nodes, self.died = saved_counters(others)
+        self.quiet, self.boards, self.prefixes, self.beam_nodes, self.failed_beams = saved_counters(others)
         self.best, self.best_score = self._saved(state, "best")
         self.current, self.score = self._saved(state, "current")
         if not self.score <= self.line <= self.best_score:

@@ -14,8 +14,8 @@ from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from instances.symmetry import rotate_board, rotate_puzzle
 from lns.construct.beam import BeamSearch
-from lns.construct.beam_kernel import Paths, finish
-from lns.construct.order import padded
+from lns.construct.beam_kernel import Paths, search_tails
+from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
@@ -67,7 +67,7 @@ class Suffix:
         beam = BeamSearch(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
-        reached = beam.alive if beam.depth == cut else 0
+        reached = beam.prefix_count if beam.depth == cut else 0
         return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), int(CHILD_NODES * children)
 
     def _turns(self, puzzle: Puzzle, board: Board, share: float) -> int:
@@ -91,11 +91,11 @@ def _finish(
     """
     cut, found, spent, done = paths.shape[1], None, 0.0, 0
     plan, work = plan_tail(puzzle, order, cut)
-    position = padded(order, puzzle.width)
+    position = padded_positions(order, puzzle.width)
     mismatches = puzzle.max_score - score
     while done < len(paths) and spent < nodes and mismatches >= 0:
         room = int((nodes - spent) * REGION_NODE / TAIL_NODE) + 1
-        more, searched, made, left = finish(
+        more, searched, made, left = search_tails(
             paths, done, position, puzzle.width + 1, plan, work, mismatches, room, tail_nodes
         )
         done, spent = done + more, spent + exact_tails(searched, made) / REGION_NODE

@@ -62,7 +62,7 @@ class RunDirectory:
     @classmethod
     def create(
         cls,
-        path: Path | None,
+        path: Path,
         puzzle: Puzzle,
         params: Params,
         *,
@@ -74,12 +74,10 @@ class RunDirectory:
         checkpoint_s: float = 60.0,
         pins: tuple[Clue, ...] = (),
     ) -> RunDirectory:
-        """Make the directory (default: runs/NAME-DATE-TIME) and its first files.
+        """Make the directory and its first files.
 
         Raises InputError when it holds something already or cannot be written, before any search.
         """
-        if path is None:
-            path = _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
         text = parameters.to_toml(params)
         settings = RunSettings(
             run=os.urandom(16).hex(),
@@ -199,6 +197,11 @@ class RunDirectory:
             (self.path / STOP).unlink(missing_ok=True)
         except OSError as error:
             log.warning("%s could not be removed: %s", STOP, error.strerror)
+
+
+def new_run_directory(puzzle: Puzzle) -> Path:
+    """A name for a run directory that is not in use: runs/NAME-DATE-TIME, below the working directory."""
+    return _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
 
 
 @dataclass(frozen=True)

@@ -52,11 +52,13 @@ class Recorder:
         self._pids: set[int] = set()
         self._work: deque[tuple[float, int]] = deque()
 
-    def begin(self, workers: int, version: str) -> None:
-        """A session begins."""
+    def begin(self, archipelago: Archipelago, version: str) -> None:
+        """A session begins: from now on the directory says that a search goes on in it."""
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         self.directory.begin()
-        self.history.begin(SessionRecord(utc_now(), socket.gethostname(), machine, version, workers))
+        self.history.begin(SessionRecord(utc_now(), socket.gethostname(), machine, version, archipelago.workers))
+        self.save(archipelago)
+        self.write_status(archipelago)
 
     def record_known_best(self, board: Board, score: int, origin: str) -> None:
         """A best board that is there before the search begins: given by the user, or found on disk."""
@@ -73,9 +75,6 @@ class Recorder:
         self.history.elapsed_s = self._before + archipelago.elapsed
         self.history.sessions[-1].seconds = archipelago.elapsed
         better = self._keep(archipelago.pop_boards())
-        archipelago.min_score = self.min_score
-        if self.directory.stop_wanted:
-            archipelago.stop()
         moment = time.monotonic()
         if better or moment - self._saved_at >= self.directory.settings.checkpoint_s:
             self.save(archipelago)

@@ -8,7 +8,7 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lns_support.errors import InputError
 
@@ -132,34 +132,12 @@ def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
     return [f"url         {NO_URL}", f"placements  {json.dumps(board.pairs())}"]
 
 
-class Span(NamedTuple):
-    """Cells ``first`` to ``last``, or so many whole rows."""
+def cell_list(text: str) -> str:
+    """A list of cells and rows such as "3,4,10-20,r3", as it was typed; `lns.cells.parse` reads it for a puzzle."""
+    from lns.cells import spans
 
-    first: int
-    last: int
-    of_rows: bool
-
-
-def cell_list(text: str) -> list[Span]:
-    """Cells and whole rows, from 0: '3', '10-20', 'r3', 'r3-5', joined by commas."""
-    spans = []
-    for part in text.split(","):
-        match = re.fullmatch(r"(r?)([0-9]{1,5})(?:-([0-9]{1,5}))?", part.strip())
-        if not match or int(match[3] or match[2]) < int(match[2]):
-            raise argparse.ArgumentTypeError(
-                f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20, rows like r3 or r3-5"
-            )
-        spans.append(Span(int(match[2]), int(match[3] or match[2]), bool(match[1])))
-    return spans
-
-
-def span_cells(spans: list[Span], puzzle: Puzzle) -> list[int]:
-    """The cells in the order they were named; raises InputError for one off the board."""
-    cells: list[int] = []
-    for span in spans:
-        size = puzzle.width if span.of_rows else 1
-        if (span.last + 1) * size > puzzle.cells:
-            what, last = ("row", puzzle.height - 1) if span.of_rows else ("cell", puzzle.cells - 1)
-            raise InputError(f"the list names {what} {span.last}, off the board; expected 0 to {last}")
-        cells += range(span.first * size, (span.last + 1) * size)
-    return cells
+    try:
+        spans(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text

@@ -129,11 +129,11 @@ def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
         (["--workers", "0"], "0 is too few"),
         (["--workers", "100000"], "100000 workers are too many for"),
         (["--workers", "-1"], "expected"),
-        (["--target", "481"], "--target 481 cannot be reached: like-e2-16x16 has 480 inner edges"),
+        (["--target", "481"], "a target of 481 cannot be reached: like-e2-16x16 has 480 inner edges"),
         (["--seed", "x"], "'x' is no whole number"),
         (["--steps", "0"], "0 is too few"),
         (["--engine", "magic"], "invalid choice"),
-        (["--checkpoint", "0.05"], "--checkpoint 0.05 is too often; expected 0.1 seconds or more"),
+        (["--checkpoint", "0.05"], "a checkpoint every 0.05 s is too often; expected 0.1 seconds or more"),
         (["--params", "/does/not/exist.toml"], "/does/not/exist.toml: no such file; expected parameters"),
         (["--params", "/tmp"], "/tmp: this is a directory"),
         (["--params", ""], "argument --params: the name is empty"),
@@ -248,7 +248,7 @@ def test_a_signal_before_the_search_leaves_no_new_directory_and_an_old_one_as_it
     files = ("instance.json", "params.toml", "run.json")
     before = [(tmp_path / "run" / name).read_bytes() for name in files]
     was = signal.signal(number, lambda *_: None)  # where nobody else takes it
-    monkeypatch.setattr("lns.islands.Archipelago", lambda *_, **__: os.kill(os.getpid(), number))
+    monkeypatch.setattr("lns.api.solving.Archipelago", lambda *_, **__: os.kill(os.getpid(), number))
     try:
         leaves("solve", "like-e2-4x4", "--run-dir", str(tmp_path / "new"))
         leaves("solve", "like-e2-4x4", "--run-dir", str(given))
@@ -275,7 +275,7 @@ def test_what_was_found_before_a_failure_stays(tmp_path: Path, monkeypatch: pyte
         raise MemoryError
 
     start = str(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt")
-    monkeypatch.setattr("lns.cli.job.Job.run", fail)
+    monkeypatch.setattr("lns.api.session.SearchSession.run", fail)
     with pytest.raises(MemoryError):
         main(["solve", "like-e2-4x4", "--start", start, "--run-dir", str(tmp_path / "run"), "--quiet"])
     assert len(log_of(tmp_path / "run")) == 1

@@ -5,20 +5,22 @@ from __future__ import annotations
 from instances import Puzzle
 from lns.construct import candidate_tables
 from lns.construct.constructor import Constructor
-from lns.construct.packed_candidate import DOWN_AT, GAIN_AT, NEVER, RIGHT_AT, ROTATION_AT
+from lns.construct.packed_candidate import DOWN_SHIFT, GAIN_SHIFT, LIST_END_GAIN, RIGHT_SHIFT, ROTATION_SHIFT
 
 
-def list_of(puzzle: Puzzle, made: candidate_tables.Tables, depth: int, left: int, up: int) -> list[tuple[int, int]]:
+def list_of(
+    puzzle: Puzzle, made: candidate_tables.CandidateTables, depth: int, left: int, up: int
+) -> list[tuple[int, int]]:
     """(oriented piece, gain) of a candidate list, read as the kernel reads it."""
-    at = made.start[made.base[depth] + left * made.colours1 + up]
+    at = made.list_start[made.base[depth] + left * made.colour_count + up]
     found = []
-    while (made.words[at] >> GAIN_AT) != NEVER:
-        word = int(made.words[at])
-        piece, rotation = word & 0x1FFF, (word >> ROTATION_AT) & 3
+    while (made.candidates[at] >> GAIN_SHIFT) != LIST_END_GAIN:
+        word = int(made.candidates[at])
+        piece, rotation = word & 0x1FFF, (word >> ROTATION_SHIFT) & 3
         quad = puzzle.oriented[piece * 4 + rotation]
-        assert (word >> DOWN_AT) & 0xFFF == quad[2]
-        assert (word >> RIGHT_AT) & 0x1FFFFF == quad[1] * made.colours1
-        found.append((piece * 4 + rotation, word >> GAIN_AT))
+        assert (word >> DOWN_SHIFT) & 0xFFF == quad[2]
+        assert (word >> RIGHT_SHIFT) & 0x1FFFFF == quad[1] * made.colour_count
+        found.append((piece * 4 + rotation, word >> GAIN_SHIFT))
         at += 1
     return found
 
@@ -26,4 +28,4 @@ def list_of(puzzle: Puzzle, made: candidate_tables.Tables, depth: int, left: int
 def standing(search: Constructor) -> tuple[int, ...]:
     """The prefix that stands now: oriented pieces by depth."""
     words = search.prefix.chosen[: max(0, int(search.prefix.scalars[0]))].tolist()
-    return tuple((word & 0x1FFF) * 4 + (word >> ROTATION_AT & 3) for word in words)
+    return tuple((word & 0x1FFF) * 4 + (word >> ROTATION_SHIFT & 3) for word in words)

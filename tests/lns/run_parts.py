@@ -65,8 +65,7 @@ def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: f
 
 def keep(archipelago: Archipelago, recorder: Recorder, steps: int) -> None:
     """One session, saved as `lns solve` saves it."""
-    recorder.begin(archipelago.workers, "test")
-    recorder.save(archipelago)
+    recorder.begin(archipelago, "test")
     archipelago.run(60.0, recorder.directory.puzzle.max_score, recorder.on_round, steps=steps)
     recorder.end(archipelago, "steps made")
     recorder.directory.close()

@@ -10,7 +10,7 @@ from instances.formats import load_puzzle
 from instances.generate import like_e2
 from lns.construct.beam import BeamSearch
 from lns.construct.beam_engine import BeamEngine
-from lns.construct.order import comb
+from lns.construct.order import comb_order
 from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
 from lns.params import BeamParams, Params, from_dict
@@ -67,7 +67,7 @@ def test_eternity2_at_4096_wide():
 
 def test_the_best_children_live_on_and_chance_decides_among_equals():
     puzzle = like_e2(6, 6, seed=2).puzzle
-    order = comb(6, 6, 5, 5, 4)
+    order = comb_order(6, 6, 5, 5, 4)
 
     def grown(width: int, seed: int) -> BeamSearch:
         beam = BeamSearch(puzzle, order, 2, (), BeamParams(width=width, fan_out=64, break_cost=16), random_state(seed))
@@ -75,10 +75,10 @@ def test_the_best_children_live_on_and_chance_decides_among_equals():
         return beam
 
     everything = grown(4000, 1)
-    assert everything.depth == 2 and everything.alive < 4000
-    assert set(everything.worth.tolist()) == {0}, "the rim never breaks"
-    all_paths = {tuple(path) for path in everything.paths(everything.alive).tolist()}
-    assert len(all_paths) == everything.alive
+    assert everything.depth == 2 and everything.prefix_count < 4000
+    assert set(everything.values.tolist()) == {0}, "the rim never breaks"
+    all_paths = {tuple(path) for path in everything.paths(everything.prefix_count).tolist()}
+    assert len(all_paths) == everything.prefix_count
     few = [{tuple(path) for path in grown(3, seed).paths(3).tolist()} for seed in range(8)]
     assert all(len(paths) == 3 and paths <= all_paths for paths in few)
     assert len(set().union(*few)) > 3
@@ -86,12 +86,12 @@ def test_the_best_children_live_on_and_chance_decides_among_equals():
 
 def test_worth_is_favoured_half_edges_less_the_cost_of_breaks():
     puzzle = like_e2(10, 10, seed=4).puzzle
-    order, favoured = comb(10, 10, 5, 5, 4), (1, 6)
+    order, favoured = comb_order(10, 10, 5, 5, 4), (1, 6)
     beam = BeamSearch(puzzle, order, 80, favoured, BeamParams(width=300), random_state(1))
     beam.run(10**9)
     most = 0
-    assert beam.depth == 80 and (np.diff(beam.worth) <= 0).all()
-    for path, worth in zip(beam.paths(beam.alive).tolist(), beam.worth.tolist(), strict=True):
+    assert beam.depth == 80 and (np.diff(beam.values) <= 0).all()
+    for path, values in zip(beam.paths(beam.prefix_count).tolist(), beam.values.tolist(), strict=True):
         cells = dict(zip(order[:80].tolist(), path, strict=True))
         breaks = sum(
             puzzle.oriented[cells[cell], side] != puzzle.oriented[cells[cell + step], (side + 2) % 4]
@@ -99,7 +99,7 @@ def test_worth_is_favoured_half_edges_less_the_cost_of_breaks():
             for side, step in ((1, 1), (2, 10))
             if cell + step in cells and not puzzle.rim_sides(cell)[side]
         )
-        assert worth == np.isin(puzzle.pieces[[laid >> 2 for laid in path]], favoured).sum() - 16 * breaks
+        assert values == np.isin(puzzle.pieces[[laid >> 2 for laid in path]], favoured).sum() - 16 * breaks
         most = max(most, breaks)
     assert most >= 3, "breaks were spent"
 
@@ -123,7 +123,7 @@ def test_the_engine_resumes_bit_for_bit():
         parts = again
         same(whole, parts)
         state = whole.state()
-        seen.add((len(state["paths"]) > 0, len(state["worth"]) > 0))
+        seen.add((len(state["paths"]) > 0, len(state["values"]) > 0))
     assert seen == {(False, False), (True, False), (True, True)}
 
 
@@ -146,11 +146,11 @@ def test_a_state_that_no_beam_would_have_is_refused():
     for _ in range(3):
         engine.step(112)
     good = engine.state()
-    assert len(good["worth"]) > 1
+    assert len(good["values"]) > 1
     chance, refused = np.random.default_rng(1), 0
     for _ in range(60):
         bad = {name: value.copy() for name, value in good.items()}
-        name = ["paths", "worth", "counters"][int(chance.integers(3))]
+        name = ["paths", "values", "counters"][int(chance.integers(3))]
         flat = bad[name].reshape(-1)
         flat[int(chance.integers(len(flat)))] = chance.integers(-200, 300)
         if name == "counters":
@@ -165,7 +165,7 @@ def test_a_state_that_no_beam_would_have_is_refused():
             trial.step(112)
         assert all(verify(puzzle, find.board).valid for find in trial.pop_boards())
     assert refused > 15
-    for name in ("paths", "worth"):
+    for name in ("paths", "values"):
         with pytest.raises(InputError):
             make_engine("beam", puzzle, params, 1, 0).restore({**good, name: good[name][:-1]})
 
@@ -187,7 +187,7 @@ def test_a_beam_that_dies_out_still_gives_a_board():
     engine = engine_for(puzzle, 20)
     for _ in range(4):
         engine.step(24)
-    assert engine.died >= 3 and engine.origin == "fill"
+    assert engine.failed_beams >= 3 and engine.origin == "fill"
     assert engine.best is not None and verify(puzzle, engine.best).full
 
 

@@ -9,9 +9,9 @@ from instances import Puzzle
 from instances.formats import load_puzzle
 from instances.puzzle import Clue
 from lns.construct import border_completion, endgame, kernel
-from lns.construct.border_completion import IDLE, KEEPS, LAST, MOST_CLOSINGS, OPENS, plan_closing
+from lns.construct.border_completion import ANCHOR, MAX_CLOSINGS, NO_RULE, RELEASE, RESERVE, plan_closing
 from lns.construct.constructor import Constructor
-from lns.construct.order import comb
+from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -29,31 +29,31 @@ def rules_by_cell(puzzle: Puzzle, order: np.ndarray, begin: int, cut: int) -> di
 
 def test_the_last_stretch_of_the_comb():
     puzzle = load_puzzle("like-e2-16x16")
-    order = comb(16, 16, 4, corner=2)
+    order = comb_order(16, 16, 4, corner=2)
     plan, _ = plan_closing(puzzle, order, 192, 250)
-    assert plan.corner.tolist() == [0, 0, 0, 1, 0]  # right side of rows 12 to 14, corner, bottom of column 14
-    assert plan.anchor == -1 and plan.outside == (11 + 1) * 17 + 15 + 1
+    assert plan.is_corner.tolist() == [0, 0, 0, 1, 0]  # right side of rows 12 to 14, corner, bottom of column 14
+    assert plan.anchor_level == -1 and plan.anchor_position == (11 + 1) * 17 + 15 + 1
     kept = {12 * 16, 13 * 16, 14 * 16, *range(15 * 16, 15 * 16 + 14)}
-    expected = dict.fromkeys(kept, KEEPS) | {15 * 16 + 13: LAST}
+    expected = dict.fromkeys(kept, RESERVE) | {15 * 16 + 13: RELEASE}
     assert rules_by_cell(puzzle, order, 192, 250) == expected
     begun_late = rules_by_cell(puzzle, order, 210, 250)
     assert begun_late == {cell: rule for cell, rule in expected.items() if order.tolist().index(cell) >= 210}
     plan, _ = plan_closing(puzzle, order, 180, 250)  # the anchor is laid in the endgame, at depth 191
-    assert (plan.anchor, plan.outside) == (11, -1)
-    assert rules_by_cell(puzzle, order, 180, 250) == expected | {11 * 16 + 15: OPENS}
+    assert (plan.anchor_level, plan.anchor_position) == (11, -1)
+    assert rules_by_cell(puzzle, order, 180, 250) == expected | {11 * 16 + 15: ANCHOR}
 
 
 def test_a_stretch_is_as_long_as_cells_are_left_for_the_end():
     puzzle, _ = planted(1, 6, 7, 4)
-    assert plan_closing(puzzle, comb(6, 7, 1), 0, 38)[0].corner.tolist() == [1]  # row by row: the corner
-    assert plan_closing(puzzle, comb(6, 7, 3), 0, 38)[0].corner.tolist() == [0, 0, 1]
-    assert plan_closing(puzzle, comb(6, 7, 3, corner=3), 0, 38)[0].corner.tolist() == [0, 0, 1, 0, 0]
+    assert plan_closing(puzzle, comb_order(6, 7, 1), 0, 38)[0].is_corner.tolist() == [1]  # row by row: the corner
+    assert plan_closing(puzzle, comb_order(6, 7, 3), 0, 38)[0].is_corner.tolist() == [0, 0, 1]
+    assert plan_closing(puzzle, comb_order(6, 7, 3, corner=3), 0, 38)[0].is_corner.tolist() == [0, 0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("cell", [29, 35, 31])  # of the right side, the corner, of the bottom
 def test_nothing_is_kept_where_a_clue_lies_on_the_rest_of_the_rim(cell):
     puzzle, board = planted(1, 6, 6, 4)
-    order = comb(6, 6, 2)
+    order = comb_order(6, 6, 2)
     assert len(rules_by_cell(puzzle, order, 0, 32)) > 2
     puzzle = puzzle.with_clues([Clue(cell, *divmod(int(board.placements[cell]), 4))])
     assert rules_by_cell(puzzle, order, 0, 32) == {}
@@ -66,7 +66,7 @@ def test_nothing_is_kept_where_the_rim_cannot_be_closed():
     side = (np.flatnonzero(pieces[piece] == 0)[0] + 1) % 4
     pieces[piece, side] = pieces[piece, side] % puzzle.colours + 1
     odd = Puzzle(pieces, 6, 6)
-    assert rules_by_cell(odd, comb(6, 6, 2), 0, 32) == {}
+    assert rules_by_cell(odd, comb_order(6, 6, 2), 0, 32) == {}
 
 
 @pytest.mark.parametrize("shape", [(1, 9), (9, 1), (2, 2), (2, 9), (9, 2), (3, 3), (4, 4)])
@@ -75,9 +75,9 @@ def test_narrow_boards_have_rules_for_cells_of_their_rim_only(shape, band):
     puzzle, _ = planted(3, *shape, 3)
     for cut in range(puzzle.cells + 1):
         for begin in range(cut + 1):
-            rules = rules_by_cell(puzzle, comb(*shape, band), begin, cut)
+            rules = rules_by_cell(puzzle, comb_order(*shape, band), begin, cut)
             assert all(any(puzzle.rim_sides(cell)) for cell in rules)
-            assert list(rules.values()).count(LAST) == (1 if rules else 0)
+            assert list(rules.values()).count(RELEASE) == (1 if rules else 0)
 
 
 def small_search(
@@ -85,28 +85,25 @@ def small_search(
 ) -> Constructor:
     """A whole tree with breaks and few colours; the first ``begin`` cells are laid by lists."""
     puzzle, board = planted(seed, width, height, 3)
-    order = comb(width, height, band, corner=2)
+    order = comb_order(width, height, band, corner=2)
     laid = [cell for cell in order[: len(order) // 2].tolist() if cell % 2 == 0]
     puzzle = puzzle.with_clues(sorted(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in laid))
     floor = np.zeros(puzzle.cells, dtype=np.int32)
     schedule = BreakSchedule(order, np.array([8, 12, 15]), floor, (), puzzle.cells - tail, begin)
     search = Constructor(puzzle, ConstructParams(), schedule, random_state(seed))
-    assert search.plan.begin == begin
+    assert search.plan.prefix.endgame_start == begin
     return search
 
 
 def prefixes_of(search: Constructor) -> set[tuple[int, ...]]:
     met = set()
-    while (
-        kernel.next_prefix(search.plan, search.prefix, search.endgame_plan, search.endgame_work, 10**9)
-        == endgame.REACHED
-    ):
+    while kernel.next_prefix(search.plan, search.arrays, 10**9) == endgame.REACHED:
         met.add(standing(search))
     return met
 
 
 def without_rules(search: Constructor) -> Constructor:
-    search.endgame_plan.closing.rule[:] = IDLE
+    search.plan.endgame.closing.rule[:] = NO_RULE
     return search
 
 
@@ -116,7 +113,7 @@ def without_rules(search: Constructor) -> Constructor:
 def test_just_the_prefixes_whose_rim_can_be_closed_are_met(seed, begin, tail):
     everything = prefixes_of(without_rules(small_search(seed, begin, tail=tail)))
     search = small_search(seed, begin, tail=tail)
-    assert len(search.endgame_plan.closing.colours) == (3 if tail == 3 else 0)
+    assert len(search.plan.endgame.closing.rim_colours) == (3 if tail == 3 else 0)
     met = prefixes_of(search)
     assert met == {prefix for prefix in everything if closes(search, prefix)}
 
@@ -143,10 +140,11 @@ def test_a_rim_that_falls_apart_is_given_up_at_once(width, height, band, saves):
     for whole in (True, False):
         searches = [small_search(seed, 13, width=width, height=height, band=band, tail=3) for seed in SEEDS]
         for search in searches:
-            assert len(search.endgame_plan.closing.colours) == 3
+            assert len(search.plan.endgame.closing.rim_colours) == 3
             if not whole:
-                none = search.endgame_plan.closing._replace(colours=np.zeros(0, dtype=np.int64))
-                search.endgame_plan = search.endgame_plan._replace(closing=none)
+                none = search.plan.endgame.closing._replace(rim_colours=np.zeros(0, dtype=np.int64))
+                endgame_plan = search.plan.endgame._replace(closing=none)
+                search.plan = search.plan._replace(endgame=endgame_plan)
         met.append([prefixes_of(search) for search in searches])
         nodes.append(sum(search.nodes for search in searches))
     assert met[0] == met[1]
@@ -160,17 +158,17 @@ def test_too_many_closings_are_those_of_a_shorter_stretch():
     rim = (pieces == 0).any(axis=1)
     pieces[rim] = np.where(pieces[rim] == 0, 0, 1)
     puzzle = Puzzle(pieces, 12, 12)
-    plan, work = plan_closing(puzzle, comb(12, 12, 4, corner=2), 96, 138)
+    plan, state = plan_closing(puzzle, comb_order(12, 12, 4, corner=2), 96, 138)
     bits = np.flatnonzero(rim)[:12]
     for bit, piece in enumerate(bits.tolist()):
-        work.far[bit] = plan.far[piece]
+        state.far_colour[bit] = plan.far_colour[piece]
         closing_bit = np.uint64(1) << np.uint64(bit)
-        work.near[plan.near[piece]] ^= closing_bit
-    border_completion.anchored(work, 1)
+        state.near_sets[plan.near_index[piece]] ^= closing_bit
+    border_completion.set_anchor_colour(state, 1)
     free = (np.uint64(1) << np.uint64(len(bits))) - np.uint64(1)
-    border_completion.find_closings(plan, work, free)
-    count, _, first = work.found.tolist()
-    edges = int((plan.near[bits] < puzzle.colours + 1).sum())
-    assert count == edges * (edges - 1) <= MOST_CLOSINGS < edges * (edges - 1) * (edges - 2)
-    found = work.closings[first : first + count]
+    border_completion.list_closings(plan, state, free)
+    count, _, first = state.scalars.tolist()
+    edges = int((plan.near_index[bits] < puzzle.colours + 1).sum())
+    assert count == edges * (edges - 1) <= MAX_CLOSINGS < edges * (edges - 1) * (edges - 2)
+    found = state.closings[first : first + count]
     assert all(int(one).bit_count() == 2 for one in found)

@@ -16,8 +16,8 @@ from instances.puzzle import IntArray
 from instances.symmetry import View, board_from_view, puzzle_in_view
 from lns.construct import candidate_tables
 from lns.construct.constructor import Constructor
-from lns.construct.endgame_plan import MOST_PIECES
-from lns.construct.order import comb
+from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
+from lns.construct.order import comb_order
 from lns.construct.packed_candidate import BREAK_COST
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
@@ -31,7 +31,7 @@ from tests.lns.candidate_lists import list_of, standing
 
 @given(st.integers(1, 24), st.integers(1, 24), st.integers(1, 9), st.integers(0, 9), st.integers(1, 9))
 def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, height, band, lead, corner):
-    order = comb(width, height, band, lead, corner).tolist()
+    order = comb_order(width, height, band, lead, corner).tolist()
     assert sorted(order) == list(range(width * height))
     seen: set[int] = set()
     for cell in order:
@@ -41,7 +41,7 @@ def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, he
 
 
 def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
-    order = [divmod(int(cell), 16) for cell in comb(16, 16, band=5, lead=5, corner=4)]
+    order = [divmod(int(cell), 16) for cell in comb_order(16, 16, band=5, lead=5, corner=4)]
     assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
     assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
     assert order[201:206] == [(row, 5) for row in range(11, 16)]
@@ -100,7 +100,7 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues):
     order = row_scan(5, 4)
     breaks = np.arange(20) >= 10
     favoured = (1, 2)
-    made = candidate_tables.build(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
+    made = candidate_tables.build_tables(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
     clue_at = {clue.cell: clue for clue in puzzle.clues}
     bound = {clue.piece for clue in puzzle.clues}
     for depth, cell in enumerate(order.tolist()):
@@ -373,11 +373,11 @@ def test_shuffles_get_longer_with_what_their_colours_were_searched():
         if not search.no_prefix_found:
             lengths.append((search.nodes_before, search.nodes_since_restart))
         else:
-            assert search.nodes_since_restart <= 1_000 + 4 * MOST_PIECES  # candidates taken off together
+            assert search.nodes_since_restart <= 1_000 + 4 * MAX_ENDGAME_PIECES  # candidates taken off together
         search.restart(schedule, search.nodes // 2)
     assert len(lengths) > 20
     for before, nodes in lengths:
-        assert 0 <= nodes - min(max(2_000, before // 8), 20_000) <= 4 * MOST_PIECES
+        assert 0 <= nodes - min(max(2_000, before // 8), 20_000) <= 4 * MAX_ENDGAME_PIECES
     assert lengths[0][1] < 2_100 and lengths[-1][1] > 19_000
 
 
@@ -390,7 +390,7 @@ def test_a_state_that_leads_nowhere_is_refused(name, begin):
     good = search.state()
     chance = np.random.default_rng(1)
     depth = int(search.prefix.scalars[0])
-    assert search.plan.begin == begin < depth - 2
+    assert search.plan.prefix.endgame_start == begin < depth - 2
     refused = 0
     for _ in range(200):
         bad = {name: value.copy() for name, value in good.items()}

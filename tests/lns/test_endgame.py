@@ -13,8 +13,8 @@ from instances.puzzle import Clue
 from lns.construct import kernel
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED, REACHED
-from lns.construct.endgame_plan import MOST_PIECES
-from lns.construct.order import comb
+from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
+from lns.construct.order import comb_order
 from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.params import ConstructParams
@@ -31,14 +31,14 @@ def small_search(
     """A whole tree to search, with breaks, on a small board; the first ``by_lists`` cells by lists, the rest by
     sets."""
     puzzle, _ = planted(seed, width, height, 4, clues)
-    order, cut = comb(width, height, 2, lead), puzzle.cells - tail
+    order, cut = comb_order(width, height, 2, lead), puzzle.cells - tail
     floor = np.zeros(puzzle.cells, dtype=np.int32)
     if by_lists:
         floor[min(by_lists, puzzle.cells) - 1] = 1  # a quota of one half-edge: the endgame begins behind it
     schedule = BreakSchedule(order, np.array([2, 6, 9]), floor, (1,), cut)
     params = ConstructParams(restart_nodes_without_prefix=10**9, restart_nodes=10**9)
     search = Constructor(puzzle, params, schedule, random_state(seed))
-    assert search.plan.begin == min(by_lists, cut)
+    assert search.plan.prefix.endgame_start == min(by_lists, cut)
     return search
 
 
@@ -47,7 +47,7 @@ def prefixes_of(search: Constructor, nodes: int = 10**9) -> tuple[int, list[tupl
     limit = search.nodes + nodes
     found = []
     while True:
-        status = kernel.next_prefix(search.plan, search.prefix, search.endgame_plan, search.endgame_work, limit)
+        status = kernel.next_prefix(search.plan, search.arrays, limit)
         if status != REACHED:
             return status, found
         found.append(standing(search))
@@ -91,14 +91,14 @@ def test_prefixes_of_larger_boards(seed):
     """64 free pieces where the endgame begins, which reads colours laid before it."""
     width, height = [(9, 9), (3, 27), (27, 3), (13, 6)][seed]
     puzzle, board = planted(seed, width, height, 6, 2)
-    order = comb(width, height, 2)
+    order = comb_order(width, height, 2)
     every_other = order[::2].tolist()  # with fewer clues there would be too many prefixes
     laid = [Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in every_other]
     puzzle = puzzle.with_clues(sorted(laid))
     none = np.zeros(puzzle.cells, dtype=np.int32)
     schedule = BreakSchedule(order, np.array([puzzle.cells // 2, puzzle.cells - 12]), none, (), puzzle.cells - 3)
     search = Constructor(puzzle, ConstructParams(), schedule, random_state(seed))
-    assert search.plan.begin == puzzle.cells - 64 > 0
+    assert search.plan.prefix.endgame_start == puzzle.cells - 64 > 0
     _, met = prefixes_of(search)
     assert met and set(met) == {prefix for prefix in _prefixes(search, []) if closes(search, prefix)}
 
@@ -117,17 +117,17 @@ def test_a_search_that_is_saved_at_every_stop_meets_the_same_prefixes(by_lists, 
         status, found = prefixes_of(part, step)
         again += found
         depth = int(part.prefix.scalars[0])
-        stops.add((depth > part.plan.begin) - (depth < part.plan.begin))
+        stops.add((depth > part.plan.prefix.endgame_start) - (depth < part.plan.prefix.endgame_start))
     assert status == ended == EXHAUSTED
     assert again == met and len(met) > 5
-    assert part.nodes == whole.nodes == whole.prefix.census.sum()
-    assert np.array_equal(part.prefix.census, whole.prefix.census)
+    assert part.nodes == whole.nodes == whole.prefix.child_counts.sum()
+    assert np.array_equal(part.prefix.child_counts, whole.prefix.child_counts)
     assert step > 1 or stops >= {0: {0, 1}, 10: {-1}}.get(by_lists, {-1, 1})
 
 
 def test_pieces_keep_their_bits_from_prefix_to_prefix():
     """100 pieces, 64 bits: the sets hold those pieces that have one, and a saved search goes on with them."""
-    puzzle, order = load_puzzle("like-e2-10x10"), comb(10, 10, 3)
+    puzzle, order = load_puzzle("like-e2-10x10"), comb_order(10, 10, 3)
     favoured = favoured_colours(puzzle, 1, 2)
     quota = Quota(favoured, quota_profile(puzzle, order, favoured, 62), 0.7)
     schedule = BreakSchedule(order, np.array([73, 78, 82, 85, 88, 91]), quota.floor(100), quota.favoured, 94)
@@ -137,21 +137,21 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
     while part.nodes < whole.nodes:
         other = Constructor(puzzle, ConstructParams(), schedule, random_state(4))
         other.restore(part.state())
-        for name in ("left", "up", "fits"):
-            assert np.array_equal(getattr(other.end_work, name), getattr(part.end_work, name)), name
-        part, before = other, part.end_work.piece_at
+        for name in ("left_sets", "up_sets", "class_sets"):
+            assert np.array_equal(getattr(other.arrays.endgame, name), getattr(part.arrays.endgame, name)), name
+        part, before = other, part.arrays.endgame.piece_of_bit
         again += prefixes_of(part, min(100_000, whole.nodes - part.nodes))[1]
-        taken_over += int(((before >= 0) & (before != part.end_work.piece_at)).any())
+        taken_over += int(((before >= 0) & (before != part.arrays.endgame.piece_of_bit)).any())
     assert again == met and len(met) > 10
-    assert np.array_equal(part.prefix.census, whole.prefix.census)
-    assert taken_over > 10 and len(set(part.end_work.piece_at.tolist())) == MOST_PIECES
+    assert np.array_equal(part.prefix.child_counts, whole.prefix.child_counts)
+    assert taken_over > 10 and len(set(part.arrays.endgame.piece_of_bit.tolist())) == MAX_ENDGAME_PIECES
 
 
 @pytest.mark.parametrize("bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63], [-1] * 63, [-1] * 65])
 def test_bits_that_no_search_gave_are_refused(bits):
     search = small_search(9, 8, 2, 5, 20)
     with pytest.raises(InputError, match="does not belong"):
-        search.restore(search.state() | {"bits": np.array(bits)})
+        search.restore(search.state() | {"piece_bits": np.array(bits)})
 
 
 def test_a_clue_in_the_tail_is_paid_for_once():
@@ -161,20 +161,20 @@ def test_a_clue_in_the_tail_is_paid_for_once():
     for piece in np.flatnonzero(~(puzzle.pieces == 0).any(axis=1)).tolist():
         fixed = puzzle.with_clues([Clue(10, piece, 0)])
         none = np.zeros(16, dtype=np.int32)
-        schedule = BreakSchedule(comb(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
+        schedule = BreakSchedule(comb_order(4, 4, 1), np.array([4, 5, 6]), none, (), 10)
         search = Constructor(fixed, ConstructParams(), schedule, random_state(1))
         while not search.restart_due and checked < 200:
             found = search.run(10_000, 0)
             if found is not None:
                 checked += 1
-                assert fixed.max_score - verify(fixed, found).score == search.counters[kernel.MISSES]
+                assert fixed.max_score - verify(fixed, found).score == search.counters[kernel.FOUND_MISMATCHES]
     assert checked > 50
 
 
 def _prefixes(search: Constructor, nodes: list[int]) -> Iterator[tuple[int, ...]]:
     """By plain recursion; ``nodes`` gets the depth of each placement."""
     puzzle, order, cut = search.puzzle, search.schedule.order, search.schedule.cut
-    made, need = search.plan.tables, search.plan.need
+    made, need = search.plan.prefix.tables, search.plan.prefix.min_gain
     quads = puzzle.oriented.tolist()
 
     def go_on(laid: dict[int, int], gain: int) -> Iterator[tuple[int, ...]]:

@@ -11,9 +11,9 @@ from instances import InputError
 from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import MAX_FRONTIER_KEYS, RARE
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS
 from lns.construct.novelty import MOST, Keys, PrefixNovelty
-from lns.construct.order import comb
+from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -23,7 +23,7 @@ CHANCE = np.random.default_rng(7)
 
 
 def some_keys(count: int) -> Keys:
-    keys: Keys = CHANCE.integers(2**49, size=count, dtype=np.uint64) * np.uint64(RARE)
+    keys: Keys = CHANCE.integers(2**49, size=count, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR)
     return keys
 
 
@@ -48,7 +48,7 @@ def test_memory_is_bounded_and_the_share_stays_right():
     frontier_keys, batches = PrefixNovelty(), [some_keys(9_000) for _ in range(20)]
     for batch in batches:
         frontier_keys.add(batch)
-    assert MOST / 4 < len(frontier_keys.keys) <= MOST and frontier_keys.rare == 4 * RARE
+    assert MOST / 4 < len(frontier_keys.keys) <= MOST and frontier_keys.rare == 4 * KEY_SAMPLE_DIVISOR
     assert (frontier_keys.keys % np.uint64(frontier_keys.rare) == 0).all()
     for batch in batches:
         new, met = frontier_keys.count(np.append(batch, some_keys(9_000)))
@@ -58,7 +58,7 @@ def test_memory_is_bounded_and_the_share_stays_right():
 def test_a_saved_memory_comes_back_or_is_refused():
     frontier_keys, again = full(), PrefixNovelty()
     again.restore(frontier_keys.state())
-    assert again.rare == frontier_keys.rare == 2 * RARE and np.array_equal(again.keys, frontier_keys.keys)
+    assert again.rare == frontier_keys.rare == 2 * KEY_SAMPLE_DIVISOR and np.array_equal(again.keys, frontier_keys.keys)
     again.add(some_keys(100))
     assert len(again.keys) > len(frontier_keys.keys)
     saved = frontier_keys.state()
@@ -71,7 +71,7 @@ def small_tree() -> tuple[Puzzle, BreakSchedule]:
     """One that is searched whole in ten million nodes, and has some hundred thousand stems."""
     puzzle = uniform(10, 10, 13, 2).puzzle
     none = np.zeros(puzzle.cells, dtype=np.int32)
-    return puzzle, BreakSchedule(comb(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (), puzzle.cells - 6)
+    return puzzle, BreakSchedule(comb_order(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (), puzzle.cells - 6)
 
 
 def search(built: Constructor, nodes: int = 10**7) -> None:
@@ -90,7 +90,7 @@ def test_two_shuffles_of_one_tree_leave_the_same_keys():
         built.restart(schedule)
         assert not len(built.frontier_keys)
     assert len(set(left[0])) > 10 and sorted(left[0]) == sorted(left[1]) and left[0] != left[1]
-    assert all(key % RARE == 0 for key in left[0])
+    assert all(key % KEY_SAMPLE_DIVISOR == 0 for key in left[0])
 
 
 def test_keys_are_the_same_whether_a_search_is_interrupted_or_not():
@@ -132,10 +132,10 @@ def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
     plain, solution = planted(1, 10, 10, 9)
     clues = [Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in (*range(10), 13)]
     none = np.zeros(plain.cells, dtype=np.int32)
-    schedule = BreakSchedule(comb(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (1,), plain.cells - 6)
+    schedule = BreakSchedule(comb_order(10, 10, 3, 0, 2), np.zeros(0, dtype=np.int64), none, (1,), plain.cells - 6)
     for puzzle, depth in ((plain, 16), (plain.with_clues(clues), 27)):
         made = [Constructor(puzzle, ConstructParams(), schedule, random_state(5), (lot, 4)) for lot in range(4)]
-        assert {built.plan.dealt for built in made} == {depth}
+        assert {built.plan.prefix.partition_depth for built in made} == {depth}
         for built in made:
             built.run(200_000, puzzle.max_score)
             assert built.nodes >= 200_000 and not built.exhausted
@@ -143,7 +143,7 @@ def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
         assert len(set(firsts)) == 4
     all_clued = plain.with_clues([Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in range(25)])
     few_left = Constructor(all_clued, ConstructParams(), schedule, random_state(5), (1, 4))
-    assert few_left.plan.dealt == 0
+    assert few_left.plan.prefix.partition_depth == 0
 
 
 def test_no_more_keys_are_left_than_there_is_room_for():
@@ -158,7 +158,7 @@ def test_no_more_keys_are_left_than_there_is_room_for():
 def test_the_empty_board_is_no_stem():
     puzzle = uniform(5, 5, 6, 1).puzzle
     none = np.zeros(puzzle.cells, dtype=np.int32)
-    schedule = BreakSchedule(comb(5, 5, 2), np.arange(5, 15, 2), none, (), puzzle.cells - 6)
+    schedule = BreakSchedule(comb_order(5, 5, 2), np.arange(5, 15, 2), none, (), puzzle.cells - 6)
     built = Constructor(puzzle, ConstructParams(), schedule, random_state(5))
     assert schedule.endgame_depth == 0
     built.run(100_000, puzzle.max_score)

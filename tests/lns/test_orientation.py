@@ -10,7 +10,7 @@ from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
 from instances.symmetry import View, puzzle_in_view, rotate_puzzle
 from lns.construct.constructor import Constructor
-from lns.construct.order import comb
+from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.engines import construction_only, make_engine
 from lns.main_engine import MainEngine
@@ -185,7 +185,7 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
             assert np.array_equal(value, part.state()[name]), name
     assert whole.best == part.best and verify(puzzle, whole.best).valid
     assert all(verify(puzzle, find.board).valid for find in whole.pop_boards())
-    with pytest.raises(InputError, match="sides"):
+    with pytest.raises(InputError, match="out of range"):
         MainEngine(whole.engine.puzzle, construction_only(quick), 1, 1).restore(whole.state())
 
 
@@ -199,11 +199,11 @@ def test_islands_with_other_turns_see_the_same_from_the_same_side():
     made = []
     for turns in range(4):
         schedule = BreakSchedule(
-            comb(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True)
+            comb_order(10, 10, 3), np.array([50, 60, 70]), none, (1,), 94, view=View((2 - turns) % 4, True)
         )
         built = Constructor(rotate_puzzle(puzzle, turns), params, schedule, random_state(5), (1, 2))
         built.run(50_000, puzzle.max_score)
-        made.append((built.puzzle_in_view, built.plan.dealt, standing(built)))
+        made.append((built.puzzle_in_view, built.plan.prefix.partition_depth, standing(built)))
     assert made[0][0] == puzzle_in_view(puzzle, View(2, True)) and made[0][1] == 16 and len(made[0][2]) > 36
     assert made[1:] == made[:1] * 3
 

@@ -13,12 +13,12 @@ from instances.generate import like_e2, uniform
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 from lns import node_equivalents
 from lns.construct import stratified_population
-from lns.construct.population import Room, draw
+from lns.construct.population import Reservoirs, offer_to_reservoir
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.quota_profile import _profile, backward_induction, mean_children, min_half_edges, quota_profile
 from lns.construct.schedule import Quota, favoured_colours, quota_end
 from lns.construct.schedule_search import cell_order
-from lns.construct.stratified_population import EACH, SAMPLES, STRATA, Floats, count
+from lns.construct.stratified_population import PREFIXES_PER_STRATUM, SAMPLES, STRATA, FloatArray, count_children
 from lns.params import ConstructParams
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -50,12 +50,12 @@ def test_a_census_of_all_prefixes_is_exact(seed):
     """As long as no stratum is full, every prefix is looked at, once in each population."""
     puzzle, favoured, depths = planted(seed, 4, 4, 4)[0], (1, 3), 4
     order = np.arange(16, dtype=np.int32)
-    census, reached = count(puzzle, order, favoured, depths)
+    census, reached = count_children(puzzle, order, favoured, depths)
     has = np.isin(puzzle.pieces, favoured).sum(axis=1)
     met = 0
     for depth in range(depths):
         used = [sum(int(has[one >> 2]) for one in placed) for placed in prefixes(puzzle, depth)]
-        assert max(used.count(number) for number in used) <= EACH and max(used) < STRATA
+        assert max(used.count(number) for number in used) <= PREFIXES_PER_STRATUM and max(used) < STRATA
         parents = SAMPLES * np.bincount(used, minlength=census.parents.shape[1])
         assert np.array_equal(census.parents[depth], parents)
         pairs = np.zeros_like(census.children[depth])
@@ -70,38 +70,41 @@ def test_a_census_of_all_prefixes_is_exact(seed):
 def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
     puzzle = like_e2(8, 8, seed=4).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    census, reached = count(puzzle, order, favoured, 40)
+    census, reached = count_children(puzzle, order, favoured, 40)
     assert reached == 40
-    assert census.parents.max() == SAMPLES * EACH
+    assert census.parents.max() == SAMPLES * PREFIXES_PER_STRATUM
     assert STRATA <= (census.parents > 0).sum(axis=1).max() < 2 * STRATA, "each population has strata of its own"
-    again, _ = count(puzzle, order, favoured, 40)
+    again, _ = count_children(puzzle, order, favoured, 40)
     assert all(np.array_equal(one, other) for one, other in zip(census, again, strict=True))
 
 
 def test_each_child_is_kept_with_equal_chance():
-    room = Room(np.zeros((2, 4), np.int64), np.zeros((2, 4), np.int64), np.zeros(2, np.int64), np.zeros(0, np.int64))
+    room = Reservoirs(
+        np.zeros((2, 4), np.int64), np.zeros((2, 4), np.int64), np.zeros(2, np.int64), np.zeros(0, np.int64)
+    )
     random, kept = random_state(1), np.zeros(16)
     for _ in range(4000):
-        room.seen[:] = 0
+        room.offered[:] = 0
         for child in range(16):
-            draw(child, 100 + child, 1, room, random)
-        assert np.array_equal(room.word[1], 100 + room.parent[1]) and len(set(room.parent[1].tolist())) == 4
+            offer_to_reservoir(child, 100 + child, 1, room, random)
+        assert np.array_equal(room.candidate[1], 100 + room.parent[1]) and len(set(room.parent[1].tolist())) == 4
         kept[room.parent[1]] += 1
-    assert room.seen.tolist() == [0, 16]
+    assert room.offered.tolist() == [0, 16]
     assert abs(kept / 4000 - 1 / 4).max() < 0.03, "4 of 16; the standard deviation is 0.007"
 
 
 def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
     puzzle = like_e2(8, 8, seed=4).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    whole, _ = count(puzzle, order, favoured, 40)
-    _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, EACH)
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", looks // 4)
-    less, reached = count(puzzle, order, favoured, 40)
-    assert reached == 40 and EACH / 5 < less.parents.max() / SAMPLES < EACH / 3
+    whole, _ = count_children(puzzle, order, favoured, 40)
+    _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, PREFIXES_PER_STRATUM)
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", looks // 4)
+    less, reached = count_children(puzzle, order, favoured, 40)
+    assert reached == 40 and PREFIXES_PER_STRATUM / 5 < less.parents.max() / SAMPLES < PREFIXES_PER_STRATUM / 3
     assert less.children.sum() < 0.3 * whole.children.sum()
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", 1)
-    assert count(puzzle, order, favoured, 40)[0].parents.max() == SAMPLES * stratified_population.LEAST
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", 1)
+    fewest = SAMPLES * stratified_population.MIN_PREFIXES_PER_STRATUM
+    assert count_children(puzzle, order, favoured, 40)[0].parents.max() == fewest
 
 
 def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():
@@ -122,7 +125,7 @@ def test_means_are_those_of_the_census_and_go_on_beyond_it():
     assert np.allclose(mean[0, 40:], [2.5, 0, 0, 0, 0]), "what was never met has no favoured pieces left"
 
 
-def worth_of(children: Floats, worth: Floats, asked: tuple[int, ...]) -> float:
+def worth_of(children: FloatArray, worth: FloatArray, asked: tuple[int, ...]) -> float:
     """Of the empty board, less the nodes, where a prefix of each depth must have used what is ``asked``: forwards."""
     at, total = {0: 1.0}, 0.0
     for depth, least in enumerate(asked):
@@ -157,7 +160,7 @@ def test_no_other_thresholds_are_worth_more():
 def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypatch):
     puzzle = like_e2(12, 12, seed=5).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    children = mean_children(*count(puzzle, order, favoured, 90)[0])
+    children = mean_children(*count_children(puzzle, order, favoured, 90)[0])
     asked = []
     for worth in (1.0, 1e4, 1e8):
         monkeypatch.setattr("lns.construct.quota_profile.ROOT", worth)
@@ -178,7 +181,7 @@ def test_a_quota_is_asked_for_until_it_ends_and_some_prefixes_keep_it():
     floor, total = quota.floor(256), int(np.isin(puzzle.pieces, favoured).sum())
     assert list(asked) == sorted(asked)
     assert 0.9 * total <= floor[159] <= total and (floor[160:] == 0).all()
-    census, _ = count(puzzle, order, favoured, 160)
+    census, _ = count_children(puzzle, order, favoured, 160)
     kept = [census.parents[depth + 1, floor[depth] :].sum() for depth in range(159)]
     assert min(kept) > 0, "some prefixes of the census keep to a little less at every depth"
     assert (quota.scaled(0.0).floor(256) == 0).all() and quota.scaled(0.5).scale == pytest.approx(0.475)
@@ -212,7 +215,7 @@ def test_what_is_asked_for_rises_with_the_board(name):
     cut = quota_end(puzzle.cells)
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     asked = quota_profile(puzzle, order, favoured, cut)
-    census, _ = count(puzzle, order, favoured, cut)
+    census, _ = count_children(puzzle, order, favoured, cut)
     highest = [int(np.flatnonzero(met)[-1]) for met in census.parents]
     assert all(least <= 1.1 * most + 2 for least, most in zip(asked, highest[1:], strict=False))
     assert asked[cut // 4] < 0.6 * asked[cut - 1]
@@ -240,7 +243,7 @@ def test_clues_that_no_prefix_passes_are_left_out():
         and not any(quads[c][LEFT] == quads[a][RIGHT] and quads[c][RIGHT] == quads[b][LEFT] for c in inner)
     )
     clued = puzzle.with_clues((Clue(7, left >> 2, left & 3), Clue(9, right >> 2, right & 3)))
-    assert count(clued, order, favoured, 22)[1] < 22 == count(puzzle, order, favoured, 22)[1]
+    assert count_children(clued, order, favoured, 22)[1] < 22 == count_children(puzzle, order, favoured, 22)[1]
     assert quota_profile(clued, order, favoured, 22) == quota_profile(puzzle, order, favoured, 22)
 
 

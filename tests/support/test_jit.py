@@ -1,4 +1,4 @@
-"""Machine code on disk: an edit of anything that decides it compiles it again, an edit of anything else does not."""
+"""The cache of machine code: an edit recompiles just the kernels that it may affect, and processes share the work."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ FILES = {"kernel": KERNEL, "callee": CALLEE, "constants": CONSTANTS, "places": P
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
-    """The folder of a package ``exact.demo`` beside a copy of ``lns_support.jit``."""
+    """The folder of a small package ``exact.demo`` next to a copy of ``lns_support.jit``."""
     folder = tmp_path / "exact" / "demo"
     folder.mkdir(parents=True)
     (tmp_path / "exact" / "__init__.py").touch()
@@ -91,7 +91,7 @@ def demo(tmp_path: Path) -> Path:
 
 
 def process(demo: Path, program: str) -> subprocess.Popen[str]:
-    """A new process that sees that package; all have one cache."""
+    """A new process that imports this package; all such processes share one cache."""
     root = demo.parent.parent
     environment = os.environ | {"NUMBA_CACHE_DIR": str(root / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH"):
@@ -101,18 +101,19 @@ def process(demo: Path, program: str) -> subprocess.Popen[str]:
     )
 
 
-def told(running: subprocess.Popen[str]) -> list[str]:
+def output(running: subprocess.Popen[str]) -> list[str]:
+    """The words that a process prints until it ends."""
     out, _ = running.communicate(timeout=120)
     assert running.returncode == 0
     return out.split()
 
 
 def answer(demo: Path, before: str = "") -> tuple[int, str]:
-    """What a new process answers, and the key of its machine code. ``before``: what it does first."""
+    """The result and the source key of a kernel in a new process, which runs the program text ``before`` first."""
     program = (
         "from lns_support import jit; from exact.demo import kernel as k; k.report(); print(jit.source_key(k.__name__))"
     )
-    number, key = told(process(demo, before + program))
+    number, key = output(process(demo, before + program))
     return int(number), key
 
 
@@ -126,7 +127,7 @@ def answer(demo: Path, before: str = "") -> tuple[int, str]:
         ("pair", "first: int\n    second: int", "second: int\n    first: int", 17),  # imported for annotations alone
     ],
 )
-def test_an_edit_never_runs_stale_code(module: str, old: str, new: str, expected: int, demo: Path) -> None:
+def test_an_edit_never_leaves_stale_machine_code(module: str, old: str, new: str, expected: int, demo: Path) -> None:
     assert answer(demo)[0] == 26
     path = demo / f"{module}.py"
     assert old in path.read_text()
@@ -134,32 +135,31 @@ def test_an_edit_never_runs_stale_code(module: str, old: str, new: str, expected
     assert answer(demo)[0] == expected
 
 
-@pytest.mark.parametrize("content", [b"", b"torn", b"\x80\x04."])
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-def test_garbled_machine_code_is_compiled_again(suffix: str, content: bytes, demo: Path) -> None:
-    """Once: then it is on disk again."""
+def test_damaged_machine_code_is_compiled_and_saved_again(suffix: str, demo: Path) -> None:
     before = answer(demo)
     files = [path for path in (demo.parent.parent / "cache").rglob(f"*.{suffix}") if "kernel" in path.name]
     assert files
-    for path in files:
-        path.write_bytes(content)
-    assert answer(demo) == before
-    assert all(path.read_bytes() != content for path in files)
-    written = [path.stat().st_mtime_ns for path in files]
-    assert answer(demo) == before
-    assert [path.stat().st_mtime_ns for path in files] == written
+    for content in (b"", b"torn", b"\x80\x04."):
+        for path in files:
+            path.write_bytes(content)
+        assert answer(demo) == before
+        assert all(path.read_bytes() != content for path in files)
+        written = [path.stat().st_mtime_ns for path in files]
+        assert answer(demo) == before
+        assert [path.stat().st_mtime_ns for path in files] == written
 
 
 FULL = """
 import resource, signal
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-"""  # as on a full disk: files of this process have no room beyond some bytes
-limits = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs limits of a process")
+"""  # as on a full disk: this process cannot write more than 64 bytes to a file
+limits = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs resource limits")
 
 
 @limits
-def test_machine_code_that_cannot_be_written_is_done_without(demo: Path) -> None:
+def test_kernels_run_where_machine_code_cannot_be_written(demo: Path) -> None:
     assert answer(demo, before=FULL)[0] == 26
     assert not list((demo.parent.parent / "cache").rglob("*.nbc"))
     assert answer(demo)[0] == 26
@@ -170,114 +170,114 @@ import time, types
 from pathlib import Path
 from lns_support import jit
 from numba.core.dispatcher import _FunctionCompiler
-compile, said = _FunctionCompiler.compile, set()
+compile, printed = _FunctionCompiler.compile, set()
 def say(what):
-    if what not in said:
-        said.add(what)
+    if what not in printed:
+        printed.add(what)
         print(what, flush=True)
-def until(name):
+def wait_for(name):
     while not Path(name).exists():
         time.sleep(0.02)
 def slowly(self, *args):
     if self.py_func.__name__ == "answer":
         say("compiles")
-        until({go!r})
+        wait_for({go!r})
         if {fails}:
             raise RuntimeError
     return compile(self, *args)
 _FunctionCompiler.compile = slowly
 jit.time = types.SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: (say("waits"), time.sleep(seconds)))
-jit._PATIENCE_S = {patience}
+jit._MAX_WAIT_S = {max_wait}
 from exact.demo import kernel as k
 try:
     k.report()
 except RuntimeError:
     say("failed")
-    until("end")
+    wait_for("end")
 """
 locks = pytest.mark.skipif(importlib.util.find_spec("fcntl") is None, reason="needs locks on files")
 
 
 def slow(
-    demo: Path, *, go: str = "go", fails: bool = False, patience: float = 300.0, before: str = ""
+    demo: Path, *, go: str = "go", fails: bool = False, max_wait: float = 300.0, before: str = ""
 ) -> subprocess.Popen[str]:
-    """A process that says when it waits, and when it compiles; that lasts until `let` ``go``, or fails then."""
-    return process(demo, before + SLOW.format(go=go, fails=fails, patience=patience))
+    """A process that prints when it waits and when it compiles. It compiles, or fails, after `signal` ``go``."""
+    return process(demo, before + SLOW.format(go=go, fails=fails, max_wait=max_wait))
 
 
-def said(running: subprocess.Popen[str]) -> str:
+def next_line(running: subprocess.Popen[str]) -> str:
     assert running.stdout is not None
     return running.stdout.readline().strip()
 
 
-def let(demo: Path, name: str) -> None:
+def signal(demo: Path, name: str) -> None:
     (demo.parent.parent / name).touch()
 
 
 @locks
-def test_of_several_processes_one_compiles(demo: Path) -> None:
+def test_one_of_several_processes_compiles_and_the_others_wait(demo: Path) -> None:
     first = slow(demo)
-    assert said(first) == "compiles"
+    assert next_line(first) == "compiles"
     others = [slow(demo) for _ in range(2)]
-    assert [said(one) for one in others] == ["waits"] * 2
-    let(demo, "go")
-    assert [told(one) for one in (first, *others)] == [["26"]] * 3  # none of the others says that it compiles
+    assert [next_line(each) for each in others] == ["waits"] * 2
+    signal(demo, "go")
+    assert [output(each) for each in (first, *others)] == [["26"]] * 3  # none of the others prints that it compiles
 
 
 @locks
 @limits
-def test_where_no_machine_code_can_be_kept_those_who_waited_compile_side_by_side(demo: Path) -> None:
+def test_waiting_processes_compile_at_once_where_machine_code_cannot_be_written(demo: Path) -> None:
     first = slow(demo, before=FULL)
-    assert said(first) == "compiles"
+    assert next_line(first) == "compiles"
     others = [slow(demo, go="go on", before=FULL) for _ in range(2)]
-    assert [said(one) for one in others] == ["waits"] * 2
-    let(demo, "go")
-    assert [said(one) for one in others] == ["compiles"] * 2
-    let(demo, "go on")
-    assert [told(one) for one in (first, *others)] == [["26"]] * 3
+    assert [next_line(each) for each in others] == ["waits"] * 2
+    signal(demo, "go")
+    assert [next_line(each) for each in others] == ["compiles"] * 2
+    signal(demo, "go on")
+    assert [output(each) for each in (first, *others)] == [["26"]] * 3
 
 
 @locks
-def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(demo: Path) -> None:
+def test_a_process_that_is_killed_while_it_compiles_releases_the_lock(demo: Path) -> None:
     first = slow(demo)
-    assert said(first) == "compiles"
+    assert next_line(first) == "compiles"
     other = slow(demo)
-    assert said(other) == "waits"
+    assert next_line(other) == "waits"
     first.kill()
     first.communicate()
-    assert said(other) == "compiles"
-    let(demo, "go")
-    assert told(other) == ["26"]
+    assert next_line(other) == "compiles"
+    signal(demo, "go")
+    assert output(other) == ["26"]
 
 
 @locks
-def test_a_process_that_fails_to_compile_keeps_nobody_waiting(demo: Path) -> None:
+def test_a_process_that_fails_to_compile_releases_the_lock(demo: Path) -> None:
     first = slow(demo, fails=True)
-    let(demo, "go")
-    assert [said(first), said(first)] == ["compiles", "failed"]
-    assert told(slow(demo)) == ["compiles", "26"]
-    let(demo, "end")
-    assert told(first) == []
+    signal(demo, "go")
+    assert [next_line(first), next_line(first)] == ["compiles", "failed"]
+    assert output(slow(demo)) == ["compiles", "26"]
+    signal(demo, "end")
+    assert output(first) == []
 
 
 @locks
-def test_patience_ends(demo: Path) -> None:
+def test_a_process_waits_no_longer_than_the_limit(demo: Path) -> None:
     first = slow(demo)
-    assert said(first) == "compiles"
-    other = slow(demo, patience=0.2)
-    assert [said(other), said(other)] == ["waits", "compiles"]  # while the first has not ended
-    let(demo, "go")
-    assert [told(first), told(other)] == [["26"], ["26"]]
+    assert next_line(first) == "compiles"
+    other = slow(demo, max_wait=0.2)
+    assert [next_line(other), next_line(other)] == ["waits", "compiles"]  # although the first has not ended
+    signal(demo, "go")
+    assert [output(first), output(other)] == [["26"], ["26"]]
 
 
-def test_without_locks_every_process_compiles_for_itself(demo: Path) -> None:
-    let(demo, "go")
+def test_every_process_compiles_for_itself_where_the_system_has_no_locks(demo: Path) -> None:
+    signal(demo, "go")
     without = "import sys; sys.modules['fcntl'] = None\n"
-    assert told(slow(demo, before=without)) == ["compiles", "26"]
-    assert told(slow(demo, before=without)) == ["26"]
+    assert output(slow(demo, before=without)) == ["compiles", "26"]
+    assert output(slow(demo, before=without)) == ["26"]
 
 
-def test_an_edit_of_ordinary_python_compiles_nothing_again(demo: Path) -> None:
+def test_an_edit_of_other_python_code_recompiles_nothing(demo: Path) -> None:
     before = answer(demo)
     for module, old, new in (
         ("constants", "UNUSED = 1", "UNUSED = 2"),
@@ -293,7 +293,7 @@ def test_an_edit_of_ordinary_python_compiles_nothing_again(demo: Path) -> None:
 
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A temporary directory of all users, where no other place can be written."""
+    """The cache in the temporary directory that all users share, on a system where no other place can be written."""
     (tmp_path / "file").touch()
     monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
@@ -302,7 +302,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
-def test_a_shared_place_is_used_only_if_nobody_else_can_have_put_code_there(
+def test_a_shared_directory_is_used_only_if_no_other_user_can_write_it(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find = jit.cache_base.__wrapped__
@@ -321,7 +321,7 @@ def test_a_shared_place_is_used_only_if_nobody_else_can_have_put_code_there(
     assert find() is None
 
 
-def test_a_user_without_a_home_has_a_place_too(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home_directory_has_a_cache(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(jit.os.path, "expanduser", lambda path: path)
     assert jit.cache_base.__wrapped__() == shared

@@ -1,0 +1,205 @@
+"""Puzzles and boards in and out: every format of the field, viewer URLs, generated puzzles."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from instances import formats
+from instances.board import Board
+from instances.formats.reading import parse
+from instances.generate import Family, clue_cells, corner_cells
+from instances.puzzle import Puzzle
+from lns_support.errors import InputError
+
+PuzzleSource = Puzzle | str | os.PathLike[str]
+BoardSource = Board | str | os.PathLike[str]
+
+
+class Generated(NamedTuple):
+    """A generated puzzle and the perfect board that its pieces were cut from."""
+
+    puzzle: Puzzle
+    solution: Board
+
+
+def load_puzzle(source: PuzzleSource, format: str | None = None) -> Puzzle:
+    """Read a puzzle.
+
+    Parameters
+    ----------
+    source : str, path-like or Puzzle
+        A file, a viewer URL, the name of a shipped instance, or the text of a puzzle itself (anything with a line break
+        or a JSON object). A `Puzzle` is returned as it is.
+    format : str, optional
+        Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists them.
+
+    Returns
+    -------
+    Puzzle
+        The puzzle, its pieces numbered from 0 in the order of the file.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it holds no puzzle; the message names file, line and what was expected.
+    """
+    if isinstance(source, Puzzle):
+        return source
+    text = os.fspath(source)
+    if not _is_text(text):
+        return formats.load_puzzle(text, format)
+    document = parse(text, format=format)
+    if document.puzzle is None:
+        raise InputError("; ".join([*document.notes, "this text holds no puzzle; expected pieces"]))
+    return document.puzzle
+
+
+def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None) -> Board:
+    """Read a board.
+
+    Parameters
+    ----------
+    source : str, path-like or Board
+        A file, a viewer URL, or the text itself.
+    puzzle : Puzzle, str or path-like, optional
+        What it is a board of. A full viewer URL defines its own puzzle, and ``best.json`` names one.
+    format : str, optional
+        Name of the format; by default the content decides.
+
+    Returns
+    -------
+    Board
+        The board, which knows its puzzle (``board.puzzle``).
+
+    Raises
+    ------
+    InputError
+        The source holds no board, or none of this puzzle.
+    """
+    known = None if puzzle is None else load_puzzle(puzzle)
+    if isinstance(source, Board):
+        return source if known is None else source.of(known)
+    text = os.fspath(source)
+    if not _is_text(text):
+        found, board = formats.load_board(text, known, format)
+        return board.of(found)
+    document = parse(text, puzzle=known, format=format)
+    if document.puzzle is None or document.board is None:
+        raise InputError("; ".join([*document.notes, "this text holds no board whose puzzle is known"]))
+    return document.board.of(document.puzzle)
+
+
+def save(
+    board: Board | Puzzle, path: str | os.PathLike[str], puzzle: Puzzle | None = None, *, format: str | None = None
+) -> None:
+    """Write a board or a puzzle to a file, all of it or nothing.
+
+    Parameters
+    ----------
+    board : Board or Puzzle
+        What to write.
+    path : str or path-like
+        File to write; an existing one is replaced. Its extension tells the format: ``.json``, ``.url``,
+        ``.solution.txt`` for boards, ``.txt``, ``.json``, ``.csv`` for puzzles.
+    puzzle : Puzzle, optional
+        Puzzle of the board; not needed where the board knows it.
+    format : str, optional
+        Name of the format, instead of the extension.
+
+    Raises
+    ------
+    InputError
+        The format cannot carry what is given, or the puzzle of the board is not known.
+    OSError
+        The file cannot be written.
+    """
+    if isinstance(board, Puzzle):
+        formats.write(path, format, board, None)
+        return
+    formats.write(path, format, _puzzle_of(board, puzzle), board)
+
+
+def viewer_url(puzzle: Puzzle, board: Board) -> str:
+    """URL that shows a board in the field's viewer.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board.
+    board : Board
+        Full or partial board.
+
+    Returns
+    -------
+    str
+        The URL.
+
+    Raises
+    ------
+    InputError
+        The puzzle has more colours than the viewer has letters.
+    """
+    return formats.viewer_url(puzzle, board)
+
+
+def generate(
+    kind: str = "like-e2",
+    *,
+    width: int = 16,
+    height: int | None = None,
+    seed: int = 0,
+    colours: int | None = None,
+    border_colours: int | None = None,
+    inner_colours: int | None = None,
+    clues: int = 0,
+    fix_corners: bool = False,
+) -> Generated:
+    """Make a puzzle with a planted solution; the same arguments make the same puzzle everywhere.
+
+    Parameters
+    ----------
+    kind : {"like-e2", "uniform", "balanced-torus"}
+        Like Eternity II (colours of the border and of the inner edges apart), every edge drawn alike, or as Bailleux
+        2025 makes them.
+    width, height : int
+        Cells in a row and in a column; a square by default.
+    seed : int
+        Which puzzle of its kind.
+    colours : int, optional
+        Colours of a uniform or balanced-torus puzzle.
+    border_colours, inner_colours : int, optional
+        Colours between border pieces and all others, of a like-e2 puzzle. By default as many as leave about one
+        solution by chance.
+    clues : int
+        Pieces of the planted solution that become clues.
+    fix_corners : bool
+        Whether the corner pieces become clues too.
+
+    Returns
+    -------
+    Generated
+        ``puzzle`` and ``solution``.
+
+    Raises
+    ------
+    InputError
+        No such kind, size or number of colours.
+    """
+    rows = width if height is None else height
+    family = Family(kind, width, rows, colours, border_colours, inner_colours)
+    pinned = clue_cells(width, rows, clues, seed) + (corner_cells(width, rows) if fix_corners else [])
+    planted = family(seed).with_clues(pinned)
+    return Generated(planted.puzzle, planted.solution.of(planted.puzzle))
+
+
+def _is_text(source: str) -> bool:
+    """Whether a source is content itself and not the name of something."""
+    return not formats.is_url(source) and ("\n" in source or source.lstrip().startswith("{"))
+
+
+def _puzzle_of(board: Board, puzzle: Puzzle | None) -> Puzzle:
+    known = board.puzzle if puzzle is None else puzzle
+    if known is None:
+        raise InputError("this board does not know its puzzle; expected it as an argument")
+    return known

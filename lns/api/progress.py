@@ -1,0 +1,84 @@
+"""How a search shows where it is: a line or bar on a terminal, a bar in a notebook, or nothing."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Protocol
+
+from lns.terminal.progress import LiveLine
+from lns_support.errors import InputError
+
+CHOICES = ("auto", "terminal", "notebook", "none")
+
+
+class ProgressView(Protocol):
+    """What shows the progress of a search; a context manager around it."""
+
+    def __enter__(self) -> ProgressView: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    def show(self, line: str, elapsed: float) -> None:
+        """Show ``line``; ``elapsed``: seconds of search."""
+        ...
+
+
+class NoProgress:
+    """Shows nothing."""
+
+    def __enter__(self) -> NoProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def show(self, line: str, elapsed: float) -> None:
+        pass
+
+
+class NotebookProgress:
+    """A bar of ``tqdm.auto`` over the seconds of the search."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._bar: Any = None
+
+    def __enter__(self) -> NotebookProgress:
+        from tqdm.auto import tqdm
+
+        total = round(self._seconds) if self._seconds else None
+        self._bar = tqdm(total=total, unit="s", leave=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def show(self, line: str, elapsed: float) -> None:
+        self._bar.set_description_str(line, refresh=False)
+        self._bar.n = min(round(elapsed), self._bar.total) if self._bar.total else round(elapsed)
+        self._bar.refresh()
+
+
+def progress_view(choice: str | ProgressView | None, seconds: float | None) -> ProgressView:
+    """The view that ``choice`` names; InputError for an unknown name. ``seconds``: expected length, if known."""
+    if choice is None or choice == "none":
+        return NoProgress()
+    if not isinstance(choice, str):
+        return choice
+    if choice not in CHOICES:
+        raise InputError(f"unknown progress '{choice}'; expected one of {', '.join(CHOICES)}, None or an object")
+    if choice == "auto":
+        choice = "notebook" if _in_notebook() else "terminal" if sys.stderr.isatty() else "none"
+    if choice == "notebook":
+        return NotebookProgress(seconds)
+    return LiveLine(seconds, quiet=False) if choice == "terminal" else NoProgress()
+
+
+def _in_notebook() -> bool:
+    """Whether the program runs in a Jupyter kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")

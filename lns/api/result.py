@@ -1,0 +1,165 @@
+"""What a search answers: the best board, how it was found, and what was done."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from instances.board import Board
+from instances.formats import write
+from instances.puzzle import Puzzle
+from lns.engine import Statistics
+from lns.runs.history import Improvement, RunHistory
+from lns_support.errors import InputError
+from lns_support.optional_deps import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class IslandSummary(NamedTuple):
+    """Where one island stood at the end: its number, best score, steps made and statistics."""
+
+    number: int
+    best_score: int
+    steps: int
+    statistics: Statistics
+
+
+@dataclass(frozen=True)
+class Result:
+    """Best board of a search and what led to it. Over all sessions of the run, where it was resumed.
+
+    Attributes
+    ----------
+    puzzle : Puzzle
+        The puzzle as it was given.
+    board : Board or None
+        Best board, verified; ``None`` if the search ended before the first one.
+    score : int
+        Matched inner edges of ``board``; -1 without a board.
+    why : str
+        Why the search ended: ``"time over"``, ``"target reached"``, ``"steps made"``, ``"interrupted"``, ...
+    statistics : Statistics
+        What was done, summed over the islands.
+    elapsed_s : float
+        Seconds of search, without the compilation of kernels.
+    history : RunHistory
+        Improvements, boards by score, sessions.
+    islands : dict of int to IslandSummary
+        Each island by its number.
+    record : dict
+        Fields of ``best.json``; empty without a board.
+    target : int or None
+        Score that was asked for.
+    run_dir : str or None
+        Run directory, if there is one.
+    write_errors : list of str
+        Files that could not be written; what they should hold is in this object.
+    """
+
+    puzzle: Puzzle
+    board: Board | None
+    score: int
+    why: str
+    statistics: Statistics
+    elapsed_s: float
+    history: RunHistory
+    islands: dict[int, IslandSummary]
+    record: dict[str, Any]
+    run_dir: str | None = None
+    target: int | None = None
+    write_errors: list[str] = field(default_factory=list)
+
+    @property
+    def max_score(self) -> int:
+        """Number of inner edges: the score of a perfect board."""
+        return self.puzzle.max_score
+
+    @property
+    def solved(self) -> bool:
+        """Whether every inner edge matches."""
+        return self.score == self.max_score
+
+    @property
+    def seed(self) -> int:
+        """Random seed of the run."""
+        return int(self.record.get("seed", 0))
+
+    @property
+    def url(self) -> str:
+        """URL of the board in the field's viewer; empty where the viewer lacks letters for the colours."""
+        return str(self.record.get("url", ""))
+
+    @property
+    def improvements(self) -> list[Improvement]:
+        """Each new best: its score, the second of search, and the part of the engine that made it."""
+        return list(self.history.improvements)
+
+    def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+        """Write the board to a file, in the format of its extension. Raises InputError without a board."""
+        if self.board is None:
+            raise InputError("the search found no board; expected a longer search")
+        write(path, format, self.puzzle, self.board)
+
+    def summary(self) -> str:
+        """The result in a few lines: score, why the search ended, what was done, when the last bests came."""
+        best = "no board" if self.board is None else f"{self.score} of {self.max_score}"
+        if self.board is not None:
+            wrong = self.max_score - self.score
+            best += " (solved)" if not wrong else f" ({wrong} mismatch{'es' * (wrong > 1)})"
+        lines = [
+            f"puzzle        {self.puzzle.name}, {self.puzzle.width} x {self.puzzle.height}",
+            f"best score    {best}",
+            f"ended         {self.why}, after {self.elapsed_s:.1f} s of search",
+            f"search        {self.statistics.summary(self.elapsed_s)}",
+        ]
+        if last := self.improvements[-3:]:
+            found = ", ".join(f"{one.score} after {one.elapsed_s:.1f} s ({one.origin})" for one in last)
+            lines.append(f"last bests    {found}")
+        if self.run_dir is not None:
+            lines.append(f"run directory {self.run_dir}")
+        return "\n".join(lines)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the best score over time.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes, with seconds of search (logarithmic) against matched edges.
+
+        Raises
+        ------
+        InputError
+            Matplotlib, of the extra ``plot``, is not installed.
+        """
+        require("plot", "Result.plot")
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+        times = [max(one.elapsed_s, 0.1) for one in self.improvements]
+        scores = [one.score for one in self.improvements]
+        if times:
+            ax.step([*times, max(self.elapsed_s, times[-1])], [*scores, scores[-1]], where="post")
+        ax.set_xscale("log")
+        ax.set_xlabel("search (s)")
+        ax.set_ylabel(f"matched edges, of {self.max_score}")
+        ax.set_title(self.puzzle.name)
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Result({self.puzzle.name!r}, score {self.score} of {self.max_score}, {self.why})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        drawn = "" if self.board is None else self.board.of(self.puzzle)._repr_html_()
+        return f"{drawn}<pre>{escape(self.summary())}</pre>"

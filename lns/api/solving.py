@@ -1,0 +1,385 @@
+"""`solve` and `resume`: the main job, from Python and from the command line alike."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from instances.board import Board
+from instances.puzzle import Clue, Puzzle
+from instances.verify import verify
+from lns import cells
+from lns import params as parameters
+from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
+from lns.api.progress import ProgressView, progress_view
+from lns.api.result import IslandSummary, Result
+from lns.api.session import UNLIMITED_S, RunRecorder, SearchSession
+from lns.api.starting import full_start, pinned
+from lns.api.stopping import StopRule
+from lns.engine import FoundBoard
+from lns.engines import ENGINES
+from lns.islands import Archipelago
+from lns.params import Params
+from lns.runs.board_log import BoardLog
+from lns.runs.directory import RunDirectory
+from lns.runs.files import PARAMETERS, format_duration
+from lns.runs.history import RunHistory
+from lns.runs.memory import MemoryRecorder
+from lns.runs.recorder import Recorder
+from lns.runs.recover import recover
+from lns.runs.settings import LEAST_CHECKPOINT_S
+from lns.terminal.options import max_workers
+from lns.terminal.progress import RunLog
+from lns_support.errors import InputError
+from lns_support.files import read_text
+from lns_support.jit import is_compiled
+
+log = logging.getLogger("lns")
+
+DEFAULT_SECONDS = 60.0
+Pins = str | Iterable[int]
+OnImprove = Callable[[FoundBoard], object]
+Progress = str | ProgressView | None
+
+
+def solve(
+    puzzle: PuzzleSource,
+    *,
+    time: float | None = None,
+    workers: int = 1,
+    seed: int = 1,
+    start: BoardSource | None = None,
+    pins: Pins | None = None,
+    params: Params | dict[str, Any] | str | os.PathLike[str] | None = None,
+    engine: str = "auto",
+    target: int | None = None,
+    steps: int | None = None,
+    stop: StopRule | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
+    min_score: int | None = None,
+    checkpoint_s: float = 60.0,
+    on_improve: OnImprove | None = None,
+    progress: Progress = "auto",
+    raise_interrupt: bool = False,
+    executor: Executor | None = None,
+    instance: str | None = None,
+) -> Result:
+    """Search for the best full board of a puzzle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle, str or path-like
+        Puzzle, or what `load_puzzle` reads.
+    time : float, optional
+        Seconds of search at most; the compilation of kernels does not count. A minute by default, no limit if
+        ``steps`` or ``stop`` is given.
+    workers : int
+        Islands: independent searches that tell each other their best boards, a process each.
+    seed : int
+        Random seed. One worker with the same seed and version makes the same search.
+    start : Board, str or path-like, optional
+        Board to polish first. Empty cells are filled; the result is never worse.
+    pins : str or iterable of int, optional
+        Cells of the start board that stay: numbers from 0, or a text such as ``"3,10-20,r0-11"`` (``r``: rows).
+    params : Params, dict, str or path-like, optional
+        Parameters: an object, nested dicts as in TOML, or a TOML file.
+    engine : {"auto", "construct", "beam", "tabu", "lns"}
+        The whole loop, or one part alone.
+    target : int, optional
+        Matched inner edges at which the search ends; a perfect board always ends it.
+    steps : int, optional
+        Steps of each island: a limit that does not depend on the speed of the machine.
+    stop : StopRule, optional
+        Rule that ends the search, such as ``MaxTime(600) | NoImprovement(120)``.
+    run_dir : str or path-like, optional
+        New directory for best board, log, checkpoints. Without it nothing is written.
+    min_score : int, optional
+        Boards of at least this score go into the log of the run directory; by default the best so far less one.
+    checkpoint_s : float
+        Seconds between two checkpoints of a run directory.
+    on_improve : callable, optional
+        Called with each new best (a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
+    progress : {"auto", "terminal", "notebook", "none"}, ProgressView or None
+        How to show where the search is. ``"auto"``: a bar of tqdm in a notebook, a line on a terminal, else nothing.
+    raise_interrupt : bool
+        Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt; by default the result is
+        returned.
+    executor : concurrent.futures.Executor, optional
+        Runs the islands instead of processes on this machine.
+    instance : str, optional
+        How ``best.json`` and ``run.json`` name the puzzle; by default the source, or the puzzle's name.
+
+    Returns
+    -------
+    Result
+        Best board, score, statistics, and why the search ended.
+
+    Raises
+    ------
+    InputError
+        A board of another puzzle or one that breaks a rule, bad pins, unknown engine or parameter, a run directory that
+        is in use: one sentence that says what was found and what was expected.
+
+    Notes
+    -----
+    Workers are processes that import the main module anew. A script therefore calls this function under
+    ``if __name__ == "__main__":``; notebooks and the interactive interpreter need no such care.
+
+    Examples
+    --------
+    >>> import lns
+    >>> puzzle, _ = lns.generate("like-e2", width=4, seed=1)
+    >>> lns.solve(puzzle, time=5, progress=None).score <= puzzle.max_score
+    True
+    """
+    _refuse_import_of_main("lns.solve")
+    if instance is None and not isinstance(puzzle, Puzzle):
+        instance = os.fspath(puzzle)
+    puzzle = load_puzzle(puzzle)
+    instance = puzzle.name if instance is None or "\n" in instance else instance
+    chosen = _parameters(params)
+    _check(puzzle, workers=workers, seed=seed, engine=engine, target=target, steps=steps, checkpoint_s=checkpoint_s)
+    begun, begun_score, clues = _start(puzzle, start, pins)
+    log_from = (chosen.engine.search_floor or -1) if min_score is None else min_score
+    seconds = _seconds(time, steps, stop)
+    with contextlib.ExitStack() as stack:
+        history = RunHistory(seconds)
+        directory: RunDirectory | None = None
+        recorder: RunRecorder
+        if run_dir is None:
+            searched = puzzle.with_clues({*puzzle.clues, *clues}) if clues else puzzle
+            recorder = MemoryRecorder(puzzle, history, instance=instance, seed=seed, min_score=log_from)
+        else:
+            directory = RunDirectory.create(
+                Path(run_dir), puzzle, chosen, instance=instance, seed=seed, engine=engine,
+                target=-1 if target is None else target, min_score=min(log_from, puzzle.max_score),
+                checkpoint_s=checkpoint_s, pins=clues,
+            )  # fmt: skip
+            stack.enter_context(directory)
+            stack.enter_context(_run_log(directory))
+            searched = directory.pinned_puzzle
+            recorder = Recorder(directory, history, BoardLog(directory.path), [])
+        archipelago = Archipelago(
+            searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, executor=executor
+        )
+        if begun is not None:
+            recorder.record_known_best(begun, begun_score, "start")
+        return _run(
+            puzzle, archipelago, recorder, directory, target=target, seconds=seconds, steps=steps, stop=stop,
+            pins=len(clues), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,
+        )  # fmt: skip
+
+
+def resume(
+    run_dir: str | os.PathLike[str],
+    *,
+    time: float | None = None,
+    workers: int | None = None,
+    steps: int | None = None,
+    stop: StopRule | None = None,
+    on_improve: OnImprove | None = None,
+    progress: Progress = "auto",
+    raise_interrupt: bool = False,
+    executor: Executor | None = None,
+) -> Result:
+    """Go on with a run where it was, also on another machine.
+
+    Parameters
+    ----------
+    run_dir : str or path-like
+        Run directory that `solve` made; it may have been moved.
+    time : float, optional
+        Seconds more; by default what is left of the time that was asked for.
+    workers : int, optional
+        Islands; by default as many as last time. With fewer the others wait for a later call.
+    steps, stop, on_improve, progress, raise_interrupt, executor
+        As for `solve`.
+
+    Returns
+    -------
+    Result
+        Of the whole run: earlier sessions count.
+
+    Raises
+    ------
+    InputError
+        No run directory, one of another version or damaged, or one that another process works in.
+    """
+    _refuse_import_of_main("lns.resume")
+    with contextlib.ExitStack() as stack:
+        directory = stack.enter_context(RunDirectory.open(Path(run_dir)))
+        stack.enter_context(_run_log(directory))
+        recovered = recover(directory)
+        history, settings = recovered.history, directory.settings
+        seconds = history.remaining_s if time is None else time
+        if seconds <= 0 and not history.budget_s:
+            raise InputError("nothing of it was saved, nor how long it was to last; say so with --time", run_dir)
+        if seconds <= 0:
+            used = format_duration(history.elapsed_s)
+            raise InputError(f"its time is used up ({used}); say how much longer with --time", run_dir)
+        history.budget_s = history.elapsed_s + seconds
+        last = history.sessions[-1].workers if history.sessions else 1
+        if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
+            log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
+        log.info("going on at %s of search", format_duration(history.elapsed_s))
+        best = recovered.best
+        archipelago = Archipelago(
+            directory.pinned_puzzle, directory.params, settings.seed, workers or min(last, max_workers()),
+            engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
+            islands=recovered.islands, executor=executor,
+        )  # fmt: skip
+        recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
+        if best is not None:
+            recorder.record_known_best(best.board, best.score, recovered.origin)
+        return _run(
+            directory.puzzle, archipelago, recorder, directory,
+            target=settings.target if settings.target >= 0 else None, seconds=seconds, steps=steps, stop=stop,
+            pins=len(settings.pins), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,
+        )  # fmt: skip
+
+
+def _run(
+    puzzle: Puzzle,
+    archipelago: Archipelago,
+    recorder: RunRecorder,
+    directory: RunDirectory | None,
+    *,
+    target: int | None,
+    seconds: float,
+    steps: int | None,
+    stop: StopRule | None,
+    pins: int,
+    on_improve: OnImprove | None,
+    progress: Progress,
+    raise_interrupt: bool,
+) -> Result:
+    log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
+             puzzle.renumbered().colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
+    if pins:
+        log.info("%d cells of the start board are pinned", pins)
+    if not is_compiled("lns.construct.kernel"):
+        log.info("compiling the kernels (once after an install or upgrade)")
+    limits = [limit for limit in (steps, None if stop is None else stop.max_steps) if limit is not None]
+    shown = min(seconds, (None if stop is None else stop.max_seconds) or seconds)
+    session = SearchSession(
+        puzzle, archipelago, recorder, target=puzzle.max_score if target is None else target, seconds=seconds,
+        steps=min(limits, default=None), stop=stop,
+        stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
+        on_improve=on_improve, progress=progress_view(progress, shown if shown < UNLIMITED_S else None),
+    )  # fmt: skip
+    why = session.run()
+    if session.interrupted and raise_interrupt:
+        raise KeyboardInterrupt
+    return _result(puzzle, archipelago, recorder, directory, why, target)
+
+
+def _result(
+    puzzle: Puzzle,
+    archipelago: Archipelago,
+    recorder: RunRecorder,
+    directory: RunDirectory | None,
+    why: str,
+    target: int | None,
+) -> Result:
+    best = recorder.best
+    board = Board.from_pairs(best["placements"], puzzle.width, puzzle.height).of(puzzle) if best else None
+    return Result(
+        puzzle=puzzle,
+        board=board,
+        score=-1 if board is None else verify(puzzle, board).score,
+        why=why,
+        statistics=archipelago.statistics,
+        elapsed_s=recorder.history.elapsed_s,
+        history=recorder.history,
+        islands={
+            number: IslandSummary(number, island.best_score, island.steps, island.statistics)
+            for number, island in sorted(archipelago.islands.items())
+        },
+        record=dict(best),
+        target=target,
+        run_dir=None if directory is None else str(directory.path),
+        write_errors=list(recorder.write_errors),
+    )
+
+
+def _start(puzzle: Puzzle, start: BoardSource | None, pins: Pins | None) -> tuple[Board | None, int, tuple[Clue, ...]]:
+    """(full start board or None, its score or -1, clues that keep the pinned cells)."""
+    if start is None:
+        if pins is not None:
+            raise InputError("pins keep cells of a start board; expected a start board beside them")
+        return None, -1, ()
+    given = load_board(start, puzzle)
+    full, score = full_start(puzzle, given, None if isinstance(start, Board) else os.fspath(start))
+    if pins is None:
+        return full, score, ()
+    named = cells.parse(pins, puzzle) if isinstance(pins, str) else list(pins)
+    return full, score, pinned(puzzle, given, full, named)
+
+
+def _parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None) -> Params:
+    if params is None:
+        return Params()
+    if isinstance(params, Params):
+        return params
+    return parameters.from_dict(params) if isinstance(params, dict) else parameters.load(os.fspath(params))
+
+
+def _seconds(time: float | None, steps: int | None, stop: StopRule | None) -> float:
+    if time is None:
+        return DEFAULT_SECONDS if steps is None and stop is None else UNLIMITED_S
+    if not 0 < time <= UNLIMITED_S:
+        raise InputError(f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
+    return float(time)
+
+
+def _check(
+    puzzle: Puzzle, *, workers: int, seed: int, engine: str, target: int | None, steps: int | None, checkpoint_s: float
+) -> None:
+    """Raises InputError for an argument that cannot be."""
+    if engine not in ENGINES:
+        near = get_close_matches(str(engine), ENGINES, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
+        raise InputError(f"unknown engine '{engine}': {hint}")
+    if not 1 <= workers <= max_workers():
+        raise InputError(f"{workers} workers for {os.cpu_count()} processors; expected 1 to {max_workers()}")
+    if not 0 <= seed < 2**64:
+        raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
+    if target is not None and not 0 <= target <= puzzle.max_score:
+        raise InputError(f"a target of {target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
+    if steps is not None and steps < 1:
+        raise InputError(f"{steps} steps; expected 1 or more")
+    if checkpoint_s < LEAST_CHECKPOINT_S:
+        raise InputError(
+            f"a checkpoint every {checkpoint_s:g} s is too often; expected {LEAST_CHECKPOINT_S:g} seconds or more"
+        )
+
+
+def _refuse_import_of_main(function: str) -> None:
+    """Raises InputError in a worker that imports a script whose call is not guarded: workers would start workers."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InputError(
+            f"{function} was called while a worker imports the main module; expected the call in the script under "
+            "if __name__ == '__main__':"
+        )
+
+
+@contextlib.contextmanager
+def _run_log(directory: RunDirectory) -> Iterator[None]:
+    """Messages of the logger ``lns`` go to run.log too."""
+    handler, level = RunLog(directory.path), log.level
+    log.addHandler(handler)
+    if log.getEffectiveLevel() > logging.INFO:
+        log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+        handler.close()

@@ -1,0 +1,131 @@
+"""Rules that end a search: time, steps, score, no improvement, and any combination of them.
+
+A rule is evaluated about five times a second. ``a | b`` ends the search when either rule says so, ``a & b`` when both
+do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a search is.
+
+    Attributes
+    ----------
+    elapsed_s : float
+        Seconds of search in this call, without the compilation of kernels.
+    steps : int
+        Steps made in this call by the island that made fewest.
+    best_score : int
+        Matched inner edges of the best board so far; -1 before the first board.
+    since_improvement_s : float
+        Seconds of search since the best board was found, or since the call began.
+    """
+
+    elapsed_s: float
+    steps: int
+    best_score: int
+    since_improvement_s: float
+
+
+class StopRule:
+    """Base class: a rule says why the search ends now, or returns ``None`` to let it go on.
+
+    Write a subclass with ``__call__`` for a rule of your own.
+    """
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        """Why the search ends now, or ``None``."""
+        raise NotImplementedError
+
+    def __or__(self, other: StopRule) -> StopRule:
+        return _Any((self, other))
+
+    def __and__(self, other: StopRule) -> StopRule:
+        return _All((self, other))
+
+    @property
+    def max_steps(self) -> int | None:
+        """Steps after which this rule certainly ends the search; every island makes exactly so many then."""
+        return None
+
+    @property
+    def max_seconds(self) -> float | None:
+        """Seconds after which this rule certainly ends the search."""
+        return None
+
+
+@dataclass(frozen=True)
+class MaxTime(StopRule):
+    """End after ``seconds`` of search."""
+
+    seconds: float
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        return "time over" if progress.elapsed_s >= self.seconds else None
+
+    @property
+    def max_seconds(self) -> float | None:
+        return self.seconds
+
+
+@dataclass(frozen=True)
+class MaxSteps(StopRule):
+    """End when every island has made ``steps`` steps in this call."""
+
+    steps: int
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        return "steps made" if progress.steps >= self.steps else None
+
+    @property
+    def max_steps(self) -> int | None:
+        return self.steps
+
+
+@dataclass(frozen=True)
+class TargetScore(StopRule):
+    """End when a board has at least ``score`` matched inner edges."""
+
+    score: int
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        return "target reached" if progress.best_score >= self.score else None
+
+
+@dataclass(frozen=True)
+class NoImprovement(StopRule):
+    """End when the best board is ``seconds`` of search old."""
+
+    seconds: float
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        return f"no improvement in {self.seconds:g} s" if progress.since_improvement_s >= self.seconds else None
+
+
+@dataclass(frozen=True)
+class _Any(StopRule):
+    rules: tuple[StopRule, ...]
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        return next((why for rule in self.rules if (why := rule(progress))), None)
+
+    @property
+    def max_steps(self) -> int | None:
+        return min((rule.max_steps for rule in self.rules if rule.max_steps is not None), default=None)
+
+    @property
+    def max_seconds(self) -> float | None:
+        return min((rule.max_seconds for rule in self.rules if rule.max_seconds is not None), default=None)
+
+
+@dataclass(frozen=True)
+class _All(StopRule):
+    rules: tuple[StopRule, ...]
+
+    def __call__(self, progress: SearchProgress) -> str | None:
+        reasons = [rule(progress) for rule in self.rules]
+        return " and ".join(filter(None, reasons)) if all(reasons) else None

@@ -1,0 +1,165 @@
+"""Cells of a board by their numbers: rows, columns, rectangles, lists, and what lies around the mismatches.
+
+Cells count from 0, row by row. Each function returns a sorted list of cell numbers, as `lns.improve` takes it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lns_support.errors import InputError
+
+if TYPE_CHECKING:
+    from instances.board import Board
+    from instances.puzzle import Puzzle
+
+__all__ = ["around_mismatches", "columns", "parse", "rectangle", "rows"]
+
+_SPAN = re.compile(r"(r?)([0-9]{1,5})(?:-([0-9]{1,5}))?")
+
+
+def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
+    """Cells of the rows ``first`` to ``end - 1``.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle whose board is meant.
+    first, end : int
+        First row and the row after the last one, from 0: ``rows(puzzle, 12, 16)`` are the last four rows of a 16x16.
+
+    Returns
+    -------
+    list of int
+        Cell numbers in increasing order.
+
+    Raises
+    ------
+    InputError
+        The range is empty or leaves the board.
+    """
+    from exact.region import windows
+
+    return windows.rows(puzzle, first, end)
+
+
+def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
+    """Cells of the columns ``first`` to ``end - 1``.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle whose board is meant.
+    first, end : int
+        First column and the column after the last one, from 0.
+
+    Returns
+    -------
+    list of int
+        Cell numbers in increasing order.
+
+    Raises
+    ------
+    InputError
+        The range is empty or leaves the board.
+    """
+    return rectangle(puzzle, 0, first, puzzle.height, end - first)
+
+
+def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) -> list[int]:
+    """Cells of a rectangle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle whose board is meant.
+    row, column : int
+        Upper left cell, from 0.
+    height, width : int
+        Size in cells.
+
+    Returns
+    -------
+    list of int
+        Cell numbers in increasing order.
+
+    Raises
+    ------
+    InputError
+        The rectangle is empty or leaves the board.
+    """
+    if not (0 <= row < row + height <= puzzle.height and 0 <= column < column + width <= puzzle.width):
+        raise InputError(
+            f"a rectangle of {height} x {width} (height x width) at row {row}, column {column}; expected one inside "
+            f"the board of {puzzle.height} rows and {puzzle.width} columns"
+        )
+    return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
+
+
+def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
+    """Cells that touch a mismatch, with their neighbours where that makes at most 64 cells.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board.
+    board : Board
+        Board whose mismatches are meant.
+
+    Returns
+    -------
+    list of int
+        Cell numbers in increasing order; empty for a board without a mismatch.
+
+    Raises
+    ------
+    InputError
+        The board has another shape than the puzzle.
+    """
+    from exact.region import windows
+
+    return windows.around_mismatches(puzzle, board)
+
+
+def parse(text: str, puzzle: Puzzle) -> list[int]:
+    """Cells from a text such as ``"3,4,10-20,r3,r5-7"``: cells, spans of cells, and whole rows (``r``), from 0.
+
+    Parameters
+    ----------
+    text : str
+        Comma-separated parts; a span names its last cell or row too.
+    puzzle : Puzzle
+        Puzzle whose board is meant.
+
+    Returns
+    -------
+    list of int
+        Cell numbers in the order in which they were named.
+
+    Raises
+    ------
+    InputError
+        The text is no such list, or it names a cell or row that is not on the board.
+    """
+    found: list[int] = []
+    for first, last, of_rows in spans(text):
+        size = puzzle.width if of_rows else 1
+        if (last + 1) * size > puzzle.cells:
+            what, end = ("row", puzzle.height - 1) if of_rows else ("cell", puzzle.cells - 1)
+            raise InputError(f"the list names {what} {last}, off the board; expected 0 to {end}")
+        found += range(first * size, (last + 1) * size)
+    return found
+
+
+def spans(text: str) -> list[tuple[int, int, bool]]:
+    """(first, last, whether rows are meant) of each part of a list as `parse` reads it; InputError if it is none."""
+    found = []
+    for part in text.split(","):
+        match = _SPAN.fullmatch(part.strip())
+        if not match or int(match[3] or match[2]) < int(match[2]):
+            raise InputError(
+                f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20, rows like r3 or r3-5"
+            )
+        found.append((int(match[2]), int(match[3] or match[2]), bool(match[1])))
+    return found

@@ -1,0 +1,73 @@
+"""Puzzles and boards through the front door: names, files, URLs, texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lns
+from instances.formats import render
+from lns.cli.main import main
+
+
+def test_a_puzzle_comes_from_a_name_a_file_a_url_or_its_text(tmp_path: Path) -> None:
+    puzzle = lns.load_puzzle("like-e2-4x4")
+    path = tmp_path / "copy.txt"
+    lns.save(puzzle, path)
+    solution = lns.generate("like-e2", width=4, seed=1)
+    for source in (path, str(path), path.read_text(), render("json", puzzle, None)[0], puzzle):
+        assert lns.load_puzzle(source).sha256 == puzzle.sha256
+    url = lns.viewer_url(solution.puzzle, solution.solution)
+    assert lns.load_puzzle(url).cells == 16
+
+
+def test_a_board_is_saved_and_read_back_in_every_form(tmp_path: Path) -> None:
+    puzzle, board = lns.generate("like-e2", width=5, seed=2)
+    lns.save(puzzle, tmp_path / "puzzle.json")
+    for name in ("board.json", "board.url", "board.solution.txt"):
+        lns.save(board, tmp_path / name)
+        again = lns.load_board(tmp_path / name, puzzle)
+        assert again == board and again.puzzle is puzzle
+        assert lns.load_board((tmp_path / name).read_text(), puzzle) == board
+    assert lns.verify(puzzle, lns.load_board(lns.viewer_url(puzzle, board), puzzle)).score == puzzle.max_score
+
+
+def test_a_generated_puzzle_is_that_of_the_command_line(tmp_path: Path) -> None:
+    puzzle, solution = lns.generate("like-e2", width=6, height=4, seed=7, clues=2)
+    arguments = ["generate", "like-e2", "--width", "6", "--height", "4", "--seed", "7", "--clues", "2"]
+    assert main([*arguments, "-o", str(tmp_path / "p.json")]) == 0
+    assert lns.load_puzzle(tmp_path / "p.json").sha256 == puzzle.sha256
+    assert lns.verify(puzzle, solution).complete and len(puzzle.clues) == 2
+
+
+def test_what_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
+    _, board = lns.generate("like-e2", width=4, seed=1)
+    other, _ = lns.generate("like-e2", width=5, seed=1)
+    with pytest.raises(lns.InputError, match="no such file"):
+        lns.load_puzzle(tmp_path / "missing.txt")
+    with pytest.raises(lns.InputError):
+        lns.load_puzzle("1 2\n3 x\n")
+    with pytest.raises(lns.InputError, match="unknown kind of puzzle 'magic'"):
+        lns.generate("magic")
+    lns.save(board, tmp_path / "board.json")
+    with pytest.raises(lns.InputError, match="4 x 4"):
+        lns.load_board(tmp_path / "board.json", other)
+    with pytest.raises(lns.InputError, match="does not know its puzzle"):
+        lns.save(lns.Board(np.arange(16) * 4, 4, 4), tmp_path / "x.json")
+    assert isinstance(lns.InputError("x"), ValueError)
+
+
+def test_cells_are_named_by_rows_columns_rectangles_and_texts() -> None:
+    puzzle, board = lns.generate("like-e2", width=4, height=3, seed=1)
+    assert lns.cells.rows(puzzle, 1, 3) == [4, 5, 6, 7, 8, 9, 10, 11]
+    assert lns.cells.columns(puzzle, 3, 4) == [3, 7, 11]
+    assert lns.cells.rectangle(puzzle, 1, 1, 2, 2) == [5, 6, 9, 10]
+    assert lns.cells.parse("0,r2,3-5,5", puzzle) == [0, 8, 9, 10, 11, 3, 4, 5, 5]
+    assert lns.cells.around_mismatches(puzzle, board) == []
+    for wrong in (lambda: lns.cells.rows(puzzle, 2, 2), lambda: lns.cells.columns(puzzle, 0, 5),
+                  lambda: lns.cells.rectangle(puzzle, 2, 0, 2, 1), lambda: lns.cells.parse("r3", puzzle),
+                  lambda: lns.cells.parse("12", puzzle), lambda: lns.cells.parse("a", puzzle)):  # fmt: skip
+        with pytest.raises(lns.InputError):
+            wrong()

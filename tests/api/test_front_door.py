@@ -1,0 +1,47 @@
+"""The package `lns` as a researcher imports it: light, complete, documented."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lns
+
+SECTIONS = ("Parameters", "Returns", "Raises")
+
+
+def test_importing_lns_loads_none_of_its_packages() -> None:
+    program = (
+        "import sys, lns; heavy = {'numpy', 'numba', 'optuna', 'scipy', 'tqdm', 'instances', 'exact', 'tuning'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", lns.__all__)
+def test_every_public_name_exists_and_is_documented(name: str) -> None:
+    value = getattr(lns, name)
+    text = inspect.getdoc(value) or ""
+    assert len(text.splitlines()[0]) > 10
+    if inspect.isfunction(value):
+        arguments = inspect.signature(value).parameters
+        for section in SECTIONS[: 1 + (inspect.signature(value).return_annotation not in (None, "None"))]:
+            assert f"\n{section}\n{'-' * len(section)}\n" in text, f"{name} lacks the section {section}"
+        for argument in arguments:
+            assert argument.lstrip("*") in text, f"{name} does not describe {argument}"
+
+
+def test_an_unknown_name_is_an_attribute_error_and_dir_lists_the_known_ones() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'sovle'"):
+        _ = lns.sovle
+    assert set(lns.__all__) <= set(dir(lns))
+    assert lns.__version__.count(".") == 2
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert Path(lns.__file__).with_name("py.typed").exists()

@@ -1,0 +1,62 @@
+"""`lns.improve` and `lns.count`: what they prove agrees with brute force and with the planted solution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lns
+from tests.exact.brute import count_solutions
+
+
+def swapped(board: lns.Board, first: int, second: int) -> lns.Board:
+    """The board with the pieces of two cells exchanged."""
+    placements = board.placements.copy()
+    placements[[first, second]] = placements[[second, first]]
+    return lns.Board(placements, board.width, board.height)
+
+
+def test_a_damaged_region_is_refilled_and_proven() -> None:
+    puzzle, solution = lns.generate("like-e2", width=6, seed=3)
+    damaged = swapped(solution, 14, 21)
+    before = lns.verify(puzzle, damaged).score
+    assert before < puzzle.max_score
+    seen: list[int] = []
+    better = lns.improve(
+        puzzle,
+        damaged,
+        lns.cells.rows(puzzle, 2, 4),
+        on_improve=lambda board: seen.append(lns.verify(puzzle, board).score),
+    )
+    assert better.proven and better.score == better.bound == puzzle.max_score and better.score_before == before
+    assert lns.verify(puzzle, better.board).score == puzzle.max_score == seen[-1] and seen == sorted(seen)
+    assert better.board.puzzle is puzzle and better.nodes >= 0
+    assert lns.improve(None, damaged.of(puzzle)).score == puzzle.max_score, "around the mismatches by default"
+    assert lns.improve(puzzle, solution).status is lns.RegionStatus.OPTIMAL
+
+
+def test_improve_refuses_what_it_cannot_use() -> None:
+    puzzle, solution = lns.generate("like-e2", width=4, seed=3)
+    other, _ = lns.generate("like-e2", width=5, seed=3)
+    for wrong in (
+        lambda: lns.improve(other, solution, [1]),
+        lambda: lns.improve(puzzle, solution, [16]),
+        lambda: lns.improve(puzzle, solution, []),
+        lambda: lns.improve(puzzle, solution, [1], target=25),
+        lambda: lns.improve(puzzle, solution, [1], order="magic"),
+        lambda: lns.improve(None, lns.Board(solution.placements, 4, 4)),
+        lambda: lns.improve(puzzle, lns.Board(np.full(16, -1), 4, 4)),
+    ):
+        with pytest.raises(lns.InputError):
+            wrong()
+
+
+@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "dlx"])
+def test_counts_are_those_of_brute_force(solver: str) -> None:
+    puzzle, _ = lns.generate("uniform", width=3, seed=5, colours=3)
+    outcome = lns.count(puzzle, solver=solver)
+    assert outcome.solutions == count_solutions(puzzle) and outcome.status is lns.SolveStatus.SOLVED
+    assert lns.count("like-e2-4x4", solver=solver).solutions == 4
+    assert lns.count("like-e2-6x6", solver, nodes=100).status is lns.SolveStatus.BUDGET_SPENT
+    with pytest.raises(lns.InputError, match="unknown solver"):
+        lns.count(puzzle, solver=solver + "x")

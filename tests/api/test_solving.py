@@ -1,0 +1,263 @@
+"""`lns.solve` and `lns.resume`: results, limits, callbacks, interruption, refusals."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import lns
+from lns.api import progress as views
+from lns.api.result import Result
+from lns.cli.main import main
+from tests.cli.run_program import ROOT
+
+QUICK = {
+    "construct": {"tail": 8, "tail_nodes": 2000, "population": 100},
+    "tabu": {"steps": 50, "patience": 400},
+    "engine": {"step_nodes": 20_000},
+}
+
+
+def quick(puzzle: Any = "like-e2-6x6", **options: Any) -> Result:
+    """A search of some steps without progress, unless the options say otherwise."""
+    return lns.solve(puzzle, **({"params": QUICK, "progress": None, "steps": 4, "seed": 3} | options))
+
+
+def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    puzzle = lns.load_puzzle("like-e2-6x6")
+    found: list[lns.FoundBoard] = []
+    threads: list[threading.Thread] = []
+
+    def on_improve(board: lns.FoundBoard) -> None:
+        found.append(board)
+        threads.append(threading.current_thread())
+
+    result = quick(puzzle, on_improve=on_improve)
+    assert result.board is not None and lns.verify(puzzle, result.board).score == result.score > 30
+    assert [board.score for board in found] == [step.score for step in result.improvements]
+    assert found[-1].board == result.board and found[-1].board.puzzle is puzzle
+    assert set(threads) == {threading.current_thread()}
+    assert result.why == "steps made" and result.max_score == puzzle.max_score == 60 and result.run_dir is None
+    assert result.islands[0].steps == 4 and result.statistics.boards > 0 and result.elapsed_s > 0
+    assert result.record["placements"] == result.board.pairs() and result.url == lns.viewer_url(puzzle, result.board)
+    assert f"{result.score} of 60" in result.summary() and "steps made" in result.summary()
+    assert len(repr(result).splitlines()) == 1 and "<svg" in result._repr_html_()
+    assert list(tmp_path.iterdir()) == [], "without a run directory nothing is written"
+    result.save(tmp_path / "best.json")
+    assert lns.load_board(tmp_path / "best.json", puzzle) == result.board
+
+
+def test_the_command_line_makes_the_same_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lns.save(lns.load_puzzle("like-e2-6x6"), tmp_path / "p.txt")
+    (tmp_path / "quick.toml").write_text(
+        "\n".join(f"[{part}]\n" + "\n".join(f"{k} = {v}" for k, v in values.items()) for part, values in QUICK.items())
+    )
+    common = ["--params", str(tmp_path / "quick.toml"), "--steps", "4", "--seed", "3", "--json", "--quiet"]
+    assert main(["solve", str(tmp_path / "p.txt"), "--run-dir", str(tmp_path / "typed"), *common]) == 0
+    typed = json.loads(capsys.readouterr().out)
+    called = quick(tmp_path / "p.txt", run_dir=tmp_path / "called")
+    for name in ("placements", "score", "instance", "instance_sha256", "seed", "url"):
+        assert typed[name] == called.record[name] == json.loads((tmp_path / "called" / "best.json").read_text())[name]
+    assert {path.name for path in (tmp_path / "typed").iterdir()} == {
+        path.name for path in (tmp_path / "called").iterdir()
+    }
+
+
+def test_the_same_seed_makes_the_same_search_and_a_resume_changes_nothing(tmp_path: Path) -> None:
+    whole = quick("like-e2-8x8", engine="tabu", steps=10)
+    again = quick("like-e2-8x8", engine="tabu", stop=lns.MaxSteps(10) | lns.MaxTime(600), steps=None)
+    first = quick("like-e2-8x8", engine="tabu", run_dir=tmp_path / "run", time=600)
+    assert first.islands[0].steps == 4
+    parts = lns.resume(tmp_path / "run", steps=6, progress=None)
+    assert whole.board == again.board == parts.board and whole.score == parts.score
+    assert whole.statistics == again.statistics == parts.statistics
+    assert parts.islands[0].steps == 10 and len(parts.history.sessions) == 2
+
+
+def test_a_rule_or_a_target_ends_the_search() -> None:
+    assert quick(steps=None, stop=lns.TargetScore(20)).score >= 20
+    assert quick(steps=None, target=20, time=60).why == "target reached"
+    idle = quick("like-e2-8x8", steps=None, stop=lns.NoImprovement(0.3))
+    assert idle.why == "no improvement in 0.3 s" and idle.board is not None
+
+
+def test_a_start_board_is_polished_and_its_pins_stay() -> None:
+    puzzle, solution = lns.generate("like-e2", width=6, seed=3)
+    placements = solution.placements.copy()
+    placements[[14, 15, 20, 21]] = placements[[21, 20, 15, 14]]
+    start = lns.Board(placements, 6, 6)
+    before = lns.verify(puzzle, start).score
+    result = quick(puzzle, start=start, pins="r0-1")
+    assert result.board is not None and result.score >= before
+    assert (result.board.placements[:12] == start.placements[:12]).all()
+    assert quick(puzzle, start=lns.viewer_url(puzzle, solution)).solved
+    assert quick(puzzle, start=start, pins=[0, 1, 2]).board is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"engine": "magic"}, "unknown engine 'magic': expected one of auto"),
+        ({"engine": "autto"}, "did you mean 'auto'"),
+        ({"params": {"construct": {"tale": 3}}}, "did you mean 'tail'"),
+        ({"params": "/does/not/exist.toml"}, "no such file"),
+        ({"workers": 0}, "0 workers"),
+        ({"workers": 100_000}, "100000 workers"),
+        ({"target": 61}, "cannot be reached"),
+        ({"steps": 0}, "0 steps"),
+        ({"seed": -1}, "a seed of -1"),
+        ({"time": 0.0}, "a time of 0.0 s"),
+        ({"checkpoint_s": 0.01}, "too often"),
+        ({"pins": [1]}, "expected a start board"),
+        ({"progress": "loud"}, "unknown progress 'loud'"),
+        ({"start": lns.Board(np.arange(16) * 4, 4, 4)}, "4 x 4"),
+        ({"start": lns.Board(np.zeros(36), 6, 6)}, "not legal"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(lns.InputError, match=sentence) as refused:
+        quick(**options)
+    assert "\n" not in str(refused.value)
+
+
+def test_bad_pins_are_refused() -> None:
+    puzzle, solution = lns.generate("like-e2", width=4, seed=1)
+    for pins, sentence in (
+        ("99", "off the board"),
+        ([16], "off the board"),
+        ("r0-3", "no cell free"),
+        ("x", "no list"),
+    ):
+        with pytest.raises(lns.InputError, match=sentence):
+            quick(puzzle, start=solution, pins=pins)
+    holed = solution.placements.copy()
+    holed[5] = -1
+    with pytest.raises(lns.InputError, match="empty on the start board"):
+        quick(puzzle, start=lns.Board(holed, 4, 4), pins=[5])
+
+
+def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("mine")
+    with pytest.raises(lns.InputError, match="not empty"):
+        quick(run_dir=tmp_path)
+    with pytest.raises(lns.InputError):
+        lns.resume(tmp_path / "missing")
+    assert [path.name for path in tmp_path.iterdir()] == ["note"]
+
+
+class Interrupt:
+    """A callback that sends Ctrl-C once, at the first board."""
+
+    def __init__(self) -> None:
+        self.sent = False
+
+    def __call__(self, found: lns.FoundBoard) -> None:
+        if not self.sent:
+            self.sent = True
+            _thread.interrupt_main()
+
+
+def test_ctrl_c_ends_the_search_with_what_it_has(tmp_path: Path) -> None:
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    result = quick("like-e2-8x8", steps=None, time=600, on_improve=Interrupt())
+    assert result.why == "interrupted" and result.board is not None and result.elapsed_s < 300
+    with pytest.raises(KeyboardInterrupt):
+        quick(
+            "like-e2-8x8",
+            steps=None,
+            time=600,
+            on_improve=Interrupt(),
+            raise_interrupt=True,
+            run_dir=tmp_path / "run",
+        )
+    assert json.loads((tmp_path / "run" / "best.json").read_text())["score"] > 50
+    assert handlers == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+
+def test_an_error_of_a_callback_ends_the_search_and_comes_out_after_everything_is_saved(tmp_path: Path) -> None:
+    def fails(found: lns.FoundBoard) -> None:
+        raise ZeroDivisionError("of the user")
+
+    with pytest.raises(ZeroDivisionError, match="of the user"):
+        quick(steps=None, time=600, on_improve=fails, run_dir=tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "best.json").read_text())["score"] > 0
+
+
+def test_solve_works_in_a_thread_and_with_an_executor_of_the_user() -> None:
+    results: list[Result] = []
+    thread = threading.Thread(target=lambda: results.append(quick()))
+    thread.start()
+    thread.join(300)
+    with ThreadPoolExecutor(1) as executor:
+        results.append(quick(executor=executor))
+    assert results[0].board == results[1].board == quick().board
+
+
+def test_a_script_without_the_guard_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import lns\nlns.solve('like-e2-4x4', time=5, progress=None)\n")
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300
+    )
+    assert ended.returncode != 0 and "if __name__ == '__main__':" in ended.stderr
+    script.write_text(
+        "import lns\nif __name__ == '__main__':\n    print(lns.solve('like-e2-4x4', time=5, progress=None).score)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=_environment(), timeout=300
+    )
+    assert ended.returncode == 0 and 18 <= int(ended.stdout) <= 24
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+class Bar:
+    """Stands in for the bar of `tqdm.auto`."""
+
+    shown: ClassVar[list[str]] = []
+
+    def __init__(self, total: int | None, **_: object) -> None:
+        self.total, self.n = total, 0
+
+    def set_description_str(self, line: str, refresh: bool) -> None:
+        Bar.shown.append(line)
+
+    def refresh(self) -> None: ...
+
+    def close(self) -> None:
+        Bar.shown.append("closed")
+
+
+def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tqdm.auto.tqdm", Bar)
+    monkeypatch.setattr(views, "_in_notebook", lambda: True)
+    quick(progress="auto")
+    assert Bar.shown[-1] == "closed" and "of 60" in Bar.shown[-2]
+
+
+def test_without_a_terminal_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    quick(progress="auto")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_plot_is_the_score_over_time() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    result = quick()
+    axes = result.plot()
+    assert list(axes.lines[0].get_ydata())[-1] == result.score and "60" in axes.get_ylabel()
+    assert result.plot(axes) is axes
