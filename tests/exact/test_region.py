@@ -416,7 +416,7 @@ def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() ->
 
 
 def test_identical_pieces_have_one_price() -> None:
-    """Two searches that place identical pieces in different orders find the same refill only if the prices are equal."""
+    """Two searches that place identical pieces in different orders find the same refill only if prices are equal."""
     different = 0
     for seed in range(4):
         puzzle, board = planted(seed, 6, 5, 5)
