@@ -7,8 +7,8 @@ import statistics
 from lns.params import Params, from_dict, to_dict
 from tuning.benchmark import BenchmarkRun, boards_per_hour, median_score
 
-WHOLE = "whole"
-OFF: dict[str, dict[str, dict[str, float]]] = {
+BASELINE = "whole"
+ABLATIONS: dict[str, dict[str, dict[str, float]]] = {
     "no beams": {"engine": {"beams": 0}},
     "no regions": {"windows": {"nodes": 0}},
     "no quota": {"construct": {"quota_scale": 0.0}},
@@ -23,8 +23,8 @@ OFF: dict[str, dict[str, dict[str, float]]] = {
 
 def variants(params: Params) -> dict[str, Params]:
     """``params`` as they are, and with each part off in turn; parts that they have off already are left out."""
-    found = {WHOLE: params}
-    for name, sections in OFF.items():
+    found = {BASELINE: params}
+    for name, sections in ABLATIONS.items():
         values = to_dict(params)
         for section, changes in sections.items():
             values[section].update(changes)
@@ -39,7 +39,7 @@ def table(runs: dict[str, list[BenchmarkRun]], workers: int, search_floor: int) 
 
     Boards only where they were counted (``search_floor`` not 0). A time is that of the runs which got there.
     """
-    goal = median_score(runs[WHOLE])
+    goal = median_score(runs[BASELINE])
     head = f"{'variant':<25} {'median':>6} {'best':>5} {'worst':>5} {f's to {goal}':>10} {'runs':>5}"
     lines = [head + (f" {f'boards >= {search_floor} a core-hour':>28}" if search_floor else "")]
     for name, made in runs.items():

@@ -18,20 +18,20 @@ from lns.main_engine import MainEngine
 from lns.params import Params, WindowsParams
 from lns.rng import random_state
 from lns.tabu.search import TabuSearch
-from tuning.cost_calibration import prices
+from tuning.cost_calibration import measure_costs
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns ladder`; if not there:
 SHIPPED = "like-e2-16x16"
 
 
-def figures() -> Iterator[tuple[str, str]]:
+def speed_figures() -> Iterator[tuple[str, str]]:
     """(what, figure), in turn."""
     puzzle = load_puzzle(str(REAL) if REAL.exists() else SHIPPED)
     yield "instance", puzzle.name
     yield "row scan, placements/s", f"{placements_per_second(puzzle.with_clues(()), 1_000_000_000) / 1e6:.1f} M"
     yield from construction(puzzle)
     yield from tabu(puzzle)
-    for what, price, here in prices(puzzle):
+    for what, price, here in measure_costs(puzzle):
         yield what, f"{here:.3g} nodes of construction; priced at {price:.3g}"
     for name, arguments in COMMANDS.items():
         yield f"{name}, whole process", f"{seconds_of(arguments):.2f} s"
@@ -95,7 +95,7 @@ def seconds_of(arguments: list[str], runs: int = 5) -> float:
 
 
 def main() -> None:
-    for what, figure in figures():
+    for what, figure in speed_figures():
         print(f"{what:<28} {figure}", flush=True)
 
 

@@ -58,7 +58,7 @@ class BenchmarkRun:
         return min((at for reached, at in self.reached.items() if reached >= score), default=None)
 
 
-def rows(data: Path, fresh: int) -> Iterator[tuple[str, Callable[[], Puzzle] | None]]:
+def benchmark_instances(data: Path, fresh: int) -> Iterator[tuple[str, Callable[[], Puzzle] | None]]:
     """(name, maker of the puzzle) of every row; None in place of the maker where the public data is not at ``data``.
 
     ``fresh``: seed of the first of the FRESH puzzles, the others follow.
@@ -76,9 +76,9 @@ def _member(seed: int) -> Puzzle:
     return family(FRESH_FAMILY)(seed).puzzle
 
 
-def select(names: list[str], data: Path, fresh: int) -> list[tuple[str, Callable[[], Puzzle] | None]]:
+def select_rows(names: list[str], data: Path, fresh: int) -> list[tuple[str, Callable[[], Puzzle] | None]]:
     """The rows called ``names`` (all when empty); raises InputError for an unknown one, or where its data is not."""
-    known = dict(rows(data, fresh))
+    known = dict(benchmark_instances(data, fresh))
     for name in names:
         if name not in known:
             raise InputError(f"the ladder has no row '{name}'; expected one of {', '.join(known)}")
@@ -87,7 +87,7 @@ def select(names: list[str], data: Path, fresh: int) -> list[tuple[str, Callable
     return [(name, known[name]) for name in names or known]
 
 
-def run(
+def run_benchmark(
     puzzle: Puzzle,
     params: Params,
     seed: int,
@@ -110,7 +110,7 @@ def run(
         peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
         for _, find in search.pop_boards():
             if find.score >= search.min_score:  # new bests come too
-                count(distinct_boards, scores, find.board.placements, find.score)
+                count_board(distinct_boards, scores, find.board.placements, find.score)
 
     search.run(seconds, puzzle.max_score, on_report)
     elapsed = search.elapsed
@@ -121,7 +121,7 @@ def run(
     return BenchmarkRun(seed, search.best_score, reached, boards, rate, elapsed, memory)
 
 
-def count(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:
+def count_board(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:
     """Count a board for its family by the best of them; ``scores``: of each family."""
     family = distinct_boards.find(placements)
     if family is None:
@@ -132,7 +132,7 @@ def count(distinct_boards: DistinctBoards, scores: list[int], placements: IntArr
         scores[family] = score
 
 
-def summary(
+def table_row(
     name: str, puzzle: Puzzle, runs: list[BenchmarkRun], seconds: float, workers: int, note: str
 ) -> dict[str, object]:
     """The row of the table."""
@@ -166,7 +166,7 @@ def core_hours(runs: list[BenchmarkRun], workers: int) -> float:
     return sum(one.seconds for one in runs) * workers / 3600
 
 
-def rates(runs: list[BenchmarkRun], workers: int) -> dict[int, float]:
+def boards_by_score(runs: list[BenchmarkRun], workers: int) -> dict[int, float]:
     """Score -> boards of at least that score from different prefixes, per core-hour."""
     scores = sorted({score for one in runs for score in one.boards})
     return {least: boards_per_hour(runs, workers, least) for least in scores}
@@ -179,7 +179,7 @@ def boards_per_hour(runs: list[BenchmarkRun], workers: int, least: int) -> float
 
 
 def check_table(path: Path) -> None:
-    """Raises InputError where `append` could not add a row: said before the runs, not after them."""
+    """Raises InputError where `append_to_table` could not add a row: said before the runs, not after them."""
     if not path.parent.is_dir():
         raise InputError("no such directory; expected one that exists, for the table", path.parent)
     if not path.exists():
@@ -193,6 +193,6 @@ def check_table(path: Path) -> None:
         raise InputError(f"nothing can be added to this table: {error.strerror}", path) from None
 
 
-def append(path: Path, row: dict[str, object]) -> None:
+def append_to_table(path: Path, row: dict[str, object]) -> None:
     """Add a row to the table under version control."""
     append_row(path, FIELDS, row)

@@ -13,16 +13,15 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import rotate_board, rotate_puzzle
 from lns import params as parameters
 from lns.engines import construction_only
 from lns.estimate import Tally
 from lns.main_engine import MainEngine
-from lns.orientation import best_quarter_turns, island_views, prefix_partition
+from lns.orientation import Orientation
 from lns.params import Params
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
@@ -32,7 +31,7 @@ ABOVE = 2
 
 
 @dataclass(frozen=True)
-class Count:
+class BoardCounts:
     """Of one island of a seed. ``distinct_boards``: of boards of at least each score from ``best`` - BELOW;
     ``boards``: those
     that are the first of a family, with their scores; ``nodes``: what its work took (`Statistics.effort`);
@@ -54,18 +53,13 @@ class Count:
         return f"seed {name:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
 
-def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1) -> Count:
+def count_boards(
+    puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1
+) -> BoardCounts:
     """Families of boards that one island makes of ``puzzle`` in so many nodes, as if it had a board of ``best``."""
-    turns, lot, views = (
-        best_quarter_turns(puzzle, island),
-        prefix_partition(island, islands),
-        island_views(puzzle, island),
-    )
-    puzzle = rotate_puzzle(puzzle, turns)
-    scores = _scores(puzzle, best)
-    params = construction_only(params)
-    params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
-    search = MainEngine(puzzle, params, seed, island, lot, views)
+    orientation = Orientation.of_island(puzzle, island, islands)
+    puzzle, scores = orientation.puzzle, _scores(puzzle, best)
+    search = MainEngine(puzzle, construction_only(params), seed, island, orientation.partition, orientation.views)
     while search.best is None:
         search.step(puzzle.max_score)
     search.pop_boards()
@@ -73,13 +67,12 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
     boards = []
     began = time.process_time()
     while search.statistics.node_equivalents < nodes:
-        search.best_score = best  # whatever it has found: the aim stays
-        search.step(puzzle.max_score)
+        search.step(puzzle.max_score, floor=max(1, scores[0]), wanted=best + 1)
         for find in search.pop_boards():
             if _is_new(find.board.placements, find.score, tallies):
-                boards.append((rotate_board(find.board, -turns).placements, find.score))
+                boards.append((orientation.from_engine(find.board).placements, find.score))
     work = sum(arm.node_equivalents for arm in search.bandit.arms) or 1.0
-    return Count(
+    return BoardCounts(
         seed,
         island,
         tuple(tally.count for tally in tallies.values()),
@@ -103,7 +96,7 @@ def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool
     return before != [tally.count for tally in tallies.values()]
 
 
-def together(puzzle: Puzzle, best: int, counts: Sequence[Count]) -> list[int]:
+def combined_counts(puzzle: Puzzle, best: int, counts: Sequence[BoardCounts]) -> list[int]:
     """Families of all islands of one seed, by score; those of a single one are its own."""
     if len(counts) == 1:
         return list(counts[0].distinct_boards)
@@ -148,7 +141,7 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
     with WorkerPool(args.workers) as pool:
         jobs = [
-            pool.submit(count, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
+            pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
             for seed in range(1, args.seeds + 1)
             for island in range(args.islands)
         ]
@@ -158,7 +151,7 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
             print(counts[-1], flush=True)
     nodes = sum(one.nodes for one in counts)
     runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
-    total = [sum(column) for column in zip(*(together(puzzle, args.best, run) for run in runs), strict=True)]
+    total = [sum(column) for column in zip(*(combined_counts(puzzle, args.best, run) for run in runs), strict=True)]
     print(f"{'all':<9} {' '.join(f'{one:6}' for one in total)}   in {nodes:.3g} nodes")
 
 

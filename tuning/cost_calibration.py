@@ -29,22 +29,22 @@ from lns_support.jit import flat_kernel
 TIGHT, LOOSE = 0, 4  # mismatches that a tail is allowed: it is hardly begun, or searched
 
 
-def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterator[tuple[str, float, float]]:
+def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterator[tuple[str, float, float]]:
     """(what, its price, what it takes here), both in nodes. ``nodes``: of construction; ``again``: times each tail."""
     params = replace(Params(), windows=WindowsParams(nodes=0))
     search = MainEngine(puzzle, params, 1, 0)
     while search.constructor is None or search.constructor.no_prefix_found:
         search.step(puzzle.max_score)
     built = search.constructor
-    _finish(built, 1, TIGHT, 1)  # compiles
-    alone, tight, loose = (_finish(built, nodes, *how) for how in ((TIGHT, 0), (TIGHT, again), (LOOSE, again)))
+    _time_tails(built, 1, TIGHT, 1)  # compiles
+    alone, tight, loose = (_time_tails(built, nodes, *how) for how in ((TIGHT, 0), (TIGHT, again), (LOOSE, again)))
     node = alone[0] / alone[1]
     tails, placements = again * max(1, tight[2]), max(1, loose[3] - tight[3])
     yield "an exact tail's set-up", node_equivalents.TAIL_SETUP, (tight[0] - alone[0]) / tails / node
     yield "a placement of one", node_equivalents.TAIL_NODE, (loose[0] - tight[0]) / placements / node
 
-    begin_endgames(built, 1, 1)  # compiles
-    seconds, begun = begin_endgames(built, again, again)
+    time_endgames(built, 1, 1)  # compiles
+    seconds, begun = time_endgames(built, again, again)
     yield "an endgame's beginning", node_equivalents.ENDGAME_SETUP, seconds / begun / node
 
     beam = BeamEngine(puzzle, params, random_state(1))
@@ -76,7 +76,7 @@ def _seconds(run: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[float, int, int, int]:
+def _time_tails(built: Constructor, nodes: int, room: int, again: int) -> tuple[float, int, int, int]:
     """(seconds, nodes, prefixes, placements of tails); ``built`` stands where it stood before."""
     state, before = built.state(), built.nodes
     began = time.process_time()
@@ -86,7 +86,7 @@ def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[floa
     return seconds, made, prefixes, placements
 
 
-def begin_endgames(built: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
+def time_endgames(built: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
     """(seconds, beginnings) of endgames behind the next so many stems, as often as ``rounds`` say; as above."""
     state, prefix, plan = built.state(), built.prefix, built.plan.prefix
     if prefix.scalars[0] > plan.endgame_start:

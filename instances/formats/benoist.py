@@ -1,7 +1,8 @@
-"""Seed 004's text (Benoist): size, colours, hints, then one piece a line. Square boards, with clues.
+"""Benoist's text format, which Cuvillier & Szymkowiak 2010 use: square boards, with clues.
 
-``size``; ``num_colors``; ``num_hints``; the hints ``row column id rotation``, all from 1 (rotation r = r-1 clockwise
-quarter turns); then size*size lines ``top right bottom left``, 0 = rim.
+Lines: the size; the number of colours; the number of hints; for each hint ``row column piece rotation``, all counted
+from 1 (rotation 1 is unturned, the others are clockwise); for each of the size * size pieces ``top right bottom left``,
+0 = rim.
 """
 
 from __future__ import annotations
@@ -51,4 +52,4 @@ def write(target: Target) -> str:
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-FORMAT = Format("benoist", "puzzle", "text of seed 004: size, colours, hints, pieces", looks_like, read, write)
+FORMAT = Format("benoist", "puzzle", "text of Benoist: size, colours, hints, pieces", looks_like, read, write)

@@ -143,7 +143,7 @@ def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
         assert len(set(firsts)) == 4
     all_clued = plain.with_clues([Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in range(25)])
     few_left = Constructor(all_clued, ConstructParams(), schedule, random_state(5), (1, 4))
-    assert few_left.plan.partition_depth == 0
+    assert few_left.plan.prefix.partition_depth == 0
 
 
 def test_no_more_keys_are_left_than_there_is_room_for():

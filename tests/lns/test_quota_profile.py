@@ -98,15 +98,13 @@ def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     whole, _ = count_children(puzzle, order, favoured, 40)
     _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, PREFIXES_PER_STRATUM)
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", looks // 4)
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", looks // 4)
     less, reached = count_children(puzzle, order, favoured, 40)
     assert reached == 40 and PREFIXES_PER_STRATUM / 5 < less.parents.max() / SAMPLES < PREFIXES_PER_STRATUM / 3
     assert less.children.sum() < 0.3 * whole.children.sum()
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", 1)
-    assert (
-        count_children(puzzle, order, favoured, 40)[0].parents.max()
-        == SAMPLES * stratified_population.MIN_PREFIXES_PER_STRATUM
-    )
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", 1)
+    fewest = SAMPLES * stratified_population.MIN_PREFIXES_PER_STRATUM
+    assert count_children(puzzle, order, favoured, 40)[0].parents.max() == fewest
 
 
 def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():

@@ -8,11 +8,13 @@ import numpy as np
 
 from tuning import validate
 from tuning.objective import Trace
-from tuning.plan import Wish
+from tuning.plan import StudyRequest
 from tuning.study import open_study
-from tuning.worker import Worker, search
+from tuning.worker import Worker, search_task
 
-WISH = Wish(family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3, command="lns tune --family like-e2:6x6")
+REQUEST = StudyRequest(
+    family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3, command="lns tune --family like-e2:6x6"
+)
 
 
 class MadeUp:
@@ -25,10 +27,10 @@ class MadeUp:
     def _draw(self, params, pair, mean):
         chance = np.random.default_rng([pair.seed, zlib.crc32(repr(params).encode())])
         score = round(mean + chance.normal())
-        self.rises = ((score - 2, int(chance.integers(500))), (score, int(chance.integers(500, 1000))))
+        self.best_scores = ((score - 2, int(chance.integers(500))), (score, int(chance.integers(500, 1000))))
 
     def advance(self, budget, stop):
-        return Trace(self.rises, budget, False, 0.001)
+        return Trace(self.best_scores, budget, False, 0.001)
 
 
 class Flat(MadeUp):
@@ -38,15 +40,15 @@ class Flat(MadeUp):
         self._draw(params, pair, 40)
 
 
-def searched(path, trials, wish=WISH):
-    open_study(path, wish)
-    search(path, 0, trials)
-    return open_study(path, Wish())
+def searched(path, trials, request=REQUEST):
+    open_study(path, request)
+    search_task(path, 0, trials)
+    return open_study(path, StudyRequest())
 
 
 def validated(study):
     worker = Worker(study)
-    for params, index in validate.missing(study, validate.choose(study)):
+    for params, index in validate.missing_runs(study, validate.choose_candidates(study)):
         worker.trace(params, study.held_out[index], study.plan.nodes)
     found = validate.conclude(study)
     validate.write_best(study, found)

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     params = parameters.load(args.params) if args.params else parameters.Params()
     fresh = random.randint(*FRESH_SEEDS) if args.fresh is None else args.fresh
     rows: list[dict[str, Any]] = []
-    selected = benchmark.select(args.rows, args.data, fresh)
+    selected = benchmark.select_rows(args.rows, args.data, fresh)
     try:
         with signal_handler(exit_on_signal):
             for name, puzzle_of in selected:
@@ -96,17 +96,17 @@ def _rows(name: str, puzzle: Puzzle, params: Params, note: str, args: argparse.N
     from tuning import ablate, benchmark
 
     rows = []
-    runs = _measure(name, puzzle, ablate.variants(params) if args.ablate else {ablate.WHOLE: params}, args)
+    runs = _measure(name, puzzle, ablate.variants(params) if args.ablate else {ablate.BASELINE: params}, args)
     for variant, made in runs.items():
         notes = (
             f"engine {args.engine}" if args.engine != "auto" else "",
-            variant if variant != ablate.WHOLE else "",
+            variant if variant != ablate.BASELINE else "",
             f"seeds from {args.first_seed} on" if args.first_seed != 1 else "",
             note,
             args.note,
         )
-        row = benchmark.summary(name, puzzle, made, args.time, args.workers, "; ".join(filter(None, notes)))
-        rates = benchmark.rates(made, args.workers)
+        row = benchmark.table_row(name, puzzle, made, args.time, args.workers, "; ".join(filter(None, notes)))
+        rates = benchmark.boards_by_score(made, args.workers)
         rows.append({**row, "scores": [one.score for one in made], "boards_per_core_hour": rates})
         if not args.json:
             print(_line(row, args.engine))
@@ -114,7 +114,7 @@ def _rows(name: str, puzzle: Puzzle, params: Params, note: str, args: argparse.N
             for score, rate in rates.items():
                 print(f"  boards of at least {score} per core-hour: {rate:,} (in {hours:.3g} core-hours)")
         if args.table:
-            benchmark.append(args.table, row)
+            benchmark.append_to_table(args.table, row)
     if args.ablate and not args.json:
         print("\n".join(["", name, *ablate.table(runs, args.workers, args.min_score), ""]))
     return rows
@@ -129,7 +129,7 @@ def _measure(
     runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in variants}
     for seed in range(args.first_seed, args.first_seed + args.seeds):
         for variant, params in variants.items():
-            one = benchmark.run(puzzle, params, seed, args.time, args.workers, args.min_score, args.engine)
+            one = benchmark.run_benchmark(puzzle, params, seed, args.time, args.workers, args.min_score, args.engine)
             runs[variant].append(one)
             label = f"{name}, {variant}," if args.ablate else name
             reached = ", ".join(f"{score} at {at:.1f} s" for score, at in list(one.reached.items())[-4:])

@@ -16,7 +16,7 @@ from lns_support.errors import InputError
 from tuning import SAMPLERS
 
 if TYPE_CHECKING:
-    from tuning.plan import Wish
+    from tuning.plan import StudyRequest
     from tuning.session import StudyProgress, TuningSession
     from tuning.study import Study
     from tuning.validate import Conclusion
@@ -72,13 +72,13 @@ def run(args: argparse.Namespace) -> int:
     if args.time is None and args.trials is None:
         args.time = 3600.0
     from lns.terminal.progress import logging_to
-    from tuning.plan import SETTINGS
+    from tuning.plan import STUDY_FILE
     from tuning.study import open_study
 
-    if args.report and not (args.study / SETTINGS).exists():
+    if args.report and not (args.study / STUDY_FILE).exists():
         raise InputError("no study is here; expected one that `lns tune` began", args.study)
     with logging_to(None, quiet=args.quiet):
-        study = open_study(args.study, _wish(args), reading=args.report)
+        study = open_study(args.study, _request(args), reading=args.report)
         if args.report:
             return _finish(study, args, None)
         log.info(
@@ -120,11 +120,11 @@ def _search(study: Study, args: argparse.Namespace) -> tuple[TuningSession, int]
     return session, ended_by
 
 
-def _wish(args: argparse.Namespace) -> Wish:
+def _request(args: argparse.Namespace) -> StudyRequest:
     from lns import params as parameters
-    from tuning.plan import Wish
+    from tuning.plan import StudyRequest
 
-    return Wish(
+    return StudyRequest(
         instances=tuple(args.instances),
         family=args.family,
         engine=args.engine,
@@ -150,27 +150,27 @@ def _finish(study: Study, args: argparse.Namespace, session: TuningSession | Non
     from lns_support.files import atomic_write
     from lns_support.version import __version__
     from tuning import report, validate
-    from tuning.study import REPORT
+    from tuning.study import REPORT_FILE
 
     found = validate.conclude(study)
     if session is not None:
         validate.write_best(study, found)
-    atomic_write(study.path / REPORT, report.page(study, found, f"{utc_now()}, lns {__version__}"))
+    atomic_write(study.path / REPORT_FILE, report.html_page(study, found, f"{utc_now()}, lns {__version__}"))
     overhead = None if session is None else session.overhead
     if args.json:
         print_json(_outcome(study, found, overhead))
     else:
         print("\n".join(report.summary(study, found, overhead)))
-        print(f"report        {study.path / REPORT}")
+        print(f"report        {study.path / REPORT_FILE}")
     sys.stdout.flush()
-    return DONE if validate.best_file(study, found) else ANSWER_IS_NO
+    return DONE if validate.written_best(study, found) else ANSWER_IS_NO
 
 
 def _outcome(study: Study, found: Conclusion, overhead: float | None) -> dict[str, Any]:
     from tuning import report, validate
-    from tuning.study import FINISHED, REPORT
+    from tuning.study import FINISHED, REPORT_FILE
 
-    agreed, best = report.agreement(study), validate.best_file(study, found)
+    agreed, best = report.agreement(study), validate.written_best(study, found)
     return {
         "study": str(study.path),
         "trials": len(study.trials(*FINISHED)),
@@ -184,5 +184,5 @@ def _outcome(study: Study, found: Conclusion, overhead: float | None) -> dict[st
         "rank_correlation": agreed.correlation if agreed.correlation == agreed.correlation else None,
         "importance": report.importance(study),
         "overhead": overhead,
-        "report": str(study.path / REPORT),
+        "report": str(study.path / REPORT_FILE),
     }  # fmt: skip
