@@ -52,7 +52,8 @@ def make_engine(
     Raises
     ------
     InputError
-        If ``name`` is not in `ENGINES`, an operator is not known, or the engine cannot take the puzzle (too many colours, for instance).
+        If ``name`` is not in `ENGINES`, an operator is not known, or the engine cannot take the puzzle (too many
+        colours, for instance).
     """
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
