@@ -46,7 +46,7 @@ log = logging.getLogger("lns")
 DEFAULT_SECONDS = 60.0
 Pins = str | Iterable[int]
 OnImprove = Callable[[FoundBoard], object]
-Progress = str | ProgressView | None
+Progress = str | bool | ProgressView | None
 
 
 def solve(
@@ -106,8 +106,9 @@ def solve(
         Seconds between two checkpoints of a run directory.
     on_improve : callable, optional
         Called with each new best (a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
-    progress : {"auto", "terminal", "notebook", "none"}, ProgressView or None
-        How to show where the search is. ``"auto"``: a bar of tqdm in a notebook, a line on a terminal, else nothing.
+    progress : {"auto", "terminal", "notebook", "none"}, bool or ProgressView
+        How to show where the search is; False: not at all. ``"auto"``: a bar of tqdm in a notebook, a line on a
+        terminal, else nothing.
     raise_interrupt : bool
         Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt; by default the result is
         returned.
