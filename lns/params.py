@@ -234,7 +234,7 @@ class NeighbourhoodsParams(Component):
         log=True,
         tune=(10**7, 10**10),
     )
-    memory: float = option(
+    half_life: float = option(
         20_000_000.0, "nodes after which an operator's record counts half", 1e3, 1e15, log=True, tune=(1e6, 1e9)
     )
     slack: int = option(
@@ -242,8 +242,8 @@ class NeighbourhoodsParams(Component):
         tune=(0, 3),
     )  # fmt: skip
     elites: int = option(8, "most elites", 1, 1000, log=True, tune=(2, 64))
-    apart: int = option(20, "cells in which two elites differ at least", 1, 4096, log=True, tune=(5, 100))
-    fresh: float = option(
+    elite_distance: int = option(20, "cells in which two elites differ at least", 1, 4096, log=True, tune=(5, 100))
+    new_beam_share: float = option(
         0.3, "share of the changes of board that begin with a new beam, once there are enough elites", 0.0, 1.0,
         tune=True,
     )  # fmt: skip
