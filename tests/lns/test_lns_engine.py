@@ -81,9 +81,9 @@ def test_a_stuck_line_gives_way_to_beams_and_elites():
     engine = engine_for(puzzle, patience=1000)
     begun = []
     for _ in range(40):
-        before = engine.statistics.beam_nodes, engine.quiet
+        before = engine.statistics.beam_nodes, engine.idle_nodes
         engine.step(puzzle.max_score)
-        if engine.quiet == 0 and before[1] > 1000:
+        if engine.idle_nodes == 0 and before[1] > 1000:
             begun.append(engine.statistics.beam_nodes > before[0])
     assert begun[:2] == [True, True], "while the pool has room"
     assert True in begun[2:] and False in begun[2:]
