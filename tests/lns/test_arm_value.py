@@ -1,352 +1,237 @@
-"""Which arm is searched next and which shuffle is cut short, by what the arms are worth; counts are made up."""
+"""The bandit's policy: on a simulated instance with known rates (`tests.lns.simulated_bandit`), and its invariants."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from instances.formats import load_puzzle
 from instances.symmetry import IDENTITY_VIEW, View
-from lns.construct.arm_value import (
-    BEST_COLOURS_WEIGHT,
-    MAX_EXTRA_HALF_EDGES,
-    OTHER_VIEW_DISCOUNT,
-    RATE_PER_HALF_EDGE,
-    arm_rates,
-    prior_rate_factor,
-)
-from lns.construct.constructor import Constructor
-from lns.construct.packed_candidate import MAX_BREAKS
-from lns.construct.quota_arm import ALL, RATE_FACTOR_PER_EXTRA_BREAK, expected_boards
-from lns.construct.quota_bandit import ABANDON_RATIO, COARSE_SCALES, COLOUR_SETS, SCALE_STEP, QuotaBandit
+from lns.construct.arm_value import arm_rates
+from lns.construct.quota_arm import ALL, RATE_FACTOR_PER_EXTRA_BREAK
+from lns.construct.quota_bandit import MIN_RESTART_SHARE, SCALE_STEP, QuotaBandit
 from lns.construct.schedule import BreakSchedule
 from lns.main_engine import MainEngine
 from lns.params import ConstructParams, from_dict
 from lns.rng import random_state
+from tests.lns.simulated_bandit import (
+    BOARDS,
+    BREAKS,
+    PARAMS,
+    VIEWS,
+    FirstArmOnly,
+    NoveltyBlind,
+    UniformlyRandom,
+    World,
+    bandit_of,
+    simulate,
+    use_simulated_instance,
+)
+
+SEEDS = range(4)
+ENDLESS = 1e9  # frontier prefixes that never run out
 
 
-def test_a_arm_that_flows_is_not_left_for_one_that_does_not():
-    """By hand-made counts: the best arm is searched on, one above it gets its chance first."""
-    puzzle = load_puzzle("like-e2-8x8")
-    arms = QuotaBandit(puzzle, ConstructParams(population=100, restart_nodes=1000), random_state(1))
-    arms.tail_outcomes[0] = 10**6  # every tail fits
-    for percent in COARSE_SCALES[:3]:
-        arms.add_arm(percent)
-    for arm, boards, work in zip(arms.arms, (0, 500, 100), (500.0, 900.0, 900.0), strict=True):
-        arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0], arm.node_equivalents = boards, boards, work
-    assert arms._choose_arm(10) == 0, "little is known of the highest yet"
-    for arm in arms.arms:
-        arm.node_equivalents = 1e5
-    new = arms._choose_arm(10)
-    assert arms.arms[new].scale_percent == 97.5, "the best is known well: one between it and the barren one above it"
-    arms.arms[new].node_equivalents = 1e5
-    assert arms._choose_arm(10) == 2, "that one is barren too, and nothing else is left between them"
-    arms.arms[2].keys_seen, arms.arms[2].keys_new = 99, 29
-    new = arms._choose_arm(10)
-    assert arms.arms[new].scale_percent == 94.5, "the best meets little that is new; below it is more"
-    arms.arms[new].node_equivalents = 1e5
-    arms.arms[2].keys_seen = arms.arms[2].keys_new = 0
-    assert arms._choose_arm(10) == 2
-    arms.arms[-1].prefixes_by_breaks[ALL, 10] = 100_000
-    new = arms._choose_arm(10)
-    assert arms.arms[new].scale_percent == 92.5
-    arms.arms[new].node_equivalents = 1e5
-    new = arms._choose_arm(10)
-    assert arms.arms[new].scale_percent == 85, "the lowest is best: one lower is tried"
+def finds_the_best_scale(policy: type[QuotaBandit], limit: int, seed: int) -> bool:
+    """Within 150 restarts, at the cost of at most 9 long ones; of the nodes behind them 95% are in the best arm."""
+    world = World(seed, limit, ENDLESS, lambda view, colour_set: 1.0)
+    simulate(bandit_of(policy, seed), world, 200)
+    poor = sum(nodes for nodes, rate in zip(world.nodes, world.rates, strict=True) if rate < 0.4)
+    return world.wasted(below=0.9, first=150) < 0.05 and poor <= 9 * PARAMS.restart_nodes
 
 
-def test_a_shuffle_ends_where_another_height_is_worth_far_more(monkeypatch):
-    """By hand-made counts: a height ends soon if it is known to be far worse, and no other colours end it."""
-    puzzle = load_puzzle("like-e2-10x10")
-    arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.5), random_state(1))
-    built = Constructor(puzzle, arms.params, arms.choose_schedule(20), random_state(2))
-    while built.no_prefix_found or built.nodes_since_restart < 1_000_000:
-        built.run(200_000, puzzle.max_score)
-        if built.restart_due:
-            built.restart(built.schedule)
-    arms.params = replace(arms.params, restart_nodes=int(8 * built.nodes_since_restart))
-    now = arms.arms[arms.current]
-    assert not arms.should_abandon(built, 20), "there is no other one"
-    other = arms.add_arm(90)
-    rival = arms.arms[other]
-    arms.current = arms.arms.index(now)
-    mine = (
-        expected_boards(built.prefixes_by_breaks, arms._tail_probabilities(built.tail_outcomes), 20)[-1]
-        / built.node_equivalents_since_restart
+@pytest.mark.parametrize("limit", [41, 37, 29])  # half-edges; a scale of 100% needs 40
+def test_the_best_scale_is_found_and_kept(monkeypatch, limit):
+    use_simulated_instance(monkeypatch)
+    assert all(finds_the_best_scale(QuotaBandit, limit, seed) for seed in SEEDS)
+
+
+@pytest.mark.parametrize("policy", [FirstArmOnly, UniformlyRandom])
+def test_a_broken_policy_does_not_find_the_best_scale(monkeypatch, policy):
+    use_simulated_instance(monkeypatch)
+    assert not any(finds_the_best_scale(policy, 37, seed) for seed in SEEDS)
+
+
+def leaves_exhausted_arms(policy: type[QuotaBandit], seed: int) -> bool:
+    """The best arms have 100 frontier keys each: more than 60 new boards a long restart, few nodes where all is old."""
+    world = World(seed, 37, 100, lambda view, colour_set: 1.0)
+    simulate(bandit_of(policy, seed, VIEWS), world, 150)
+    nodes, fresh = np.array(world.nodes), np.array(world.fresh)
+    new_boards = world.new_boards / nodes.sum() * PARAMS.restart_nodes
+    return bool(new_boards > 0.15 * BOARDS and nodes[fresh < 0.2].sum() < 0.25 * nodes.sum())
+
+
+def test_an_arm_whose_frontier_prefixes_are_exhausted_is_left_for_other_arms(monkeypatch):
+    use_simulated_instance(monkeypatch)
+    assert all(leaves_exhausted_arms(QuotaBandit, seed) for seed in SEEDS)
+
+
+@pytest.mark.parametrize("policy", [FirstArmOnly, UniformlyRandom, NoveltyBlind])
+def test_a_broken_policy_stays_in_exhausted_arms_or_finds_little(monkeypatch, policy):
+    use_simulated_instance(monkeypatch)
+    assert not any(leaves_exhausted_arms(policy, seed) for seed in SEEDS)
+
+
+def wastes_little_on_poor_views(policy: type[QuotaBandit], seed: int) -> bool:
+    """The best arm runs out, and other views have a fiftieth of its rate: they get less than 40% of the nodes."""
+    world = World(seed, 37, 150, lambda view, colour_set: 0.02 if view else 1.0)
+    simulate(bandit_of(policy, seed, VIEWS), world, 150)
+    new_boards = world.new_boards / sum(world.nodes) * PARAMS.restart_nodes
+    return new_boards > 0.12 * BOARDS and world.wasted(below=0.021) < 0.4
+
+
+def test_views_that_are_far_worse_get_few_nodes(monkeypatch):
+    use_simulated_instance(monkeypatch)
+    assert all(wastes_little_on_poor_views(QuotaBandit, seed) for seed in SEEDS)
+    assert not any(
+        wastes_little_on_poor_views(policy, seed) for policy in (FirstArmOnly, UniformlyRandom) for seed in SEEDS
     )
-    rival.node_equivalents = float(10**9)
-    monkeypatch.setattr("lns.construct.quota_bandit.PRIOR_RESTARTS", 0.0)
-    monkeypatch.setattr("lns.construct.quota_bandit.PRIOR_SHARE", 0.0)
-    for share, ends in ((0.9 * ABANDON_RATIO, True), (1.1 * ABANDON_RATIO, False)):
-        boards = rival.novelty_rate * mine / share * rival.node_equivalents
-        rival.prefixes_by_breaks[ALL] = (
-            boards
-            / expected_boards(np.eye(MAX_BREAKS)[0], arms._tail_probabilities(built.tail_outcomes), 20)[-1]
-            * np.eye(MAX_BREAKS)[0]
-        )
-        assert arms.should_abandon(built, 20) is ends
-    rival.prefixes_by_breaks[ALL] *= 100
-    assert arms.should_abandon(built, 20)
-    arms.params = replace(arms.params, restart_nodes=8 * built.nodes_since_restart + 8)
-    assert not arms.should_abandon(built, 20), "it is too early to tell"
-    arms.params = replace(arms.params, restart_nodes=1000)
-    rival.view = 1
-    assert arms.should_abandon(built, 20), "from whatever side"
-    rival.colour_set = 1
-    assert not arms.should_abandon(built, 20), "other colours are for `_best_or_new`"
 
 
-def test_shuffles_are_told_what_their_colours_were_searched(monkeypatch):
-    arms = made_up((100, 95), (500, 400), 1e5, (IDENTITY_VIEW, View(0, True)))
-    for work, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
-        new = arms.add_arm(*other)
-        arms.arms[new].node_equivalents = work
-    for arms.current, work in ((0, 200_000), (1, 200_000), (2, 7), (3, 8)):
-        assert arms.nodes_before == work
-    quick = from_dict(
-        {"construct": {"restart_nodes": 100_000, "restart_nodes_without_prefix": 1000, "population": 100}}
-    )
-    search = MainEngine(load_puzzle("like-e2-8x8"), quick, 1, 0)
-    while (built := search.constructor) is None:
-        search.step(112)
-    told, begin = [], built.restart
-
-    def noted(schedule: BreakSchedule, before: int) -> None:
-        told.append((before, search.bandit.nodes_before))
-        begin(schedule, before)
-
-    monkeypatch.setattr(built, "restart", noted)
-    while len(told) < 5:
-        search.step(112)
-    assert all(before == work for before, work in told) and told[0][0] > 0
+def abandoned(bandit: QuotaBandit, world: World, arm: int, share: float) -> float:
+    """Share of the restarts of ``arm`` that are abandoned after ``share`` of their nodes."""
+    bandit.current = arm
+    schedule = bandit.schedule()
+    restarts = [world.restart(bandit.arms[arm], schedule, share) for _ in range(100)]
+    return float(np.mean([bandit.should_abandon(restart, BREAKS) for restart in restarts]))  # type: ignore[arg-type]
 
 
-def test_above_a_arm_that_is_the_highest_and_the_best_one_is_tried():
-    puzzle = load_puzzle("like-e2-8x8")
-    arms = QuotaBandit(puzzle, ConstructParams(population=100, restart_nodes=1000), random_state(1))
-    arms.tail_outcomes[0] = 10**6
-    for percent in COARSE_SCALES[:2]:
-        arms.add_arm(percent)
-    for arm, boards in zip(arms.arms, (500, 100), strict=True):
-        arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0], arm.node_equivalents = boards, boards, 1e5
-    assert arms._choose_arm(10) == 0 and arms.arms[0].scale_percent == 102, "101% is no half-edge more"
-    assert arms._choose_arm(10) == 0, "it is given time"
-    arms.arms[0].node_equivalents = 1e6
-    assert arms._choose_arm(10) == 1
-    assert [arm.scale_percent for arm in arms.arms] == [102, 100, 95]
+def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(monkeypatch):
+    use_simulated_instance(monkeypatch)
+    for seed in SEEDS:
+        world = World(seed, 37, ENDLESS, lambda view, colour_set: 1.0, failures=0.0)
+        bandit = bandit_of(QuotaBandit, seed)
+        simulate(bandit, world, 60)
+        for half_edges in (31, 37):
+            wanted = 2.5 * half_edges
+            if wanted not in [arm.scale_percent for arm in bandit.arms]:
+                bandit.add_arm(wanted)
+        scales = [arm.scale_percent for arm in bandit.arms]
+        worse, best = scales.index(2.5 * 31), scales.index(2.5 * 37)
+        for _ in range(4):  # the worse one is known by now
+            bandit.current = worse
+            bandit.learn(world.restart(bandit.arms[worse], bandit.schedule()))  # type: ignore[arg-type]
+        assert abandoned(bandit, world, worse, MIN_RESTART_SHARE) > 0.9
+        assert abandoned(bandit, world, best, MIN_RESTART_SHARE) < 0.1
+        assert abandoned(bandit, world, worse, 0.9 * MIN_RESTART_SHARE) == 0, "it is too early to tell"
+        for arm in bandit.arms:
+            arm.view = int(arm is not bandit.arms[worse])
+        assert abandoned(bandit, world, worse, MIN_RESTART_SHARE) > 0.9, "another view of the same colours counts"
+        for arm in bandit.arms:
+            arm.colour_set = int(arm is not bandit.arms[worse])
+        assert abandoned(bandit, world, worse, MIN_RESTART_SHARE) == 0, "arms of other colours end no restart"
 
 
-def made_up(
-    percents: tuple[float, ...], boards: tuple[int, ...], work: float, views: Sequence[View] = (IDENTITY_VIEW,)
+def known_arms(
+    scales: tuple[float, ...], boards: tuple[int, ...], cost: float, views: Sequence[View] = (IDENTITY_VIEW,)
 ) -> QuotaBandit:
-    """Courses whose shuffles made so many boards each in so much work."""
-    puzzle, params = load_puzzle("like-e2-8x8"), ConstructParams(population=100, restart_nodes=1000)
-    arms = QuotaBandit(puzzle, params, random_state(1), views)
-    arms.tail_outcomes[0] = 10**6  # every tail fits
-    for percent in percents:
-        arms.add_arm(percent)
-    for arm, found in zip(arms.arms, boards, strict=True):
-        arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0], arm.node_equivalents = found, found, work
-    return arms
+    """A bandit on a real instance whose arms have made ``boards`` boards each for ``cost`` nodes."""
+    bandit = QuotaBandit(load_puzzle("like-e2-8x8"), PARAMS, random_state(1), views)
+    bandit.tail_outcomes[0] = 10**6  # every tail ends without a mismatch
+    for scale in scales:
+        bandit.add_arm(scale)
+    for arm, made in zip(bandit.arms, boards, strict=True):
+        arm.prefixes_by_breaks[ALL, BREAKS], arm.child_counts[0, 0], arm.node_equivalents = made, made, cost
+    return bandit
+
+
+def rates_of(bandit: QuotaBandit) -> list[float]:
+    """The expected rate of each arm."""
+    rates: list[float] = arm_rates(bandit._evidence(bandit.boards(BREAKS), bandit._costs()))[0].tolist()
+    return rates
+
+
+def test_a_rate_is_shrunk_from_the_prior_to_what_is_observed():
+    bandit = known_arms((101, 100), (0, 500), 1e7)
+    unknown, best = bandit.arms
+    observed = bandit.boards(BREAKS)[1] / best.node_equivalents
+    assert rates_of(bandit)[1] == pytest.approx(observed, rel=0.1)
+    rates = []
+    for unknown.node_equivalents in (0.0, 1e5, 1e6, 1e9):
+        rates.append(rates_of(bandit)[0])
+    assert rates[0] > observed, "a higher scale is tried first"
+    assert rates == sorted(rates, reverse=True) and 0 < rates[-1] < 0.01 * rates[0]
+
+
+def test_an_arm_without_observations_is_worth_less_from_another_view_than_the_known_one():
+    bandit = known_arms((100,), (500,), 1e7, (IDENTITY_VIEW, View(0, True)))
+    other = bandit.add_arm(100, 0, 1)
+    known_rate, other_rate = rates_of(bandit)
+    assert other == 1 and 0.5 * known_rate < other_rate < known_rate
+    bandit.arms[0].keys_seen, bandit.arms[0].keys_new = 99, 9  # old prefixes of one view are new in another
+    assert rates_of(bandit)[0] < other_rate == rates_of(bandit)[1]
+    bandit.arms[1].node_equivalents = 1e9
+    assert rates_of(bandit)[1] < 0.01 * known_rate, "until it is found to lead nowhere"
+
+
+def test_above_a_tree_that_was_searched_completely_no_scale_is_tried():
+    bandit = known_arms((100,), (500,), 1e8)
+    bandit.arms[0].extra_breaks = 1
+    bandit._choose_arm(BREAKS)
+    assert max(arm.scale_percent for arm in bandit.arms) == 100
+
+
+def test_each_tree_that_was_searched_completely_lowers_the_rate_of_its_arm():
+    bandit = known_arms((100, 95), (500, 100), 1e8)
+    complete, other = bandit.arms
+    complete.extra_breaks = 1
+    assert complete.novelty_rate == RATE_FACTOR_PER_EXTRA_BREAK and other.novelty_rate == 1.0
+    for extra_breaks, chosen in ((1, 0), (3, 1)):
+        complete.extra_breaks = extra_breaks
+        assert np.argmax(rates_of(bandit)) == chosen
+    complete.extra_breaks = 600
+    assert complete.novelty_rate == 0.0
+
+
+def test_without_a_quota_all_colours_are_one_arm():
+    bandit = known_arms((70, 0), (5, 500), 1e8)
+    bandit.add_arm(70, 1)
+    assert [(arm.colour_set, arm.scale_percent) for arm in bandit.arms] == [(0, 70), (0, 0), (1, 70)]
+    assert [bandit._coarse_scale_below(i) for i in range(3)] == [None] * 3
+    for arm in bandit.arms:
+        arm.node_equivalents, arm.keys_seen, arm.keys_new = 1e8, 99, 10
+    bandit.arms[0].prefixes_by_breaks[:] = bandit.arms[2].prefixes_by_breaks[:] = 0
+    assert bandit._choose_arm(BREAKS) == 1, "no other arm has made a board"
 
 
 @pytest.mark.parametrize("name", ["like-e2-8x8", "like-e2-12x20", "like-e2-16x16"])
-def test_every_height_asks_for_something_else(name):
-    """Half-edges are whole: on a small board 101% asks for what 100% does."""
-    arms = QuotaBandit(load_puzzle(name), ConstructParams(population=100), random_state(1))
-    arms.add_arm(100)
+def test_each_scale_needs_another_number_of_half_edges(name):
+    """Half-edges are whole: on a small board a scale of 101% needs as many as 100%."""
+    bandit = QuotaBandit(load_puzzle(name), ConstructParams(population=100), random_state(1))
+    bandit.add_arm(100)
     for _ in range(4):
-        for tried in (arms._scale_above(0), arms._scale_below(0), arms._scale_below(len(arms.arms) - 1)):
-            if tried is not None and tried not in [arm.scale_percent for arm in arms.arms]:
-                arms.add_arm(tried)
-    floors = {tuple(arm.prior.quota.floor(arms.puzzle.cells).tolist()) for arm in arms.arms}
-    assert len(floors) == len(arms.arms) >= 9
-    sums = [arm.prior.quota.floor(arms.puzzle.cells).sum() for arm in arms.arms]
+        for scale in (bandit._scale_above(0), bandit._scale_below(0), bandit._scale_below(len(bandit.arms) - 1)):
+            if scale is not None and scale not in [arm.scale_percent for arm in bandit.arms]:
+                bandit.add_arm(scale)
+    floors = [arm.prior.quota.floor(bandit.puzzle.cells) for arm in bandit.arms]
+    assert len({tuple(floor.tolist()) for floor in floors}) == len(bandit.arms) >= 9
+    sums = [floor.sum() for floor in floors]
     assert sums == sorted(sums, reverse=True)
-    assert all(arm.scale_percent % SCALE_STEP == 0 for arm in arms.arms)
+    assert all(arm.scale_percent % SCALE_STEP == 0 for arm in bandit.arms)
 
 
-def stale(arms: QuotaBandit, share: float) -> None:
-    """All that they meet is old, but for a share."""
-    for arm in arms.arms:
-        arm.node_equivalents = 1e5
-        arm.keys_seen, arm.keys_new = 99, 100 * share
-
-
-def test_a_arm_that_meets_the_same_stems_again_is_left_for_a_lower_one():
-    arms = made_up((100, 95), (500, 400), 1e5)
-    arms.arms[0].keys_seen, arms.arms[0].keys_new = 100, 69
-    new = arms._choose_arm(10)
-    assert arms.arms[new].scale_percent == 97.5, "between both, as the lower one is worth more"
-
-
-def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
-    arms = made_up((101, 100, 95), (0, 500, 400), 1e5)
-    stale(arms, 0.1)
-    new = arms._choose_arm(10)
-    assert (arms.arms[new].colour_set, arms.arms[new].scale_percent) == (0, 99.5)
-    monkeypatch.setattr("lns.construct.arm_value.RATE_PER_HALF_EDGE", 1e30)  # what asks for less is worth nothing,
-    monkeypatch.setattr("lns.construct.arm_value.MAX_EXTRA_HALF_EDGES", 0)  # and of what asks for more nothing is hoped
-    arms = made_up((101, 100, 95), (0, 500, 400), 1e5)
-    stale(arms, 0.1)
-    new = arms._choose_arm(10)
-    other = arms.arms[new]
-    assert other.colour_set > 0 and other.scale_percent == 100
-    assert other.prior.quota.favoured != arms.arms[0].prior.quota.favoured
-    assert other.prior.quota == arms.quota(100, other.colour_set) != arms.quota(100)
-    assert arms._choose_arm(10) == new, "it is given time"
-    other.node_equivalents, other.prefixes_by_breaks[ALL, 10], other.child_counts[0, 0] = 1e5, 450, 450
-    new = arms._choose_arm(10)
-    assert arms.arms[new].colour_set == other.colour_set, "it is as good: heights around it are next"
-    for _ in range(3 * COLOUR_SETS):
-        stale(arms, 0.1)
-        new = arms._choose_arm(10)
-        arms.arms[new].prefixes_by_breaks[ALL, 10] = 450
-    assert not arms._unused_sets()
-    stale(arms, 0.1)
-    assert 0 <= arms._choose_arm(10) < len(arms.arms), "there is always something left to do"
-
-
-def test_where_little_is_new_the_board_is_seen_from_another_side_first(monkeypatch):
-    """All is new there, and nearly as good, where a half-edge less is worth far less."""
-    monkeypatch.setattr("lns.construct.arm_value.RATE_PER_HALF_EDGE", 1e30)
-    monkeypatch.setattr("lns.construct.arm_value.MAX_EXTRA_HALF_EDGES", 0)
-    monkeypatch.setattr("lns.construct.arm_value.SAME_SCALE_HALF_EDGES", 1e-3)
-    views = (IDENTITY_VIEW, View(0, True), View(2, False))
-    arms = made_up((102, 100, 95), (0, 500, 100), 1e5, views)
-    stale(arms, 0.9 * OTHER_VIEW_DISCOUNT)
-    for view in (1, 2):
-        number = arms._choose_arm(10)
-        new = arms.arms[number]
-        assert (new.view, new.colour_set, new.scale_percent) == (view, 0, 100)
-        assert arms._choose_arm(10) == number, "it is given time"
-        new.node_equivalents, new.prefixes_by_breaks[ALL, 10], new.child_counts[0, 0] = 1e5, 450, 450
-        arms.add_arm(102, 0, view)  # barren from there, too
-        stale(arms, 0.9 * OTHER_VIEW_DISCOUNT)
-    stale(arms, 0.01)
-    before, number = len(arms.arms), arms._choose_arm(10)
-    new = arms.arms[number]
-    assert len(arms.arms) == before + 1 and new.colour_set > 0 and new.view == 0, "there is no fourth side"
-    places = [(one.view, one.colour_set, -one.scale_percent) for one in arms.arms]
-    assert places == sorted(places)
-
-
-def test_a_side_is_not_tried_where_the_others_are_worth_far_less_than_the_first(monkeypatch):
-    monkeypatch.setattr("lns.construct.arm_value.RATE_PER_HALF_EDGE", 1e30)
-    monkeypatch.setattr("lns.construct.arm_value.MAX_EXTRA_HALF_EDGES", 0)
-    for made, tried in ((500, True), (0, False)):
-        arms = made_up((102, 100), (0, 500), 1e5, (IDENTITY_VIEW, View(0, True), View(2, False)))
-        stale(arms, 0.5)
-        for percent in (102, 100):
-            number = arms.add_arm(percent, 0, 1)
-            arm = arms.arms[number]
-            arm.node_equivalents, arm.keys_seen, arm.keys_new = 1e6, 99, 49
-            arm.prefixes_by_breaks[ALL, 10] = arm.child_counts[0, 0] = 10 * made if percent == 100 else 0
-        arms._choose_arm(10)
-        assert (2 in {one.view for one in arms.arms}) == tried
-
-
-def test_what_is_known_of_one_side_is_expected_of_another():
-    arms = made_up((100,), (500,), 1e5, (IDENTITY_VIEW, View(0, True)))
-    arms.arms[0].keys_seen, arms.arms[0].keys_new = 99, 9  # what is old from one side is new from the other
-    aside = arms.add_arm(100, 0, 1)
-    rate = arms.boards(10)[0] / 1e5
-    values, _ = arm_rates(arms._evidence(arms.boards(10), arms._costs()))
-    assert values[aside] == pytest.approx(OTHER_VIEW_DISCOUNT * rate) and values[0] == pytest.approx(
-        0.1 * rate, rel=0.02
+def test_a_restart_is_told_the_nodes_of_earlier_ones_with_its_colours_and_view(monkeypatch):
+    bandit = known_arms((100, 95), (500, 400), 1e5, (IDENTITY_VIEW, View(0, True)))
+    for nodes, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
+        added = bandit.add_arm(*other)
+        bandit.arms[added].node_equivalents = nodes
+    for bandit.current, nodes in ((0, 200_000), (1, 200_000), (2, 7), (3, 8)):
+        assert bandit.nodes_before == nodes
+    quick = from_dict(
+        {"construct": {"restart_nodes": 100_000, "restart_nodes_without_prefix": 1000, "population": 100}}
     )
-    arms.arms[aside].node_equivalents = 1e6
-    assert arm_rates(arms._evidence(arms.boards(10), arms._costs()))[0][aside] < 0.02 * rate, "until it shows otherwise"
+    engine = MainEngine(load_puzzle("like-e2-8x8"), quick, 1, 0)
+    while (constructor := engine.constructor) is None:
+        engine.step(112)
+    calls, restart = [], constructor.restart
 
+    def recorded(schedule: BreakSchedule, nodes_before: int) -> None:
+        calls.append((nodes_before, engine.bandit.nodes_before))
+        restart(schedule, nodes_before)
 
-def test_a_height_that_was_barren_from_one_side_is_hardly_tried_from_another():
-    """As it is above the best one, three times as much would be hoped of it otherwise."""
-    views = (IDENTITY_VIEW, View(0, True))
-    for barren, tried in ((1e3, True), (1e8, False)):
-        arms = made_up((102, 100), (0, 500), 1e5, views)
-        arms.arms[0].node_equivalents = barren
-        aside = arms.add_arm(100, 0, 1)
-        arm = arms.arms[aside]
-        arm.node_equivalents, arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0] = 1e5, 500, 500
-        for one in arms.arms[:2]:
-            one.keys_seen, one.keys_new = 99, 0
-        arms._choose_arm(10)
-        assert ([one.scale_percent for one in arms.arms if one.view] == [102, 100]) == tried
-
-
-def test_other_colours_are_left_alone_where_those_tried_were_worth_less_than_what_is_left_of_the_best(monkeypatch):
-    monkeypatch.setattr("lns.construct.arm_value.RATE_PER_HALF_EDGE", 1e30)
-    monkeypatch.setattr("lns.construct.arm_value.MAX_EXTRA_HALF_EDGES", 0)
-    arms = made_up((101, 100, 95), (0, 500, 400), 1e5)
-    for colours, made in ((1, 10), (2, 20)):
-        for percent, found in ((101, 0), (100, made)):
-            new = arms.add_arm(percent, colours)
-            arm = arms.arms[new]
-            arm.node_equivalents, arm.prefixes_by_breaks[ALL, 10], arm.child_counts[0, 0] = 1e5, found, found
-    for share, others in ((0.15, False), (0.08, True)):  # (10 + 20 + 500 / 4) / 3 is between both
-        stale(arms, share)
-        tried = {arm.colour_set for arm in arms.arms}
-        arms._choose_arm(10)
-        assert ({arm.colour_set for arm in arms.arms} != tried) == others
-
-
-def test_what_few_nodes_show_is_believed_only_in_part():
-    """The other heights of its colours count as much as `TRUST` of a shuffle."""
-    arms = made_up((101, 100, 99), (0, 500, 0), 1e5)
-    high, best, low = arms.arms
-    boards = arms.boards(10)
-    rate = boards[1] / best.node_equivalents
-    for barren in (high, low):
-        barren.node_equivalents = 1.0
-    (above, as_met, below), others = arm_rates(arms._evidence(boards, arms._costs()))
-    asked = max(best.prior.quota.profile) * arms.params.quota_scale
-    assert above == pytest.approx(RATE_PER_HALF_EDGE ** (asked / 100) * rate, rel=0.01)
-    assert below == pytest.approx(RATE_PER_HALF_EDGE ** (-asked / 100) * rate, rel=0.01)
-    assert prior_rate_factor(best, 150) == RATE_PER_HALF_EDGE**MAX_EXTRA_HALF_EDGES, (
-        "more is not hoped for, however much is asked for"
-    )
-    assert rate * 0.97 < as_met < rate and others == pytest.approx(BEST_COLOURS_WEIGHT * rate)
-    best.keys_seen, best.keys_new = 99, 49
-    staler = arm_rates(arms._evidence(boards, arms._costs()))[0]
-    assert staler[0] == pytest.approx(above / 2), "what is above is as old,"
-    assert staler[2] == pytest.approx(below), "what is below is not"
-    best.keys_seen = best.keys_new = 0
-    for barren in (high, low):
-        barren.node_equivalents = 1e6
-    assert max(arm_rates(arms._evidence(boards, arms._costs()))[0][[0, 2]]) < 0.02 * rate
-    alone = arms.add_arm(100, 1)
-    values, others = arm_rates(arms._evidence(arms.boards(10), arms._costs()))
-    assert values[alone] == pytest.approx(others), "nothing else is known of its colours"
-
-
-def test_above_a_tree_that_was_searched_whole_is_nothing_new():
-    arms = made_up((100,), (500,), 1e5)
-    arms.arms[0].extra_breaks = 1
-    arms._choose_arm(10)
-    assert max(arm.scale_percent for arm in arms.arms) == 100
-
-
-def test_a_tree_that_was_searched_whole_comes_again_looser():
-    arms = made_up((100, 95), (500, 100), 1e5)
-    whole, other = arms.arms
-    whole.extra_breaks = 1
-    assert whole.novelty_rate == RATE_FACTOR_PER_EXTRA_BREAK and other.novelty_rate == 1.0
-    boards = arms.boards(10)
-    for slack, chosen in ((1, 0), (3, 1)):
-        whole.extra_breaks = slack
-        assert np.argmax(arm_rates(arms._evidence(boards, arms._costs()))[0]) == chosen
-    whole.extra_breaks = 600
-    assert whole.novelty_rate == 0.0
-
-
-def test_without_a_quota_all_colours_are_one():
-    arms = made_up((70, 0), (5, 500), 1e5)
-    arms.add_arm(70, 1)
-    assert [(arm.colour_set, arm.scale_percent) for arm in arms.arms] == [(0, 70), (0, 0), (1, 70)]
-    assert [arms._coarse_scale_below(i) for i in range(3)] == [None] * 3
-    stale(arms, 0.1)
-    arms.arms[0].prefixes_by_breaks[:] = arms.arms[2].prefixes_by_breaks[:] = 0
-    assert arms._choose_arm(10) == 1, "nothing else is to be had"
+    monkeypatch.setattr(constructor, "restart", recorded)
+    while len(calls) < 5:
+        engine.step(112)
+    assert all(nodes == expected for nodes, expected in calls) and calls[0][0] > 0
