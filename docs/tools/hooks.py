@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -14,6 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT))  # the project whose documentation is built, not another one that is installed
 
+# for a look at a page: pictures are empty and the tutorial is not executed
+QUICK = bool(os.environ.get("LNS_DOCS_QUICK"))
+
 from docs.tools import notebook, pictures, reference  # noqa: E402
 
 _LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]+)\)")
@@ -22,8 +26,8 @@ _LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]+)\)")
 def on_files(files: Files, config: Any) -> Files:
     """Add what is made: reference pages, pictures, tutorial, changelog."""
     made: dict[str, str] = {uri: make() for uri, make in reference.PAGES.items()}
-    made |= {f"pictures/{name}.svg": draw() for name, draw in pictures.PICTURES.items()}
-    made["tutorial.md"] = notebook.executed(DOCS / "tutorial.ipynb")
+    made |= {f"pictures/{name}.svg": "" if QUICK else draw() for name, draw in pictures.PICTURES.items()}
+    made["tutorial.md"] = notebook.as_markdown(DOCS / "tutorial.ipynb", execute=not QUICK)
     made["reference/changelog.md"] = (ROOT / "CHANGELOG.md").read_text()
     made["reference/contributing.md"] = (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "](../")
     for uri, content in made.items():

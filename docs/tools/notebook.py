@@ -15,8 +15,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @cache
-def executed(path: Path) -> str:
-    """The notebook as Markdown, with what its cells print and draw.
+def as_markdown(path: Path, *, execute: bool) -> str:
+    """The notebook as Markdown, with what its cells print and draw if they are executed.
 
     Raises
     ------
@@ -24,10 +24,9 @@ def executed(path: Path) -> str:
         If a cell raises an error.
     """
     notebook = nbformat.read(path, as_version=4)
-    client = nbclient.NotebookClient(
-        notebook, timeout=SECONDS, resources={"metadata": {"path": str(path.parent.parent)}}
-    )
-    client.execute()
+    if execute:
+        resources = {"metadata": {"path": str(path.parent.parent)}}
+        nbclient.NotebookClient(notebook, timeout=SECONDS, resources=resources).execute()
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
