@@ -1,4 +1,4 @@
-"""The commands around the comparators: compare, cnf and decode, solvers, isomorphic, generate --unique, paper."""
+"""The commands compare, cnf, decode, solvers, isomorphic, generate --unique and paper of `lns exact`."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def test_a_failed_write_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: p
 
 
 def test_rows_are_reused_only_for_the_same_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, Question]] = []
+    runs_made: list[tuple[str, Question]] = []
 
-    def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
-        asked.append((puzzle.sha256, question))
-        return ComparisonRow(instance, solver, "solved", len(asked))
+    def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
+        runs_made.append((puzzle.sha256, question))
+        return ComparisonRow(instance, solver, "solved", len(runs_made))
 
-    monkeypatch.setattr("exact.compare.run_solver", one)
+    monkeypatch.setattr("exact.compare.run_solver", run_solver)
     puzzle, csv = uniform(3, 3, 3, seed=1).puzzle, tmp_path / "rows.csv"
     plain = Question()
     others = [
@@ -112,15 +112,15 @@ def test_rows_are_reused_only_for_the_same_question(tmp_path: Path, monkeypatch:
     ]
     questions = [(puzzle, question) for question in [plain, *others]] + [(uniform(3, 3, 3, seed=2).puzzle, plain)]
     first = [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)]
-    assert asked == [(puzzle.sha256, question) for puzzle, question in questions]
+    assert runs_made == [(puzzle.sha256, question) for puzzle, question in questions]
     assert [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)] == first
-    assert len(asked) == len(questions) == len(csv.read_text().splitlines()) - 1
+    assert len(runs_made) == len(questions) == len(csv.read_text().splitlines()) - 1
 
 
 def test_a_table_of_an_older_version_is_refused(tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
     csv.write_text("instance,solver,status,solutions,nodes,seconds,megabytes,size,note\np,dlx,solved,1,1,1.0,1.0,,\n")
-    with pytest.raises(InputError, match=r"rows\.csv:1: other columns .*question.* older version; expected a new file"):
+    with pytest.raises(InputError, match=r"rows\.csv:1: other columns .*question.*; expected a new file"):
         next(compare([("p", uniform(3, 3, 3, seed=1).puzzle)], ["dlx"], Question(), csv))
 
 

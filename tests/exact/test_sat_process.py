@@ -122,7 +122,7 @@ def test_nodes_are_unknown_where_the_library_reports_none() -> None:
 
 def test_spent_memory_is_not_infeasible() -> None:
     pytest.importorskip("pysat")
-    outcome = solve(uniform(9, 9, 7, seed=1).puzzle, solver="sat:full-4", memory=600_000_000, seconds=20)
+    outcome = solve(uniform(8, 8, 6, seed=1).puzzle, solver="sat:full-4", memory=400_000_000, seconds=60)
     assert outcome.status is SolveStatus.BUDGET_SPENT
     assert outcome.details["memory_spent"] == 1.0
 
