@@ -163,8 +163,8 @@ def run_benchmark(puzzle: Puzzle, params: Params, seed: int, options: BenchmarkO
     floor, workers = options.search_floor, options.workers
     if floor:
         params = replace(params, engine=replace(params.engine, search_floor=floor))
-    search = Archipelago(puzzle, params, seed, workers, engine=options.engine)
-    search.min_score = floor or puzzle.max_score
+    min_score = floor or puzzle.max_score
+    search = Archipelago(puzzle, params, seed, workers, engine=options.engine, min_score=min_score)
     reached: dict[int, float] = {}
     peaks: dict[int, int] = {}  # bytes by process id of a worker
     distinct_boards, scores = DistinctBoards(), list[int]()
@@ -174,7 +174,7 @@ def run_benchmark(puzzle: Puzzle, params: Params, seed: int, options: BenchmarkO
             reached[search.best_score] = search.elapsed
         peaks.update({pid: peak for pid in search.pids.values() if (peak := peak_bytes(pid))})
         for _, board in search.pop_boards():
-            if board.score >= search.min_score:  # new bests are reported too
+            if board.score >= min_score:  # new bests are reported too
                 count_board(distinct_boards, scores, board.board.placements, board.score)
 
     search.run(options.time, puzzle.max_score, on_report)

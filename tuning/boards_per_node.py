@@ -13,16 +13,15 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import rotate_board, rotate_puzzle
 from lns import params as parameters
 from lns.engines import construction_only
 from lns.estimate import Tally
 from lns.main_engine import MainEngine
-from lns.orientation import best_quarter_turns, island_views, prefix_partition
+from lns.orientation import Orientation
 from lns.params import Params
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
@@ -58,16 +57,9 @@ def count_boards(
     puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1
 ) -> BoardCounts:
     """Families of boards that one island makes of ``puzzle`` in so many nodes, as if it had a board of ``best``."""
-    turns, lot, views = (
-        best_quarter_turns(puzzle, island),
-        prefix_partition(island, islands),
-        island_views(puzzle, island),
-    )
-    puzzle = rotate_puzzle(puzzle, turns)
-    scores = _scores(puzzle, best)
-    params = construction_only(params)
-    params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
-    search = MainEngine(puzzle, params, seed, island, lot, views)
+    orientation = Orientation.of_island(puzzle, island, islands)
+    puzzle, scores = orientation.puzzle, _scores(puzzle, best)
+    search = MainEngine(puzzle, construction_only(params), seed, island, orientation.partition, orientation.views)
     while search.best is None:
         search.step(puzzle.max_score)
     search.pop_boards()
@@ -75,11 +67,10 @@ def count_boards(
     boards = []
     began = time.process_time()
     while search.statistics.node_equivalents < nodes:
-        search.best_score = best  # whatever it has found: the aim stays
-        search.step(puzzle.max_score)
+        search.step(puzzle.max_score, floor=max(1, scores[0]), wanted=best + 1)
         for find in search.pop_boards():
             if _is_new(find.board.placements, find.score, tallies):
-                boards.append((rotate_board(find.board, -turns).placements, find.score))
+                boards.append((orientation.from_engine(find.board).placements, find.score))
     work = sum(arm.node_equivalents for arm in search.bandit.arms) or 1.0
     return BoardCounts(
         seed,

@@ -90,7 +90,7 @@ def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
     class Search:
         best_score, elapsed, statistics = 9, 1.0, Statistics()
 
-        def __init__(self, puzzle, params, seed, workers, engine):
+        def __init__(self, puzzle, params, seed, workers, engine, min_score):
             self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[seed]
 
         def pop_boards(self):
