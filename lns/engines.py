@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from instances.puzzle import Puzzle
     from lns.engine import Engine
     from lns.orientation import Orientation
@@ -16,7 +18,15 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 
 
-def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int = 1) -> Engine:
+def make_engine(
+    name: str,
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    island: int,
+    islands: int = 1,
+    operators: Sequence[str] | None = None,
+) -> Engine:
     """Make the engine of one island.
 
     Parameters
@@ -31,6 +41,8 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
         Random seed of the run; each island draws a random stream of its own from it.
     island, islands : int
         Number of the island, from 0, and how many islands the run has. They share the prefixes of the construction.
+    operators : sequence of str, optional
+        Operators of the engine "lns" in their order; by default all that are known in this process.
 
     Returns
     -------
@@ -40,7 +52,8 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
     Raises
     ------
     InputError
-        If ``name`` is not in `ENGINES`, or the engine cannot take the puzzle (too many colours, for instance).
+        If ``name`` is not in `ENGINES`, an operator is not known, or the engine cannot take the puzzle (too many
+        colours, for instance).
     """
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
@@ -60,7 +73,7 @@ def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: in
             case "lns":
                 from lns.neighbourhoods.engine import LnsEngine
 
-                return LnsEngine(orientation.puzzle, params, seed, island)
+                return LnsEngine(orientation.puzzle, params, seed, island, operators)
         from lns.main_engine import MainEngine
 
         chosen = construction_only(params) if name == "construct" else params

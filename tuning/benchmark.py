@@ -99,8 +99,7 @@ def run_benchmark(
     """One run of an engine. ``search_floor``: look for boards of this score and count them; 0: only for better ones."""
     if search_floor:
         params = replace(params, engine=replace(params.engine, search_floor=search_floor))
-    search = Archipelago(puzzle, params, seed, workers, engine=engine)
-    search.min_score = search_floor or puzzle.max_score
+    search = Archipelago(puzzle, params, seed, workers, engine=engine, min_score=search_floor or puzzle.max_score)
     reached: dict[int, float] = {}
     peaks: dict[int, int] = {}  # of each worker
     distinct_boards, scores = DistinctBoards(), list[int]()

@@ -64,7 +64,7 @@ def _shape_of(grey: tuple[bool, bool, bool, bool]) -> int:
     return min(sum(grey[(side + turn) % 4] << side for side in range(4)) for turn in range(4))
 
 
-def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
+def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
     """A full board that keeps rim and clues and is random otherwise."""
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.clues:
@@ -76,10 +76,10 @@ def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
     for cells in _groups(puzzle):
         shape = _shape_of(puzzle.rim_sides(cells[0]))
         pieces = np.flatnonzero(free & (shapes == shape))
-        chance.shuffle(pieces)
+        rng.shuffle(pieces)
         for cell, piece in zip(cells, pieces, strict=True):
             legal = np.flatnonzero((greys[piece * 4 : piece * 4 + 4] == puzzle.rim_sides(cell)).all(axis=1))
-            placed[cell] = piece * 4 + chance.choice(legal)
+            placed[cell] = piece * 4 + rng.choice(legal)
     return Board(placed, puzzle.width, puzzle.height)
 
 

@@ -84,7 +84,7 @@ def test_what_is_no_run_does_not_hide_the_runs(
 def test_looking_at_a_run_needs_no_engine(run: Path) -> None:
     program = f"import sys; from lns.cli.main import main; main(['status', {str(run)!r}]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert not {"lns.engines", "scipy", "numba"} & set(loaded.stdout.split())
+    assert not {"lns.main_engine", "scipy", "numba"} & set(loaded.stdout.split())
 
 
 def test_status_without_status_json(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -312,7 +312,7 @@ def test_texts_of_a_foreign_run_stay_texts(tmp_path: Path, capsys: pytest.Captur
     [
         ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[1, 0, "", ""]] * 9999),
         ("improvements", [[99999, 0, "", ""]]), ("counts", [[3, -1]]), ("counts", {"3": 1}),
-        ("counts", [[3, 0]]), ("operators", [[[], 1, 1, 1]]),
+        ("counts", [[3, 0]]), ("gains_by_part", [[[], 1, 1, 1]]),
         ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip
