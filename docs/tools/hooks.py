@@ -48,3 +48,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         return f"{match[1]} (`{target.relative_to(ROOT)}`)"
 
     return _LINK.sub(with_path, markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """The parser of numpydoc sections takes the type "path-like" for a subtraction."""
+    return html.replace("path - like", "path-like")

@@ -20,6 +20,10 @@ def _cell(text: object) -> str:
     return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
 
 
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
     names = list(head)
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
@@ -36,7 +40,8 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     found = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    return dict(found[0].choices) if found else {}
+    described = found[0]._choices_actions if found else []  # without retired names, which have no line of help
+    return {action.dest: found[0].choices[action.dest] for action in described}
 
 
 def _usage(action: argparse.Action) -> str:
@@ -92,7 +97,7 @@ def parameters() -> str:
     """The page about the parameters."""
     lines = [
         "# Parameters\n",
-        "`lns params` prints all of them as TOML. A file of those that differ goes to `--params`, nested dictionaries go "
+        "`lns params` prints all of them as TOML. A file of those that differ goes to `--params`, nested dictionaries "
         "to `lns.solve(params=...)`. An unknown name is refused, with the nearest known one.\n",
     ]
     for section in dataclasses.fields(Params):
@@ -102,9 +107,11 @@ def parameters() -> str:
         rows = []
         for spec in dataclasses.fields(component):
             low, high, tune = (spec.metadata[key] for key in ("low", "high", "tune"))
-            span = "" if low is None else f"{low} to {'any' if high is None else high}"
-            tuned = "" if tune is False else "whole range" if tune is True else f"{tune[0]} to {tune[1]}"
-            rows.append((f"`{spec.name}`", getattr(component, spec.name), span, tuned, spec.metadata["doc"]))
+            span = "" if low is None else f"{_number(low)} to {'any' if high is None else _number(high)}"
+            tuned = (
+                "" if tune is False else "whole range" if tune is True else f"{_number(tune[0])} to {_number(tune[1])}"
+            )
+            rows.append((f"`{spec.name}`", _number(getattr(component, spec.name)), span, tuned, spec.metadata["doc"]))
         lines += _table(("parameter", "default", "range", "searched by `lns tune`", "meaning"), rows)
     return "\n".join(lines)
 
@@ -136,8 +143,8 @@ def formats() -> str:
     ]
     return "\n".join([
         "# File formats\n",
-        "`lns convert` turns one into another. A file's content decides its format when it is read, its extension when it "
-        "is written: `.txt` (a puzzle), `.solution.txt` (a board), `.json`, `.csv`, `.url`.\n",
+        "`lns convert` turns one into another. A file's content decides its format when it is read, its extension when "
+        "it is written: `.txt` (a puzzle), `.solution.txt` (a board), `.json`, `.csv`, `.url`.\n",
         *_table(("format", "holds a", "what it is"), rows),
     ])  # fmt: skip
 
