@@ -10,9 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import MAX_SIDE, Lines, first_rows, quad_lines, starts_like_numbers, with_clues
+from instances.formats.text import (
+    MAX_SIDE,
+    Lines,
+    check_square,
+    first_rows,
+    quad_lines,
+    starts_like_numbers,
+    with_clues,
+)
 from instances.puzzle import MAX_COLOUR, Clue, Puzzle
-from lns_support.errors import InputError
 
 
 def looks_like(text: str) -> bool:
@@ -40,10 +47,7 @@ def read(source: Source) -> Document:
 
 def write(target: Target) -> str:
     puzzle = target.puzzle
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
-        )
+    check_square(puzzle, FORMAT.name)
     rows = [[puzzle.width], [puzzle.colours], [len(puzzle.clues)]]
     for clue in puzzle.clues:
         row, column = divmod(clue.cell, puzzle.width)

@@ -13,7 +13,7 @@ import re
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import MAX_SIDE, Lines, first_rows, with_clues
+from instances.formats.text import MAX_SIDE, Lines, check_square, first_rows, with_clues
 from instances.puzzle import GREY, MAX_COLOUR, Clue, Puzzle, rotate
 from lns_support.errors import InputError
 from lns_support.text import parse_integer, quoted
@@ -71,10 +71,7 @@ def _colour(word: str, line: int) -> int:
 
 def write(target: Target) -> str:
     puzzle = target.puzzle
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
-        )
+    check_square(puzzle, FORMAT.name)
     clues = {clue.piece: clue for clue in puzzle.clues}
     if any(clue.rotation for clue in puzzle.clues):
         target.notes.append(f"{FORMAT.name} has no rotation for clues: their pieces are written as the clues turn them")

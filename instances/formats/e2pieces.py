@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import Lines, first_rows, quad_lines, side_of_square, starts_like_numbers
+from instances.formats.text import Lines, check_square, first_rows, quad_lines, side_of_square, starts_like_numbers
 from instances.puzzle import GREY, Puzzle, canonical
 from lns_support.errors import InputError
 from lns_support.text import quoted
@@ -49,10 +49,7 @@ def read(source: Source) -> Document:
 
 def write(target: Target) -> str:
     puzzle = target.puzzle
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
-        )
+    check_square(puzzle, FORMAT.name)
     if puzzle.clues:
         target.notes.append(f"{FORMAT.name} carries no clues: {len(puzzle.clues)} left out")
     order = checked_order(target.option or CLOCKWISE)

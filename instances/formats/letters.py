@@ -102,14 +102,14 @@ class _Search:
         """All maps, in a fixed order."""
         waiting = [{GREY: GREY}]
         while waiting:
-            known = waiting.pop()
-            extensions = self._branch(known)
+            assigned = waiting.pop()
+            extensions = self._branch(assigned)
             if extensions is None:
-                yield known
+                yield assigned
             else:
                 waiting.extend(reversed(extensions))
 
-    def _branch(self, known: dict[int, int]) -> list[dict[int, int]] | None:
+    def _branch(self, assigned: dict[int, int]) -> list[dict[int, int]] | None:
         """The extensions of a partial map by the letters of the quad with the fewest matching pieces.
 
         An empty list is a dead end; None means that the map is complete and valid.
@@ -124,7 +124,7 @@ class _Search:
         fewest = 0
         used: Counter[Quad] = Counter()
         for quad, count in self.needed.items():
-            pattern = _pattern(quad, known)
+            pattern = _pattern(quad, assigned)
             options = self.patterns.get(pattern)
             if not options:
                 return []
@@ -135,26 +135,26 @@ class _Search:
                     return []
             elif best is None or len(options) < fewest:
                 best, fewest = quad, len(options)
-        return None if best is None else self._extensions(known, best)
+        return None if best is None else self._extensions(assigned, best)
 
-    def _extensions(self, known: dict[int, int], quad: Quad) -> list[dict[int, int]]:
+    def _extensions(self, assigned: dict[int, int], quad: Quad) -> list[dict[int, int]]:
         """A partial map with the letters of ``quad`` added, in every way that makes the quad a piece."""
-        taken = set(known.values())
+        taken = set(assigned.values())
         extensions: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for colours in self.patterns[_pattern(quad, known)]:
+        for colours in self.patterns[_pattern(quad, assigned)]:
             added: dict[int, int] = {}
             for letter, colour in zip(quad, colours, strict=True):
-                if letter in known:
+                if letter in assigned:
                     continue
                 if added.setdefault(letter, colour) != colour or colour in taken or colour not in self.allowed[letter]:
                     break
             else:
                 if len(set(added.values())) == len(added):
-                    extensions.setdefault(tuple(sorted(added.items())), {**known, **added})
+                    extensions.setdefault(tuple(sorted(added.items())), {**assigned, **added})
         return list(extensions.values())
 
 
-def _pattern(quad: Quad, known: dict[int, int]) -> Pattern:
+def _pattern(quad: Quad, assigned: dict[int, int]) -> Pattern:
     """The colours of a quad of letters, None for letters without a colour."""
     a, b, c, d = quad
-    return known.get(a), known.get(b), known.get(c), known.get(d)
+    return assigned.get(a), assigned.get(b), assigned.get(c), assigned.get(d)

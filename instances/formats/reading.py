@@ -138,9 +138,22 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
 
 
 def read_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> Document:
-    """Like `load_board`, but return the whole `Document`, with notes on what was noticed while reading.
+    """Load a board with notes on what was noticed while reading.
 
-    Its ``puzzle`` and ``board`` are not None.
+    Parameters
+    ----------
+    source, puzzle, format
+        As for `load_board`.
+
+    Returns
+    -------
+    Document
+        Its ``puzzle`` and ``board`` are not None.
+
+    Raises
+    ------
+    InputError
+        As for `load_board`.
     """
     document = read(source, puzzle=puzzle, format=format)
     if document.puzzle is None:
@@ -225,7 +238,17 @@ def render(
 
 
 def is_url(source: str) -> bool:
-    """Whether a text is a URL, not the name of a file."""
+    """Tell a URL from the name of a file.
+
+    Parameters
+    ----------
+    source : str
+
+    Returns
+    -------
+    bool
+        True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
+    """
     start = source.lstrip(" '\"<").lower()
     return start.startswith(("http://", "https://")) or (viewer.looks_like(source) and "\n" not in source)
 

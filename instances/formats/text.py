@@ -94,6 +94,14 @@ def board_shape(width: int, height: int, line: int | None = None) -> None:
         )
 
 
+def check_square(puzzle: Puzzle, format: str) -> None:
+    """Raise InputError if the board is not square, for a format that states only one side."""
+    if puzzle.width != puzzle.height:
+        raise InputError(
+            f"a board of {puzzle.width} x {puzzle.height}; {format} carries only squares (quads and json carry it)"
+        )
+
+
 def side_of_square(count: int, what: str, line: int | None = None) -> int:
     """The side of a square of ``count`` cells. Raises InputError if ``count`` is no square or too large."""
     side = math.isqrt(count)

@@ -125,7 +125,18 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
 
 
 def url_if_any(puzzle: Puzzle, board: Board) -> str:
-    """The `viewer_url` of a board; an empty text if one of its colours has no letter."""
+    """The URL that shows a board, if there is one.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+
+    Returns
+    -------
+    str
+        The `viewer_url`; an empty text if one of the board's colours has no letter.
+    """
     try:
         return viewer_url(puzzle, board)
     except InputError:

@@ -15,13 +15,31 @@ from lns_support.errors import InputError
 
 @dataclass(frozen=True)
 class Planted:
-    """A generated puzzle and the perfect board that it was cut from."""
+    """A generated puzzle and its planted solution.
+
+    Attributes
+    ----------
+    puzzle : Puzzle
+    solution : Board
+        The perfect board that the pieces were cut from.
+    """
 
     puzzle: Puzzle
     solution: Board
 
     def with_clues(self, cells: Sequence[int]) -> Planted:
-        """The same puzzle with the solution's pieces on ``cells`` as further clues."""
+        """Add clues.
+
+        Parameters
+        ----------
+        cells : sequence of int
+            Cells whose pieces in the solution become clues, besides the present ones.
+
+        Returns
+        -------
+        Planted
+            The same puzzle and solution with these clues.
+        """
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
         return replace(self, puzzle=self.puzzle.with_clues(clues))
@@ -63,7 +81,17 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0) -> list[int]:
 
 
 def corner_cells(width: int, height: int) -> list[int]:
-    """The cells in the corners, in order; fewer than four on a board that is one cell wide or high."""
+    """The cells in the corners of a board.
+
+    Parameters
+    ----------
+    width, height : int
+
+    Returns
+    -------
+    list of int
+        Four cells in order; fewer on a board that is one cell wide or high.
+    """
     return sorted({0, width - 1, width * (height - 1), width * height - 1})
 
 

@@ -95,4 +95,4 @@ def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
     assert main([*arguments, "--engine", "tabu"]) == 0
     assert "(engine tabu; test)" in capsys.readouterr().out
     assert main([*arguments, "--engine", "tabu", "--ablate"]) == 2
-    assert "expected no --engine tabu" in capsys.readouterr().err
+    assert "expected no engine 'tabu' with them" in capsys.readouterr().err
