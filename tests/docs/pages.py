@@ -19,7 +19,7 @@ def name(page: Path) -> str:
 def blocks(page: Path, *languages: str) -> list[str]:
     """The code blocks of a page in one of the languages; "" are blocks without one."""
     found = _BLOCK.findall(page.read_text())
-    return [dedent(indent + code) for indent, language, code in found if language in languages]
+    return [dedent(code) for _, language, code in found if language in languages]
 
 
 def cells(notebook: Path) -> list[str]:
