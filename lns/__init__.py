@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from lns.engine import FoundBoard, Statistics
     from lns.params import Params
     from lns_support.errors import InputError
+    from tuning.api import BenchmarkResult, TuningResult, benchmark, tune
 
-# public name -> module that defines it
+# public name -> module that defines it; the tuner stands above this package, so it is only named here
 _HOMES = {
+    "BenchmarkResult": "tuning.api",
     "Board": "instances.board",
     "Clue": "instances.puzzle",
     "FoundBoard": "lns.engine",
@@ -61,7 +63,9 @@ _HOMES = {
     "Statistics": "lns.engine",
     "StopRule": "lns.api.stopping",
     "TargetScore": "lns.api.stopping",
+    "TuningResult": "tuning.api",
     "Verification": "instances.verify",
+    "benchmark": "tuning.api",
     "count": "lns.api.counting",
     "generate": "lns.api.files",
     "improve": "lns.api.improving",
@@ -71,11 +75,13 @@ _HOMES = {
     "resume": "lns.api.solving",
     "save": "lns.api.files",
     "solve": "lns.api.solving",
+    "tune": "tuning.api",
     "verify": "instances.verify",
     "viewer_url": "lns.api.files",
 }
 
 __all__ = [
+    "BenchmarkResult",
     "Board",
     "Clue",
     "FoundBoard",
@@ -96,7 +102,9 @@ __all__ = [
     "Statistics",
     "StopRule",
     "TargetScore",
+    "TuningResult",
     "Verification",
+    "benchmark",
     "cells",
     "count",
     "generate",
@@ -107,6 +115,7 @@ __all__ = [
     "resume",
     "save",
     "solve",
+    "tune",
     "verify",
     "viewer_url",
 ]

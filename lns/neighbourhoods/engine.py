@@ -55,9 +55,9 @@ class LnsEngine:
         self.puzzle, self.params, self.settings = puzzle, params, params.neighbourhoods
         self.random = random_state(seed, island)
         BeamEngine(puzzle, params, self.random)  # raises InputError for a puzzle that no beam can fill
-        self.elites = Elites(puzzle, self.settings.elites, self.settings.apart)
+        self.elites = Elites(puzzle, self.settings.elites, self.settings.elite_distance)
         self.operators = list(make_operators(params.construct, params.beam, operators).items())
-        self.weights = OperatorWeights(len(self.operators), self.settings.memory)
+        self.weights = OperatorWeights(len(self.operators), self.settings.half_life)
         self.best: Board | None = None
         self.best_score = -1
         self.origin, self.expected_best_score = "", None
@@ -115,7 +115,7 @@ class LnsEngine:
     def _restart(self) -> None:
         """Begin a descent from an elite; from a new beam while the pool has room, and at times later."""
         rng = generator(self.random)
-        if not self.elites.full or rng.random() < self.settings.fresh:
+        if not self.elites.full or rng.random() < self.settings.new_beam_share:
             self._construct()
         else:
             self._begin(*self.elites.draw(rng))

@@ -16,7 +16,7 @@ from lns.params import from_dict
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
-QUICK = {"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "patience": 600_000, "elites": 3, "memory": 1e6}}
+QUICK = {"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "patience": 600_000, "elites": 3, "half_life": 1e6}}
 
 
 def engine_for(puzzle, seed=1, **changes):
