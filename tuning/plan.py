@@ -135,8 +135,8 @@ class StudyRequest:
 
     Parameters
     ----------
-    instances : tuple of str
-        Puzzle files or names of shipped instances to tune for.
+    instances : tuple of str or Puzzle
+        Puzzles, files or names of shipped instances to tune for.
     family : str, optional
         Family of instances to tune for instead, such as ``like-e2:12x12``.
     engine, seed, pairs, held_out, nodes, sampler : optional
@@ -149,7 +149,7 @@ class StudyRequest:
         The command, kept in a new study.
     """
 
-    instances: tuple[str, ...] = ()
+    instances: tuple[str | Puzzle, ...] = ()
     family: str | None = None
     engine: str | None = None
     seed: int | None = None
@@ -191,7 +191,7 @@ def begin_study(path: Path, request: StudyRequest) -> None:
     if not request.instances and not request.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one", path)
     check_sampler(request.sampler or SAMPLERS[0])
-    puzzles = [load_puzzle(name) for name in request.instances]
+    puzzles = [_as_puzzle(instance) for instance in request.instances]
     plan = _new_plan(request, puzzles)
     path.mkdir(parents=True, exist_ok=True)
     with locked(path / LOCK_FILE):
@@ -203,6 +203,10 @@ def begin_study(path: Path, request: StudyRequest) -> None:
         atomic_write(path / STUDY_FILE, seal(asdict(plan)) + "\n")
     if plan.held_out < MIN_HELD_OUT_PAIRS:
         log.warning("%d held-out pairs prove nothing; at least %d are needed", plan.held_out, MIN_HELD_OUT_PAIRS)
+
+
+def _as_puzzle(instance: str | Puzzle) -> Puzzle:
+    return load_puzzle(instance) if isinstance(instance, str) else instance
 
 
 def _new_plan(request: StudyRequest, puzzles: list[Puzzle]) -> StudyPlan:
@@ -306,9 +310,9 @@ def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
         "--family": (request.family, plan.family),
     }
     if request.instances:
-        hashes = tuple(load_puzzle(name).sha256 for name in request.instances)
-        same = hashes == tuple(sha256 for _, sha256 in plan.instances)
-        given["INSTANCE"] = (None if same else ", ".join(request.instances), plan.subject)
+        puzzles = [_as_puzzle(instance) for instance in request.instances]
+        same = [puzzle.sha256 for puzzle in puzzles] == [sha256 for _, sha256 in plan.instances]
+        given["INSTANCE"] = (None if same else ", ".join(puzzle.name for puzzle in puzzles), plan.subject)
     if request.run_seconds is not None:
         rate = plan.nodes_per_s
         given["--run-seconds"] = (

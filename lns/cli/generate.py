@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import atomic_write, render
-    from instances.generate import Family, clue_cells, corner_cells
+    from lns.api.files import generate
     from lns.terminal.output import DONE, print_json
 
     check_files(args.force, args.output, args.solution)
@@ -70,12 +70,18 @@ def run(args: argparse.Namespace) -> int:
         width, height, pinned = puzzle.width, puzzle.height, []
     else:
         width, height = _shape(args.width, args.height)
-        family = Family(args.kind, width, height, args.colours, args.rim_colours, args.inner_colours)
-        pinned = clue_cells(width, height, args.clues, args.seed) + (
-            corner_cells(width, height) if args.fix_corners else []
+        puzzle, solution = generate(
+            args.kind,
+            width=width,
+            height=height,
+            seed=args.seed,
+            colours=args.colours,
+            border_colours=args.rim_colours,
+            inner_colours=args.inner_colours,
+            clues=args.clues,
+            fix_corners=args.fix_corners,
         )
-        planted = family(args.seed).with_clues(pinned)
-        puzzle, solution = planted.puzzle, planted.solution
+        pinned = [clue.cell for clue in puzzle.clues]
     named = args.format
     if named is None and args.output is None:
         named = "benoist" if width == height else "json" if pinned else "quads"

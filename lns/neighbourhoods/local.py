@@ -15,14 +15,13 @@ from instances.puzzle import IntArray, Puzzle
 from lns.assignment import placement_matches, reassign
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
-from lns.tabu.search import TabuSearch
+from lns.tabu.search import MAX_CELLS, TabuSearch
 
 ASSIGNED = 128  # cells at once, at most
 EXCHANGES = 8
 KICKED = 4  # random exchanges before a walk, at most
 WALK = 2  # tabu moves between two looks at the board
 LOOKS = 400  # at most
-TABU_CELLS = 1024  # of the largest board that tabu search takes
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
 PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
 MOVES_OF_A_NODE = 80  # tabu moves evaluated
@@ -100,7 +99,7 @@ def _exchange(
 def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
     """A few random exchanges, then tabu moves until the score is back; the best board on the way, maybe a worse one."""
     score = score_of(puzzle, board)
-    if puzzle.cells > TABU_CELLS or len(puzzle.clues) == puzzle.cells:
+    if puzzle.cells > MAX_CELLS or len(puzzle.clues) == puzzle.cells:
         return Move(board, score, 0)
     tabu = TabuSearch(puzzle, rng.integers(2**64, size=4, dtype=np.uint64))
     begun = max(0, int(puzzle.cells**2 / SQUARES_OF_A_NODE) - OVERHEAD)  # so much is counted for every operator

@@ -50,6 +50,7 @@ def test_a_study_begins_goes_on_and_reports(tmp_path, base, capsys):
     assert (directory / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base):
     directory = tmp_path / "s"
     open_study(directory, StudyRequest(family="like-e2:6x6", nodes=800000, pairs=3, held_out=2, params=load(base)))
@@ -85,9 +86,9 @@ def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base)
         (["like-e2-6x6", "--workers", "0"], "0 is too few"),
         (["no-such-file"], "no such file"),
         (["--report"], "no study is here"),
-        (["--report", "--time", "1h"], "without --time, --trials and --workers"),
-        (["--report", "--trials", "5"], "without --time, --trials and --workers"),
-        (["--report", "--workers", "1"], "without --time, --trials and --workers"),
+        (["--report", "--time", "1h"], "without a time, a number of trials or workers"),
+        (["--report", "--trials", "5"], "without a time, a number of trials or workers"),
+        (["--report", "--workers", "1"], "without a time, a number of trials or workers"),
         (["--family", "like-e2:6x6", "--nodes", "5", "--pairs", "2000000"], "'pairs': found '2000000'; expected"),
     ],
 )

@@ -321,7 +321,7 @@ def test_arrays_of_another_version_are_said(tmp_path: Path) -> None:
         ("auto", "construct.child_counts", 0, -7),
         ("beam", "counters", 3, -1),
         ("tabu", "counters", 5, -1),
-        ("tabu", "walk.scalars", 1, 10**6),
+        ("tabu", "tabu.scalars", 1, 10**6),
         ("lns", "counters", 2, -5),
         ("lns", "operator_nodes", 0, -1),
     ],

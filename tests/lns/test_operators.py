@@ -15,13 +15,13 @@ from lns.construct.beam_engine import BeamEngine
 from lns.neighbourhoods import destroy
 from lns.neighbourhoods.destroy import MOST_CELLS, band, block, cluster, comb, donors, path
 from lns.neighbourhoods.elites import Elites
-from lns.neighbourhoods.local import TABU_CELLS
 from lns.neighbourhoods.move import mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OperatorWeights
 from lns.neighbourhoods.operators import make_operators
 from lns.neighbourhoods.windows import MOST_OF_CLUSTER, _clusters
 from lns.params import BeamParams, ConstructParams, from_dict
 from lns.rng import random_state
+from lns.tabu.search import MAX_CELLS as TABU_CELLS
 from lns.tabu.search import random_board
 from lns_support.errors import InputError
 from tests.fuzz_region import renamed

@@ -19,6 +19,9 @@ from lns.engine import Statistics
 from lns.params import from_dict
 from tuning import bench, benchmark
 
+TWENTY_SECONDS = benchmark.BenchmarkOptions(time=20.0, seeds=1, workers=1)
+ONE_SECOND = benchmark.BenchmarkOptions(time=1.0, seeds=1, workers=1)
+
 
 def test_boards_that_differ_in_few_cells_count_once_by_the_best():
     distinct_boards, scores = DistinctBoards(), []
@@ -60,9 +63,9 @@ def test_rates_count_boards_at_or_above_a_score():
 
 def test_a_run_reaches_what_it_says(tmp_path):
     puzzle = load_puzzle("like-e2-5x5")
-    one = benchmark.run_benchmark(puzzle, from_dict({"construct": {"population": 200}}), 1, 20.0, 1)
+    one = benchmark.run_benchmark(puzzle, from_dict({"construct": {"population": 200}}), 1, TWENTY_SECONDS)
     assert one.score == puzzle.max_score == max(one.reached)
-    row = benchmark.table_row("like-e2-5x5", puzzle, [one, one], 20.0, 1, "test")
+    row = benchmark.table_row("like-e2-5x5", puzzle, [one, one], TWENTY_SECONDS, "test")
     assert row["best"] == row["worst"] == row["median"] == 40
     assert row["peak_mb"] == "" or 50 < row["peak_mb"] < 5000
     table = tmp_path / "t.csv"
@@ -87,7 +90,7 @@ def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
     class Search:
         best_score, elapsed, statistics = 9, 1.0, Statistics()
 
-        def __init__(self, puzzle, params, seed, workers, engine):
+        def __init__(self, puzzle, params, seed, workers, engine, min_score):
             self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[seed]
 
         def pop_boards(self):
@@ -105,8 +108,8 @@ def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
     monkeypatch.setattr(benchmark, "Archipelago", Search)
     puzzle, rows = load_puzzle("like-e2-5x5"), []
     for seed in (1, 2):
-        one = benchmark.run_benchmark(puzzle, from_dict({}), seed, 1.0, 1)
-        rows.append(benchmark.table_row("like-e2-5x5", puzzle, [one], 1.0, 1, ""))
+        one = benchmark.run_benchmark(puzzle, from_dict({}), seed, ONE_SECOND)
+        rows.append(benchmark.table_row("like-e2-5x5", puzzle, [one], ONE_SECOND, ""))
     assert 150 < rows[0]["peak_mb"] - rows[1]["peak_mb"] < 250
 
 
@@ -128,7 +131,10 @@ def test_the_help_names_every_row(capsys):
 
 def test_a_table_that_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys):
     (tmp_path / "other.csv").write_text("a,b\n")
-    for table, sentence in ((tmp_path / "other.csv", "no table of the ladder"), (tmp_path / "no" / "t.csv", "no such")):
+    for table, sentence in (
+        (tmp_path / "other.csv", "no table of the benchmark"),
+        (tmp_path / "no" / "t.csv", "no such"),
+    ):
         assert main(["ladder", "--rows", "like-e2-16x16", "--table", str(table)]) == 2
         assert sentence in capsys.readouterr().err
 
@@ -191,4 +197,4 @@ def test_the_bench_times_whole_commands():
 
 def test_the_bench_tells_how_soon_construction_has_boards():
     what, figure = next(iter(bench.construction(load_puzzle("like-e2-6x6"), 0.2)))
-    assert what == "first board, and measuring" and 0 < float(figure.split()[0]) < 60
+    assert what == "first board and measurement" and 0 < float(figure.split()[0]) < 60

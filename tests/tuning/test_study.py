@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Future
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +26,7 @@ from lns.engine import Statistics
 from lns.params import Params, from_dict
 from lns.runs.lock import Holder
 from lns.worker_pool import WorkerLost
-from tests.tuning.made_up import REQUEST, Flat, MadeUp, searched, validated
+from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, searched, validated
 from tuning import report, validate
 from tuning import session as sessions
 from tuning import study as studies
@@ -41,6 +40,7 @@ from tuning.worker import search_task
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
 
+@pytest.mark.slow
 def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     study = searched(tmp_path / "s", 80)
     study.requeue(study.next_trial(None))
@@ -62,6 +62,7 @@ def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     assert "to be written" in "\n".join(report.summary(study, found, None))
 
 
+@pytest.mark.slow
 def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sessions, "WorkerPool", Inline)
     later = ["tune", "--study", str(tmp_path / "my study"), "--trials", "80", "--quiet"]
@@ -98,27 +99,6 @@ def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_pat
     assert page.count('class="mark"') == len(study.space) + workers.CALIBRATION_TRIALS  # the defaults, in every slice
     assert "<script" not in page and "nan" not in page
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
-
-
-class Inline:
-    """The crew's work, done at once in this process."""
-
-    def __init__(self, workers):
-        pass
-
-    def submit(self, task, *arguments):
-        future = Future()
-        try:
-            future.set_result(task(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def ask_to_stop(self):
-        pass
-
-    def shutdown(self):
-        pass
 
 
 def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made_up, monkeypatch, tmp_path):
@@ -259,6 +239,7 @@ def test_parameters_out_of_range_can_be_begun_with(made_up, tmp_path):
     assert "windows.nodes" in report.html_page(study, validated(study), "now")
 
 
+@pytest.mark.slow
 def test_what_was_chosen_keeps_its_share_of_the_level(made_up, tmp_path):
     study = searched(tmp_path / "s", 30)
     assert "are not validated yet" in report.why_not(study, validate.conclude(study))
