@@ -9,6 +9,7 @@ from typing import Any
 
 import nbclient
 import nbformat
+from traitlets.config import Config
 
 SECONDS = 300  # for a cell; the first one that searches may compile kernels
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -26,7 +27,8 @@ def as_markdown(path: Path, *, execute: bool) -> str:
     notebook = nbformat.read(path, as_version=4)
     if execute:
         resources = {"metadata": {"path": str(path.parent.parent)}}
-        nbclient.NotebookClient(notebook, timeout=SECONDS, resources=resources).execute()
+        config = Config({"KernelManager": {"transport": "ipc"}})  # no network port
+        nbclient.NotebookClient(notebook, timeout=SECONDS, resources=resources, config=config).execute()
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":

@@ -148,26 +148,18 @@ def bandit() -> str:
     arms, puzzle = engine.bandit.arms, engine.puzzle
     expected = engine.bandit.boards(puzzle.max_score - engine.best_score - 1)
     rates = [boards / max(1.0, arm.node_equivalents) for boards, arm in zip(expected, arms, strict=True)]
-    scales = [arm.scale_percent for arm in arms]
     spent = [arm.node_equivalents for arm in arms]
-    chart = _Chart("Arms of the bandit, like-e2-12x12", "quota scale, %", (min(scales) - 2, max(scales) + 2), (0, 1.15))
-    chart.ticks(sorted(set(scales)))
-    for arm, rate in zip(arms, rates, strict=True):
-        x, share, value = chart.x(arm.scale_percent), arm.node_equivalents / max(spent), rate / (max(rates) or 1.0)
-        for left, height, colour in ((-9, share, _BLUE), (1, value, _ORANGE)):
+    chart = _Chart("Arms of the bandit, like-e2-12x12", "quota scale, %", (-0.7, len(arms) - 0.3), (0, 1.2))
+    for number, (arm, rate) in enumerate(zip(arms, rates, strict=True)):
+        x, share, value = chart.x(number), arm.node_equivalents / max(spent), rate / (max(rates) or 1.0)
+        for left, height, colour in ((-14, share, _BLUE), (1, value, _ORANGE)):
             top = chart.y(height)
             chart.parts.append(
-                f'<rect x="{x + left:.1f}" y="{top:.1f}" width="8" height="{chart.low - top:.1f}" fill="{colour}"/>'
+                f'<rect x="{x + left:.1f}" y="{top:.1f}" width="13" height="{chart.low - top:.1f}" fill="{colour}"/>'
             )
-        chart.parts.append(
-            _text(
-                x,
-                chart.y(max(share, value)) - 5,
-                f"{arm.restarts} restart{'s' * (arm.restarts > 1)}",
-                size=10,
-                anchor="middle",
-            )
-        )
+        label = f"{arm.restarts} restart{'s' * (arm.restarts > 1)}"
+        chart.parts.append(_text(x, chart.y(max(share, value)) - 5, label, size=10, anchor="middle"))
+        chart.parts.append(_text(x, chart.low + 16, f"{arm.scale_percent:g}", size=11, anchor="middle"))
     chart.parts.append(_text(70, 50, "nodes spent", colour=_BLUE))
     chart.parts.append(_text(70, 66, "expected boards of the next score, a node", colour=_ORANGE))
     return chart.svg()

@@ -110,6 +110,7 @@ def torture_files(folder: Path, count: int, seed: int) -> Counter[str]:
     return outcome
 
 
+@pytest.mark.slow
 def test_three_hundred_damages(tmp_path: Path) -> None:
     outcome = torture_files(tmp_path, 300, 1)
     assert sum(outcome.values()) == 300
@@ -292,6 +293,7 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     assert new.exists() and not old.exists()
 
 
+@pytest.mark.slow
 def test_a_run_whose_clock_is_not_ours_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

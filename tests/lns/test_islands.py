@@ -52,6 +52,7 @@ def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
     assert through.statistics.placements > first.statistics.placements
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("restored", [True, False])
 def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
@@ -241,6 +242,7 @@ def machine_code() -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_kernels_are_there_when_the_seconds_begin(engine: str) -> None:
     with WorkerPool(1) as pool:
