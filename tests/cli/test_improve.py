@@ -60,7 +60,7 @@ def test_the_most_urgent_cell_first_proves_the_same(files: tuple[str, str], caps
         status, answer = improve_json(capsys, *question, *method)
         assert status == 0 and answer["status"] == "optimal" and answer["score"] == PUZZLE.max_score
     assert main(["improve", *question, "--no-backjumping"]) == 2
-    assert "--no-backjumping is for --order urgent" in capsys.readouterr().err
+    assert "--no-backjumping is for --order dynamic" in capsys.readouterr().err
 
 
 def test_rows_are_improved_to_a_proven_optimum_and_written(
