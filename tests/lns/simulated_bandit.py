@@ -2,8 +2,8 @@
 
 It stands in for the constructor. Each arm needs some favoured half-edges where its quota ends, and its view and colours
 have a quality. Above a limit of half-edges no prefix is left. Below it each half-edge less halves the boards behind a
-frontier prefix, and trebles the number of frontier prefixes. So the arm at the limit is best while its frontier prefixes
-are new.
+frontier prefix, and trebles the number of frontier prefixes. So the arm at the limit is best while its frontier
+prefixes are new.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ Quality = Callable[[int, int], float]
 class World:
     """The simulated instance, and what was searched in it.
 
-    ``limit``: half-edges of the best arm. ``pool``: frontier keys of the best arm. ``quality(view, colour_set)``: factor
-    on all boards. ``failures``: share of the restarts that reach no exact tail.
+    ``limit``: half-edges of the best arm. ``pool``: frontier keys of the best arm. ``quality(view, colour_set)``:
+    factor on all boards. ``failures``: share of the restarts that reach no exact tail.
     """
 
     def __init__(self, seed: int, limit: int, pool: float, quality: Quality, failures: float = 0.5) -> None:
