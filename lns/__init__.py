@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from lns.api.solving import resume, solve
     from lns.api.stopping import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore
     from lns.engine import FoundBoard, Statistics
+    from lns.neighbourhoods.move import Move
+    from lns.neighbourhoods.operators import register_operator
     from lns.params import Params
     from lns_support.errors import InputError
     from tuning.api import BenchmarkResult, TuningResult, benchmark, tune
@@ -50,6 +52,7 @@ _HOMES = {
     "InputError": "lns_support.errors",
     "MaxSteps": "lns.api.stopping",
     "MaxTime": "lns.api.stopping",
+    "Move": "lns.neighbourhoods.move",
     "NoImprovement": "lns.api.stopping",
     "Options": "exact.colorpairs.options",
     "Outcome": "exact.outcome",
@@ -71,6 +74,7 @@ _HOMES = {
     "improve": "lns.api.improving",
     "load_board": "lns.api.files",
     "load_puzzle": "lns.api.files",
+    "register_operator": "lns.neighbourhoods.operators",
     "register_solver": "exact.registry",
     "resume": "lns.api.solving",
     "save": "lns.api.files",
@@ -89,6 +93,7 @@ __all__ = [
     "InputError",
     "MaxSteps",
     "MaxTime",
+    "Move",
     "NoImprovement",
     "Options",
     "Outcome",
@@ -111,6 +116,7 @@ __all__ = [
     "improve",
     "load_board",
     "load_puzzle",
+    "register_operator",
     "register_solver",
     "resume",
     "save",

@@ -163,7 +163,7 @@ class TrialRun:
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
         self._min_step = min(MIN_STEP_NODES, step)
         self._measuring = node_equivalents.population(params.construct.population, pair.puzzle.cells)
-        self._census = node_equivalents.quota_profile(pair.puzzle.cells)
+        self._quota_profiles = node_equivalents.quota_profile(pair.puzzle.cells)
         self._nodes = 0
         self._best_scores: list[tuple[int, int]] = []
         self._expected_scores: list[tuple[float, int]] = []
@@ -223,5 +223,5 @@ class TrialRun:
     def _counted(self) -> float:
         """Node equivalents of the engine so far, with the measurements that the engine itself counts as none."""
         statistics = self._engine.statistics
-        measured = statistics.arms * self._measuring + statistics.colour_sets * self._census
+        measured = statistics.arms * self._measuring + statistics.colour_sets * self._quota_profiles
         return statistics.node_equivalents + measured

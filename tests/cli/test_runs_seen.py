@@ -54,7 +54,7 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("one ") and f"{best_of(run)} of 112" in lines[0] and "ended: steps made" in lines[0]
-    assert main(["status", str(tmp_path / "none"), str(run), "--json", "--at", "10"]) == 2
+    assert main(["status", str(tmp_path / "none"), str(run), "--json", "--min-score", "10"]) == 2
     captured = capsys.readouterr()
     assert "no such directory" in captured.err
     (facts,) = json.loads(captured.out)["runs"]
@@ -105,9 +105,9 @@ def test_collect_finds_each_board_once(run: Path, tmp_path: Path, capsys: pytest
     for board in boards:
         again = load_board(board["url"], puzzle)[1]
         assert verify(puzzle, again).score == board["score"]
-    assert main(["collect", str(run), "--min", str(scores[0]), "--top", "3"]) == 0
+    assert main(["collect", str(run), "--min-score", str(scores[0]), "--top", "3"]) == 0
     assert capsys.readouterr().out.splitlines()[0].startswith(f"{scores[0]} https://e2.bucas.name/#puzzle=like-e2-8x8")
-    assert main(["collect", str(run), "--min", "113"]) == 1
+    assert main(["collect", str(run), "--min-score", "113"]) == 1
     said = capsys.readouterr()
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
 

@@ -23,6 +23,7 @@ def test_parts_join_work_and_gain() -> None:
     assert (start.name, start.share, start.edges_per_1e9) == ("start", 0.0, None)
 
 
+@pytest.mark.slow
 def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

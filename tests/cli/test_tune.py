@@ -50,6 +50,7 @@ def test_a_study_begins_goes_on_and_reports(tmp_path, base, capsys):
     assert (directory / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base):
     directory = tmp_path / "s"
     open_study(directory, StudyRequest(family="like-e2:6x6", nodes=800000, pairs=3, held_out=2, params=load(base)))

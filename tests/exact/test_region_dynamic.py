@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DYNAMIC = RegionOptions("dynamic")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(6))
 def test_windows_agree_with_a_plain_search_with_and_without_backjumping(block: int) -> None:
     """Twins, symmetric pieces, clues, donors, empty cells, rectangles: see `test_region`."""
@@ -246,6 +247,7 @@ def check_explanations(seed: int) -> int:
     return checked
 
 
+@pytest.mark.slow
 def test_every_explanation_holds() -> None:
     script = "from tests.exact.test_region_dynamic import *; assert sum(map(check_explanations, range(100))) > 1000"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}

@@ -80,6 +80,7 @@ def test_a_time_limit_may_be_longer_than_one_poll(monkeypatch: pytest.MonkeyPatc
     assert time.perf_counter() - began > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["sat:half-3", "cp", "xcc"])
 def test_a_library_call_stops_in_time(solver: str) -> None:
     for module in ("pysat", "ortools", "xcover"):

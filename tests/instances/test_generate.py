@@ -42,6 +42,7 @@ def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None
 # -- a thousand planted boards of each -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "balanced-torus", "like-e2"])
 def test_a_thousand_planted_boards_verify_to_the_full_score(kind: str) -> None:
     sizes = PortableRandom(1000)

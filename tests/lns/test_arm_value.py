@@ -183,6 +183,7 @@ def test_a_arm_that_meets_the_same_stems_again_is_left_for_a_lower_one():
     assert arms.arms[new].scale_percent == 97.5, "between both, as the lower one is worth more"
 
 
+@pytest.mark.slow
 def test_where_little_is_new_less_is_asked_for_or_other_colours_are_favoured(monkeypatch):
     arms = made_up((101, 100, 95), (0, 500, 400), 1e5)
     stale(arms, 0.1)

@@ -300,6 +300,7 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     assert new.exists() and not old.exists()
 
 
+@pytest.mark.slow
 def test_a_run_whose_clock_is_not_ours_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

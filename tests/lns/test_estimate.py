@@ -80,6 +80,7 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
     assert seconds == sorted(seconds) and seconds[-1] == pytest.approx(measured.seconds)
 
 
+@pytest.mark.slow
 def test_the_table_falls_and_says_what_was_measured():
     lines: list[str] = []
     found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 2.0, lines.append)

@@ -60,6 +60,7 @@ def shared_pool() -> Iterator[WorkerPool]:
         yield pool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("restored", [True, False])
 def test_the_ends_of_rounds_do_not_change_the_search(engine: str, restored: bool, shared_pool: WorkerPool) -> None:
@@ -248,6 +249,7 @@ def machine_code() -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_kernel_is_compiled_after_the_warm_up(engine: str) -> None:
     with WorkerPool(1) as pool:

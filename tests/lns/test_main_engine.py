@@ -102,6 +102,7 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
             again.restore({**state, "partition": np.array(wrong)})
 
 
+@pytest.mark.slow
 def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkeypatch):
     monkeypatch.setattr("lns.construct.quota_bandit.ABANDON_RATIO", 2.0)  # each of them is, as soon as that can be told
     puzzle = load_puzzle("like-e2-10x10")

@@ -71,6 +71,7 @@ def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be(
     assert 0 < built.tail_outcomes.sum() <= 1 + built.nodes // TAIL_SAMPLE_NODES
 
 
+@pytest.mark.slow
 def test_boards_that_are_expected_are_those_that_come():
     """Prefixes by breaks and sampled ends foretell, about, how many boards of a score an exhaustive count finds."""
     puzzle = load_puzzle("like-e2-10x10")
@@ -139,6 +140,7 @@ def one_shuffle() -> tuple[QuotaBandit, Constructor]:
     return arms, built
 
 
+@pytest.mark.slow
 def test_shuffles_teach_a_arm_what_is_new():
     """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
     arms, built = one_shuffle()
@@ -185,6 +187,7 @@ def test_what_is_foretold_counts_new_prefixes_alone():
     assert first is not None and again is not None and puzzle.max_score - 15 < again < first < puzzle.max_score
 
 
+@pytest.mark.slow
 def test_what_the_tail_finds_is_no_word_on_its_cells():
     """Their children are in no census: what populations say of them stands."""
     arms, built = one_shuffle()

@@ -208,6 +208,7 @@ def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
     assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-12x12"])
 def test_what_is_asked_for_rises_with_the_board(name):
     """On a large board the empty board is worth nothing, or more than ROOT_VALUE, within a millionth of a level."""

@@ -81,6 +81,7 @@ def test_the_table_compares_with_the_whole_engine():
     assert second.split() == ["no", "tail", "7", "9", "7", "5.0", "1", "0.5"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("tuning.benchmark.SHIPPED", ("like-e2-4x4",))
     monkeypatch.setattr(ablate, "ABLATIONS", {name: ablate.ABLATIONS[name] for name in ("no quota",)})

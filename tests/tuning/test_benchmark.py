@@ -197,4 +197,4 @@ def test_the_bench_times_whole_commands():
 
 def test_the_bench_tells_how_soon_construction_has_boards():
     what, figure = next(iter(bench.construction(load_puzzle("like-e2-6x6"), 0.2)))
-    assert what == "first board, and measuring" and 0 < float(figure.split()[0]) < 60
+    assert what == "first board and measurement" and 0 < float(figure.split()[0]) < 60

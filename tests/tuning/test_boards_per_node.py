@@ -13,6 +13,7 @@ from tests.lns.run_parts import QUICK
 from tuning.boards_per_node import combined_counts, count_boards, main
 
 
+@pytest.mark.slow
 def test_counts_are_the_same_every_time_and_fall_with_the_score():
     puzzle = load_puzzle("like-e2-8x8")
     found = [count_boards(puzzle, QUICK, 1, 104, 6_000_000) for _ in range(2)]
@@ -34,6 +35,7 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
     ]
 
 
+@pytest.mark.slow
 def test_what_two_islands_make_counts_once(capsys):
     puzzle = load_puzzle("like-e2-8x8")
     one, other = (count_boards(puzzle, QUICK, seed, 104, 3_000_000) for seed in (1, 2))
@@ -50,6 +52,7 @@ def test_what_two_islands_make_counts_once(capsys):
     assert all(0.9 * most <= one <= most for one, most in zip(total, sums, strict=True)) and total[0] > 0
 
 
+@pytest.mark.slow
 def test_islands_of_a_seed_have_parts_of_their_own_and_turn_clues_their_own_way():
     starter = load_puzzle("like-e2-16x16-clue1")
     found = [count_boards(starter, QUICK, 1, 440, 1_000_000, island, 2) for island in range(2)]

@@ -65,6 +65,7 @@ def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
     ), "where nothing is foretold the score counts"
 
 
+@pytest.mark.slow
 def test_what_is_foretold_is_about_what_comes_and_varies_less():
     pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
     traces = [

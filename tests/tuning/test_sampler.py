@@ -34,6 +34,7 @@ def kept(study):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_study_goes_on_where_it_was_and_draws_what_it_would_have_drawn(made_up, tmp_path, sampler):
     request, most = replace(REQUEST, sampler=sampler), STARTUP_TRIALS + 16
@@ -59,6 +60,7 @@ def test_every_other_of_the_first_trials_keeps_most_of_the_base(made_up, tmp_pat
     assert len(changed) > len(base) / 2, "not the same ones in every trial"
 
 
+@pytest.mark.slow
 def test_samplers_begin_alike_and_those_that_learn_come_nearer_than_chance(made_up, tmp_path):
     """Merits of the made-up runs rise with the tail and fall with `windows.patience`."""
     first, merits = {}, {}

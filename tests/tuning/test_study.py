@@ -40,6 +40,7 @@ from tuning.worker import search_task
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
 
+@pytest.mark.slow
 def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     study = searched(tmp_path / "s", 80)
     study.requeue(study.next_trial(None))
@@ -61,6 +62,7 @@ def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     assert "to be written" in "\n".join(report.summary(study, found, None))
 
 
+@pytest.mark.slow
 def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sessions, "WorkerPool", Inline)
     later = ["tune", "--study", str(tmp_path / "my study"), "--trials", "80", "--quiet"]
@@ -237,6 +239,7 @@ def test_parameters_out_of_range_can_be_begun_with(made_up, tmp_path):
     assert "windows.nodes" in report.html_page(study, validated(study), "now")
 
 
+@pytest.mark.slow
 def test_what_was_chosen_keeps_its_share_of_the_level(made_up, tmp_path):
     study = searched(tmp_path / "s", 30)
     assert "are not validated yet" in report.why_not(study, validate.conclude(study))
