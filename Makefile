@@ -56,7 +56,8 @@ lint: install
 	$(BIN)/lint-imports
 
 docs: .venv/.docs-installed
-	@$(BIN)/python -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "site/index.html"
 
 dist: install
 	@$(BIN)/python -c "from setuptools.build_meta import build_sdist; build_sdist('dist')" >/dev/null

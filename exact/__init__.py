@@ -4,7 +4,8 @@
   `SolveStatus`. `solve_request` is the same for a `Request`.
 - `Options`, `Heuristic`: the parts of ColorPairs, the default solver.
 - `all_solvers`, `register_solver`: the list of solvers, and one of your own; it returns an `Answer`.
-- `resolve`: the best refill of a region of a board, with a proof.
+- `resolve`: the best refill of a region of a board, with a proof; it takes `RegionOptions` and returns a
+  `RegionResult`.
 - `corner_variants`: the puzzles that leave out rotated copies of solutions.
 
 Each name is imported when it is first used, because the kernels import numba.
@@ -18,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from exact.colorpairs.options import Heuristic, Options
     from exact.outcome import Answer, Outcome, SolveStatus
+    from exact.region.options import RegionOptions
     from exact.region.resolve import resolve
+    from exact.region.result import RegionResult
     from exact.registry import all_solvers, register_solver
     from exact.request import Request
     from exact.solvers import corner_variants, count, solve, solve_request
@@ -28,6 +31,8 @@ _MODULES = {
     "Heuristic": "exact.colorpairs.options",
     "Options": "exact.colorpairs.options",
     "Outcome": "exact.outcome",
+    "RegionOptions": "exact.region.options",
+    "RegionResult": "exact.region.result",
     "Request": "exact.request",
     "SolveStatus": "exact.outcome",
     "all_solvers": "exact.registry",
@@ -44,6 +49,8 @@ __all__ = [
     "Heuristic",
     "Options",
     "Outcome",
+    "RegionOptions",
+    "RegionResult",
     "Request",
     "SolveStatus",
     "all_solvers",

@@ -57,7 +57,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True)
 class Question:
-    """What every solver of a comparison is asked; the fields are those of `exact.request.Request`."""
+    """The request to every solver of a comparison; see `exact.request.Request` for the fields."""
 
     count_all: bool = False
     seconds: float | None = 60.0

@@ -268,7 +268,7 @@ class Puzzle(RichDisplay):
                 if colour != other_colour:
                     raise InputError(
                         f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other_cell)} do not match: "
-                        f"colour {colour} meets colour {other_colour}"
+                        f"colour {colour} is next to colour {other_colour}"
                     )
 
 

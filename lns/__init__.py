@@ -36,11 +36,15 @@ if TYPE_CHECKING:
     from lns.api.solving import resume, solve
     from lns.api.stopping import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore
     from lns.engine import FoundBoard, Statistics
+    from lns.neighbourhoods.move import Move
+    from lns.neighbourhoods.operators import register_operator
     from lns.params import Params
     from lns_support.errors import InputError
+    from tuning.api import BenchmarkResult, TuningResult, benchmark, tune
 
-# public name -> module that defines it
+# public name -> module that defines it; the tuner stands above this package, so it is only named here
 _HOMES = {
+    "BenchmarkResult": "tuning.api",
     "Board": "instances.board",
     "Clue": "instances.puzzle",
     "FoundBoard": "lns.engine",
@@ -48,6 +52,7 @@ _HOMES = {
     "InputError": "lns_support.errors",
     "MaxSteps": "lns.api.stopping",
     "MaxTime": "lns.api.stopping",
+    "Move": "lns.neighbourhoods.move",
     "NoImprovement": "lns.api.stopping",
     "Options": "exact.colorpairs.options",
     "Outcome": "exact.outcome",
@@ -61,21 +66,26 @@ _HOMES = {
     "Statistics": "lns.engine",
     "StopRule": "lns.api.stopping",
     "TargetScore": "lns.api.stopping",
+    "TuningResult": "tuning.api",
     "Verification": "instances.verify",
+    "benchmark": "tuning.api",
     "count": "lns.api.counting",
     "generate": "lns.api.files",
     "improve": "lns.api.improving",
     "load_board": "lns.api.files",
     "load_puzzle": "lns.api.files",
+    "register_operator": "lns.neighbourhoods.operators",
     "register_solver": "exact.registry",
     "resume": "lns.api.solving",
     "save": "lns.api.files",
     "solve": "lns.api.solving",
+    "tune": "tuning.api",
     "verify": "instances.verify",
     "viewer_url": "lns.api.files",
 }
 
 __all__ = [
+    "BenchmarkResult",
     "Board",
     "Clue",
     "FoundBoard",
@@ -83,6 +93,7 @@ __all__ = [
     "InputError",
     "MaxSteps",
     "MaxTime",
+    "Move",
     "NoImprovement",
     "Options",
     "Outcome",
@@ -96,17 +107,21 @@ __all__ = [
     "Statistics",
     "StopRule",
     "TargetScore",
+    "TuningResult",
     "Verification",
+    "benchmark",
     "cells",
     "count",
     "generate",
     "improve",
     "load_board",
     "load_puzzle",
+    "register_operator",
     "register_solver",
     "resume",
     "save",
     "solve",
+    "tune",
     "verify",
     "viewer_url",
 ]

@@ -1,7 +1,11 @@
-"""Cells that do not touch are an assignment problem (Schaus & Deville 2008): exact, by scipy.
+"""Rearranges pieces on cells that are not neighbours: a linear assignment problem, solved exactly by scipy.
 
-Every piece on such a set of cells is worth a number of matches on every cell of it, whatever the others do; the best
-permutation is a linear assignment. The same call fills the empty cells of a partial board.
+On such a set of cells the matches of a piece on a cell do not depend on the other pieces of the set, so the best
+permutation is a linear assignment. The same function fills the empty cells of a partial board.
+
+References
+----------
+Schaus & Deville 2008, section 4.
 """
 
 from __future__ import annotations
@@ -12,48 +16,88 @@ from scipy.optimize import linear_sum_assignment
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 
-_FORBIDDEN = -1000.0
+_FORBIDDEN = -1000.0  # matches of a rotation that shows colour on the border or grey inside
 
 
 def placement_matches(
     puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """(matches, rotation) of the best legal rotation of each piece on each cell; shape (cells, pieces).
+    """Best legal rotation of each piece on each cell.
 
-    Matches count placed neighbours only; a piece that no rotation makes legal there has less than -900.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board.
+    placements : int32 array (puzzle.cells,)
+        Oriented piece (piece*4 + rotation) of each cell, -1 if empty.
+    cells, pieces : int32 arrays
+        Cells and pieces to combine; all cells of the set count as they are in ``placements``.
+
+    Returns
+    -------
+    matches : int32 array (cells, pieces)
+        Matching edges with the placed neighbours; less than -900 if no rotation is legal.
+    rotation : int32 array (cells, pieces)
+        The rotation, 0 to 3.
     """
     shown = Board(placements, puzzle.width, puzzle.height).colours(puzzle)
     quads = puzzle.oriented.reshape(-1, 4, 4)[pieces]  # piece, rotation, side
     matches = np.zeros((len(cells), len(pieces), 4))
     for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
         rim = np.array([puzzle.rim_sides(int(cell))[side] for cell in cells])
-        asked = np.where(rim, 0, shown[np.where(rim, 0, cells + step), (side + 2) % 4])
+        facing = np.where(rim, 0, shown[np.where(rim, 0, cells + step), (side + 2) % 4])
         colour = quads[None, :, :, side]
         matches += np.where(rim[:, None, None], np.where(colour == 0, 0.0, _FORBIDDEN), 0.0)
         matches += np.where(~rim[:, None, None] & (colour == 0), _FORBIDDEN, 0.0)
-        matches += (~rim[:, None, None]) & (colour == asked[:, None, None])
+        matches += (~rim[:, None, None]) & (colour == facing[:, None, None])
     rotation = matches.argmax(axis=2)
     top = np.take_along_axis(matches, rotation[:, :, None], axis=2)[:, :, 0]
     return np.maximum(top, _FORBIDDEN).astype(np.int32), rotation.astype(np.int32)
 
 
 def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> IntArray:
-    """Placements with ``pieces`` laid on ``cells`` as well as their other neighbours allow.
+    """Place ``pieces`` on ``cells`` so that as many edges as possible match their placed neighbours.
 
-    Exact when no two of ``cells`` are neighbours; then the score never falls if ``pieces`` lay on ``cells`` before.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board.
+    placements : int32 array (puzzle.cells,)
+        Oriented piece of each cell, -1 if empty. What lies on ``cells`` is ignored.
+    cells, pieces : int32 arrays of the same length
+        Cells to fill, and the pieces for them.
+
+    Returns
+    -------
+    int32 array (puzzle.cells,)
+        The new placements. Optimal if no two of ``cells`` are neighbours; then the score does not fall if ``pieces``
+        lay on ``cells`` before.
     """
     outside = placements.copy()
     outside[cells] = -1
-    worth, rotation = placement_matches(puzzle, outside, cells, pieces)
-    rows, columns = linear_sum_assignment(worth, maximize=True)
+    matches, rotation = placement_matches(puzzle, outside, cells, pieces)
+    rows, columns = linear_sum_assignment(matches, maximize=True)
     outside[cells[rows]] = pieces[columns] * 4 + rotation[rows, columns]
     return outside
 
 
 def fill(puzzle: Puzzle, board: Board) -> Board:
-    """A full board: the empty cells of ``board`` get the pieces left over, by assignment, swept until nothing improves.
+    """Fill the empty cells of a board with the remaining pieces.
 
-    Clue cells are filled with their clues first. The board's own pieces stay where they are.
+    Clue cells get their clues. The other empty cells are assigned together, then each colour of a chequerboard in turn
+    until the score no longer rises. Pieces of the board stay.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board.
+    board : Board
+        Legal partial board.
+
+    Returns
+    -------
+    Board
+        Full board.
     """
     placements = board.placements.copy()
     for clue in puzzle.clues:
@@ -61,8 +105,8 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
     empty = np.flatnonzero(placements < 0).astype(np.int32)
     if len(empty) == 0:
         return Board(placements, puzzle.width, puzzle.height)
-    left_over = np.setdiff1d(np.arange(puzzle.cells), placements[placements >= 0] >> 2).astype(np.int32)
-    placements = reassign(puzzle, placements, empty, left_over)
+    remaining = np.setdiff1d(np.arange(puzzle.cells), placements[placements >= 0] >> 2).astype(np.int32)
+    placements = reassign(puzzle, placements, empty, remaining)
     row, column = np.divmod(empty, puzzle.width)
     best = -1
     while (score := matched_edges(puzzle, placements)) > best:
@@ -75,6 +119,6 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
 
 
 def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
-    """Of a full board with a legal rim: its score."""
+    """Matched inner edges of a full board with a legal border; ``placements`` int32 (puzzle.cells,)."""
     grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
     return int((grid[:, :-1, 1] == grid[:, 1:, 3]).sum() + (grid[:-1, :, 2] == grid[1:, :, 0]).sum())

@@ -1,9 +1,12 @@
-"""What engines have in common: an island is a loop of steps, counted in nodes, so that time bends no trajectory."""
+"""What all engines share: the `Engine` protocol, the boards that they return, and their statistics.
+
+An engine searches in steps. Budgets are nodes, not seconds, so a search does not depend on the speed of the machine.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import NamedTuple, Protocol
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,102 +16,161 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns import node_equivalents
 from lns_support.errors import InputError
+from lns_support.json_values import bounded_integer
+from lns_support.text import printable, quoted
 
 State = dict[str, npt.NDArray[np.generic]]
-"""Everything a search needs to go on, as flat arrays by name: what a checkpoint holds and what travels in a task.
+"""State of an engine as flat arrays by name: the content of checkpoints, and what travels between processes.
 
-Names, dtypes and shapes are those of a new engine's state, except that an array which is empty there may have any
-length along its first axis. A state may come from a file that somebody else sent: ``restore`` raises InputError for
-values that a kernel could not bear.
+Names, dtypes and shapes are those of a new engine's state, except that an array that is empty there may have any length
+along its first axis. A state may come from an untrusted file: ``restore`` raises InputError for values that would make
+a kernel fail.
 """
 
-
-MAX_SAVED_COUNTER = 2**62  # of a saved counter: what a session adds to it still fits 64 bits
+MAX_SAVED_COUNTER = 2**62  # what a session adds to a saved counter then still fits 64 bits
+MAX_OPERATORS = 64
+MAX_OPERATOR_NAME = 40
 
 
 def saved_counters(saved: npt.ArrayLike) -> list[int]:
-    """Saved counters as numbers; raises InputError where one is not 0 to MOST_SAVED."""
+    """Counters of a saved state as Python integers.
+
+    Parameters
+    ----------
+    saved : array_like of int64
+        The counters.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    InputError
+        A counter is negative or above MAX_SAVED_COUNTER.
+    """
     values = np.asarray(saved, dtype=np.int64)
     if values.size and not 0 <= values.min() <= values.max() <= MAX_SAVED_COUNTER:
-        raise InputError("a saved counter is out of range")
+        wrong = values[(values < 0) | (values > MAX_SAVED_COUNTER)].flat[0]
+        raise InputError(f"saved state: counter {wrong} out of range; expected 0 to 2**62")
     return [int(value) for value in values]
 
 
 class FoundBoard(NamedTuple):
-    """A full legal board that an engine made. ``origin``: the part that made it."""
+    """A full legal board that a search found."""
 
     board: Board
-    score: int
-    origin: str
+    score: int  # matched inner edges
+    origin: str  # the part of the engine that made it, such as "construct", "tabu" or the name of an operator
 
 
 def verified_board(puzzle: Puzzle, board: Board, origin: str) -> FoundBoard:
-    """The find that ``board`` is, by the independent verifier; AssertionError if it is not full and legal."""
-    found = verify(puzzle, board)
-    if not found.complete:
-        raise AssertionError(f"{origin} returned an illegal board: {'; '.join(found.problems) or 'not full'}")
-    return FoundBoard(board, found.score, origin)
+    """The board with the score that the independent verifier counts.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board.
+    board : Board
+        Board to verify.
+    origin : str
+        The part of the engine that made it.
+
+    Returns
+    -------
+    FoundBoard
+
+    Raises
+    ------
+    AssertionError
+        The board is not full or breaks a rule: an error of the program.
+    """
+    verdict = verify(puzzle, board)
+    if not verdict.complete:
+        raise AssertionError(f"{origin} returned an illegal board: {'; '.join(verdict.problems) or 'not full'}")
+    return FoundBoard(board, verdict.score, origin)
 
 
 def legal_score(puzzle: Puzzle, board: Board) -> int:
-    """The verified score of a saved board; InputError unless it is full and legal."""
-    found = verify(puzzle, board)
-    if not found.complete:
+    """The verified score of a saved board.
+
+    Raises
+    ------
+    InputError
+        The board is not full or breaks a rule.
+    """
+    verdict = verify(puzzle, board)
+    if not verdict.complete:
         raise InputError("a saved board is not a full legal board of this puzzle")
-    return found.score
-
-
-OPERATORS = ("block", "band", "cluster", "comb", "path", "donors", "suffix", "assign", "exchange", "perturb")
+    return verdict.score
 
 
 @dataclass
 class Statistics:
-    """What was done, counted in the kernels; sums over islands are meaningful."""
+    """What a search did, counted in the kernels. Statistics of several islands are added with ``+``.
 
-    nodes: int = 0  # placements of the constructor
-    prefixes: int = 0  # prefixes of the constructor that reached the exact tail
-    tail_nodes: int = 0  # placements of those tails
-    window_nodes: int = 0  # placements of the region re-solves
-    beam_nodes: int = 0  # children that a beam looked at, and placements of its tails
-    beam_prefixes: int = 0  # prefixes of beams that reached the exact tail
-    arms: int = 0  # quotas whose pieces were measured by populations
-    colour_sets: int = 0  # sets of favoured colours, whose quotas were computed, counted from each side
-    boards: int = 0  # full boards found
-    moves: int = 0  # tabu moves evaluated
-    # OPERATORS of the large-neighbourhood search: placements of re-solves, or what takes as long
-    block: int = 0
-    band: int = 0
-    cluster: int = 0
-    comb: int = 0
-    path: int = 0
-    donors: int = 0
-    suffix: int = 0
-    assign: int = 0
-    exchange: int = 0
-    perturb: int = 0
+    Attributes
+    ----------
+    nodes : int
+        Placements of the constructor.
+    prefixes : int
+        Prefixes of the constructor that reached the exact tail.
+    tail_nodes : int
+        Placements of those tails.
+    window_nodes : int
+        Placements of the region re-solves of the main engine.
+    beam_nodes : int
+        Children examined by beams, and placements of their tails.
+    beam_prefixes : int
+        Prefixes of beams that reached the exact tail.
+    arms : int
+        Quota configurations whose pieces were measured by populations.
+    colour_sets : int
+        Sets of favoured colours whose quotas were computed, counted for each view.
+    boards : int
+        Full boards found.
+    moves : int
+        Tabu moves evaluated.
+    operators : dict of str to int
+        Placements of each operator of the large-neighbourhood search, or their equivalent in time.
+    """
+
+    nodes: int = 0
+    prefixes: int = 0
+    tail_nodes: int = 0
+    window_nodes: int = 0
+    beam_nodes: int = 0
+    beam_prefixes: int = 0
+    arms: int = 0
+    colour_sets: int = 0
+    boards: int = 0
+    moves: int = 0
+    operators: dict[str, int] = field(default_factory=dict)
 
     def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        total = Statistics()
+        for name in _COUNTERS:
+            setattr(total, name, getattr(self, name) + getattr(other, name))
+        for operators in (self.operators, other.operators):
+            for name, nodes in operators.items():
+                total.operators[name] = total.operators.get(name, 0) + nodes
+        return total
 
     @property
     def placements(self) -> int:
-        """What `rate` counts: placements, or tabu moves where nothing was placed."""
+        """Placements of all parts; tabu moves evaluated if nothing was placed. The count behind `rate`."""
         placed = self.nodes + self.tail_nodes + self.window_nodes + self.beam_nodes + sum(self.operators.values())
         return placed if self.nodes or not self.moves else self.moves
 
     @property
     def unit(self) -> str:
+        """Unit of `placements`: "nodes" or "moves"."""
         return "nodes" if self.nodes or not self.moves else "moves"
 
-    @property
-    def operators(self) -> dict[str, int]:
-        """Work of the large-neighbourhood search by operator."""
-        return {name: getattr(self, name) for name in OPERATORS}
-
     def node_equivalents_by_part(self) -> dict[str, int]:
-        """What each part took, under the names that finds give as their origin, in nodes of the constructor.
+        """Cost of each part in node equivalents, by the name that its boards carry as their origin.
 
-        Moves evaluated for a tabu search of its own.
+        One node equivalent takes as long as one placement of the constructor. For a tabu search: moves evaluated.
         """
         parts = {
             "construct": self.nodes + node_equivalents.exact_tails(self.prefixes, self.tail_nodes),
@@ -121,11 +183,42 @@ class Statistics:
 
     @property
     def node_equivalents(self) -> int:
-        """Of all parts together."""
+        """Cost of all parts together, in node equivalents."""
         return sum(self.node_equivalents_by_part().values())
 
+    def counts(self) -> dict[str, int]:
+        """All counters by name; those of operators as "operator NAME"."""
+        own = {name: int(getattr(self, name)) for name in _COUNTERS}
+        return own | {f"operator {name}": nodes for name, nodes in self.operators.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """The counters as a JSON object, for checkpoints and status.json."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: object) -> Statistics:
+        """Read what `to_json` wrote; a counter that is absent is 0.
+
+        Raises
+        ------
+        InputError
+            ``values`` is no object, a counter is out of range, or there are too many operators.
+        """
+        values_ = values if isinstance(values, dict) else {"operators": None}
+        operators = values_.get("operators", {})
+        if not isinstance(operators, dict) or len(operators) > MAX_OPERATORS:
+            raise InputError(f"'statistics': expected an object of counters with at most {MAX_OPERATORS} operators")
+        statistics = cls()
+        for name in _COUNTERS:
+            setattr(statistics, name, _count(values_.get(name, 0), name))
+        for name, nodes in operators.items():
+            if len(name) > MAX_OPERATOR_NAME:
+                raise InputError(f"'statistics': operator {quoted(name)}; expected at most {MAX_OPERATOR_NAME} letters")
+            statistics.operators[printable(name)] = _count(nodes, "operators")
+        return statistics
+
     def summary(self, seconds: float) -> str:
-        """For the closing lines."""
+        """One line on what was done in ``seconds`` seconds of search."""
         parts = []
         if self.nodes:
             parts.append(f"{self.nodes / 1e6:,.0f} M nodes")
@@ -142,44 +235,79 @@ class Statistics:
         return ", ".join([*parts, self.rate(seconds)])
 
     def rate(self, seconds: float) -> str:
-        """Work a second, of all workers together."""
+        """Placements or moves a second, of all workers together, as text."""
         return f"{self.placements / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
 
 
+def _count(value: object, name: str) -> int:
+    return bounded_integer(value, 0, 2**63 - 1, f"'statistics': '{name}'")
+
+
+_COUNTERS = tuple(spec.name for spec in fields(Statistics) if spec.name != "operators")
+
+
 class Engine(Protocol):
-    """What an island runs. ``best`` is a full legal board, or None before the first; ``best_score`` then -1."""
+    """A search of one island.
+
+    Every board that an engine returns has passed `verified_board`. The same seed and the same number of steps give the
+    same boards, and an engine restored from a state continues exactly as the one that it was taken from.
+    """
 
     @property
-    def best(self) -> Board | None: ...
+    def best(self) -> Board | None:
+        """Best full legal board so far; None before the first."""
 
     @property
-    def best_score(self) -> int: ...
+    def best_score(self) -> int:
+        """Score of `best`; -1 before the first board."""
 
     @property
-    def origin(self) -> str: ...
+    def origin(self) -> str:
+        """The part that made `best`, or "elsewhere" for an injected one."""
 
     @property
-    def exhausted(self) -> bool: ...
+    def exhausted(self) -> bool:
+        """Whether nothing is left to search."""
 
     @property
     def expected_best_score(self) -> float | None:
-        """The best score to be expected of all that was searched so far, lucky or not; None where nothing tells it."""
+        """Best score that a search of this length reaches on average; None if the engine has no estimate."""
 
     @property
-    def statistics(self) -> Statistics: ...
+    def statistics(self) -> Statistics:
+        """What was done so far."""
 
     def step(self, target: int) -> None:
-        """Mostly some tens of milliseconds of work, counted in nodes or moves; a whole beam where one is begun.
+        """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
 
-        ``target``: the tabu walk stops there; the others look for one edge more than their best.
+        Parameters
+        ----------
+        target : int
+            Score at which a tabu search stops; other engines look for their best score plus one.
         """
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        """Take note of a better board from elsewhere."""
+        """Take over a better board that was found elsewhere.
+
+        Parameters
+        ----------
+        board : Board
+            Full legal board.
+        score : int
+            Its verified score; ignored unless it is higher than `best_score`.
+        """
 
     def pop_boards(self) -> list[FoundBoard]:
-        """The boards found since the last call, in the order they were found; those met elsewhere are not finds."""
+        """The boards found since the last call, in the order of discovery; injected boards are not among them."""
 
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """Everything that a new engine needs to continue this search."""
 
-    def restore(self, state: State) -> None: ...
+    def restore(self, state: State) -> None:
+        """Continue from a state.
+
+        Raises
+        ------
+        InputError
+            The state does not fit the puzzle or the parameters.
+        """

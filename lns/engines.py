@@ -1,4 +1,4 @@
-"""The engines by name. Importing this module loads no engine; `make_engine` imports the one it makes."""
+"""The engines by name. Importing this module loads none of them; `make_engine` imports the one it makes."""
 
 from __future__ import annotations
 
@@ -8,47 +8,80 @@ from typing import TYPE_CHECKING
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from instances.puzzle import Puzzle
     from lns.engine import Engine
+    from lns.orientation import Orientation
     from lns.params import Params
 
 ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 
 
-def make_engine(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int = 1) -> Engine:
-    """The engine called ``name``, one of ENGINES; 'construct' is 'auto' with nothing around the construction.
+def make_engine(
+    name: str,
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    island: int,
+    islands: int = 1,
+    operators: Sequence[str] | None = None,
+) -> Engine:
+    """Make the engine of one island.
 
-    It works on the board as the ``island`` fills it best, one of so many ``islands``; its boards are those of
-    ``puzzle``. Raises InputError for another name.
+    Parameters
+    ----------
+    name : str
+        One of `ENGINES`. "auto" is the main engine, "construct" the main engine without beams and regions.
+    puzzle : Puzzle
+        The puzzle of the run. The engine may turn it (`lns.orientation`); its boards are those of ``puzzle``.
+    params : Params
+        Parameters of all components.
+    seed : int
+        Random seed of the run; each island draws a random stream of its own from it.
+    island, islands : int
+        Number of the island, from 0, and how many islands the run has. They share the prefixes of the construction.
+    operators : sequence of str, optional
+        Operators of the engine "lns" in their order; by default all that are known in this process.
+
+    Returns
+    -------
+    Engine
+        An engine that has made no step.
+
+    Raises
+    ------
+    InputError
+        If ``name`` is not in `ENGINES`, an operator is not known, or the engine cannot take the puzzle (too many
+        colours, for instance).
     """
-    from lns.construct.beam_engine import BeamEngine
-    from lns.main_engine import MainEngine
-    from lns.neighbourhoods.engine import LnsEngine
-    from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
-    from lns.rng import random_state
-    from lns.tabu.engine import TabuEngine
-
-    puzzle = puzzle.renumbered()
-    partition, views = prefix_partition(island, islands), island_views(puzzle, island)
-
-    def made(puzzle: Puzzle) -> Engine:
-        match name:
-            case "auto":
-                return MainEngine(puzzle, params, seed, island, partition, views)
-            case "construct":
-                return MainEngine(puzzle, construction_only(params), seed, island, partition, views)
-            case "beam":
-                return BeamEngine(puzzle, params, random_state(seed, island))
-            case "tabu":
-                return TabuEngine(puzzle, params, seed, island)
-            case "lns":
-                return LnsEngine(puzzle, params, seed, island)
+    if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
+    from lns.orientation import oriented_engine
+    from lns.rng import random_state
 
-    turns = best_quarter_turns(puzzle, island)
-    return OrientedEngine(puzzle, turns, made) if turns else made(puzzle)
+    def make(orientation: Orientation) -> Engine:
+        match name:
+            case "beam":
+                from lns.construct.beam_engine import BeamEngine
+
+                return BeamEngine(orientation.puzzle, params, random_state(seed, island))
+            case "tabu":
+                from lns.tabu.engine import TabuEngine
+
+                return TabuEngine(orientation.puzzle, params, seed, island)
+            case "lns":
+                from lns.neighbourhoods.engine import LnsEngine
+
+                return LnsEngine(orientation.puzzle, params, seed, island, operators)
+        from lns.main_engine import MainEngine
+
+        chosen = construction_only(params) if name == "construct" else params
+        return MainEngine(orientation.puzzle, chosen, seed, island, orientation.partition, orientation.views)
+
+    return oriented_engine(puzzle, island, islands, make)
 
 
 def construction_only(params: Params) -> Params:
-    """The main engine without beams and regions."""
+    """``params`` with beams and regions of the main engine switched off."""
     return replace(params, windows=replace(params.windows, nodes=0), engine=replace(params.engine, beams=0))

@@ -1,7 +1,8 @@
-"""Islands: one search a worker, in rounds of seconds, through the ``concurrent.futures.Executor`` interface.
+"""Islands: independent searches in worker processes that share their best board.
 
-A round is a picklable task (where the island stands, how long) and a picklable report (where it stands now, what it
-found). The parent keeps where every island stands; a worker that dies costs one round. Nothing mutable is shared.
+An island is searched in rounds of about two seconds. A round takes a picklable `Task` (state of the island, time limit)
+and returns a picklable `Report` (new state, boards found), through the ``concurrent.futures.Executor`` interface. The
+parent holds the state of every island, so a lost worker costs one round.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 
@@ -20,77 +21,87 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.engine import Engine, FoundBoard, State, Statistics
 from lns.params import Params
-from lns.worker_pool import WorkerLost, WorkerPool, is_worker, stop_requested
+from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, is_worker, stop_requested
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
 FIRST_ROUND_S, ROUND_S = 0.5, 2.0
-TICK_S = 0.2  # how long a signal or a stop may wait for the parent
-GRACE_S = 1.0  # for rounds under way at the end; a worker that compiles or hangs is not waited for any longer
-LOST_ROUNDS = 5  # in a row, and the island is given up
+TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
+GRACE_S = 1.0  # for rounds that are running at the end; a worker that compiles or hangs is then killed
+MAX_LOST_ROUNDS = 5  # in a row; the island is then abandoned
 
-_kept: list[tuple[Task, State, Engine]] = []  # in a worker: the island of its last round, to go on without restoring
+_last_round: list[tuple[Task, State, Engine]] = []  # in a worker: its last round, whose engine need not be restored
 
 
 @dataclass(frozen=True)
 class Island:
-    """Where an island stands, enough to go on anywhere. ``exhausted``: nothing is left to search."""
+    """Where the search of one island is: enough to continue it in any process."""
 
-    number: int
-    state: State
-    best_score: int
+    number: int  # from 0
+    state: State  # of its engine
+    best_score: int  # -1 before the first board
     statistics: Statistics
-    steps: int
-    exhausted: bool = False
+    steps: int  # made so far
+    exhausted: bool = False  # whether nothing is left to search
 
 
 @dataclass(frozen=True)
 class Task:
-    """One round of one island. ``incumbent``: the best board of all islands, which this one may take over.
-
-    ``number``: of ``islands``, so many. ``steps``: at most so many in this round, None = as many as ``seconds`` hold.
-    ``min_score``: boards below this score are not reported, unless they are new bests.
-    """
+    """One round of one island."""
 
     puzzle: Puzzle
     params: Params
-    engine: str
+    engine: str  # one of lns.engines.ENGINES
     seed: int
-    number: int
-    islands: int
-    island: Island | None
-    incumbent: Board | None
+    number: int  # of the island
+    islands: int  # how many there are
+    island: Island | None  # None: a new island
+    incumbent: Board | None  # best board of all islands, if it is to be injected
     incumbent_score: int
-    target: int
-    seconds: float
-    steps: int | None = None
-    min_score: int = 0
+    target: int  # the round ends at this score
+    seconds: float  # length of the round
+    steps: int | None = None  # steps of the round at most; None: no limit
+    operators: Sequence[str] | None = None  # of the engine 'lns'; None: all that the worker knows
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an island answers. ``worker``: the process that did it; ``seconds``: of search in this round."""
+    """Result of one round."""
 
     island: Island
-    best: Board | None
-    origin: str
-    found_boards: tuple[FoundBoard, ...]
-    worker: int
-    seconds: float
+    best: Board | None  # best board of the island
+    origin: str  # the part of the engine that made it
+    found_boards: tuple[FoundBoard, ...]  # of this round, in the order of discovery
+    worker: int  # process id
+    seconds: float  # of search, without loading and compiling kernels
 
 
 def run_round(task: Task) -> Report:
-    """Search for ``task.seconds``: whole steps, so that where a round ends changes nothing in the trajectory.
+    """Search one island for a round.
 
-    A new best of all islands ends the round: it is told before anything can happen to it. In a new process the seconds
-    begin when the kernels are there.
+    A round is a number of whole steps, so its end does not influence the search. It ends early at a new best board of
+    all islands, which is thus reported at once.
+
+    Parameters
+    ----------
+    task : Task
+        Island and limits.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InputError
+        The state does not fit, or an operator is not known in this process.
     """
-    from lns.warmup import warm_up  # not above: whoever only looks at a run needs no engine
+    from lns.warmup import warm_up  # here, because reading a run directory must not import the engines
 
     warm_up(task.engine)
     end = time.monotonic() + task.seconds
-    engine = _engine(task)
+    engine = _engine_of(task)
     if task.incumbent is not None:
         engine.inject_incumbent(task.incumbent, task.incumbent_score)
     steps, best = 0, max(task.incumbent_score, engine.best_score)
@@ -99,44 +110,38 @@ def run_round(task: Task) -> Report:
         steps += 1
         if engine.best_score > best or time.monotonic() >= end or stop_requested():
             break
-    found_boards = _worth_telling(engine.pop_boards(), task)
+    found_boards = tuple(engine.pop_boards())
     before = task.island.steps if task.island is not None else 0
     island = Island(
-        task.number, engine.state(), engine.best_score, engine.statistics, before + steps, bool(engine.exhausted)
+        number=task.number,
+        state=engine.state(),
+        best_score=engine.best_score,
+        statistics=engine.statistics,
+        steps=before + steps,
+        exhausted=bool(engine.exhausted),
     )
     if is_worker():
-        _kept[:] = [(task, island.state, engine)]
+        _last_round[:] = [(task, island.state, engine)]
     seconds = time.monotonic() - end + task.seconds
     return Report(island, engine.best, engine.origin, found_boards, os.getpid(), seconds)
 
 
-def _worth_telling(found_boards: list[FoundBoard], task: Task) -> tuple[FoundBoard, ...]:
-    """The boards of ``task.min_score`` or more, and every one that was a new best."""
-    best = max(task.incumbent_score, -1 if task.island is None else task.island.best_score)
-    wanted: list[FoundBoard] = []
-    for find in found_boards:
-        if find.score > best or find.score >= task.min_score:
-            wanted.append(find)
-        best = max(best, find.score)
-    return tuple(wanted)
-
-
-def _engine(task: Task) -> Engine:
-    """The engine where the task says it stands: mostly the one that this worker has just used, else restored."""
+def _engine_of(task: Task) -> Engine:
+    """The engine in the state of the task: that of this worker's last round if it is in this state, else a new one."""
     if task.island is not None:
-        for last, state, engine in _kept:
-            if _made_from(last) == _made_from(task) and _equal(state, task.island.state):
+        for last, state, engine in _last_round:
+            if _engine_arguments(last) == _engine_arguments(task) and _equal(state, task.island.state):
                 return engine
     from lns.engines import make_engine
 
-    engine = make_engine(*_made_from(task))
+    engine = make_engine(*_engine_arguments(task))
     if task.island is not None:
         engine.restore(task.island.state)
     return engine
 
 
-def _made_from(task: Task) -> tuple[str, Puzzle, Params, int, int, int]:
-    return task.engine, task.puzzle, task.params, task.seed, task.number, task.islands
+def _engine_arguments(task: Task) -> tuple[str, Puzzle, Params, int, int, int, Sequence[str] | None]:
+    return task.engine, task.puzzle, task.params, task.seed, task.number, task.islands, task.operators
 
 
 def _equal(a: State, b: State) -> bool:
@@ -144,9 +149,47 @@ def _equal(a: State, b: State) -> bool:
 
 
 class Archipelago:
-    """Runs ``workers`` islands until told to stop; calls ``on_report`` in the parent after each round, and every tick.
+    """Several islands, searched side by side.
 
-    ``islands``: where every island stands by number, those of earlier sessions without a worker too.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle to search, with pinned cells as clues.
+    params : Params
+        Parameters of the search.
+    seed : int
+        Random seed; every island derives its own random numbers from it.
+    workers : int
+        Number of islands that are searched, each by one worker.
+    engine : str
+        One of `lns.engines.ENGINES`.
+    start : Board, optional
+        Full legal board to improve; no worse board becomes the best.
+    start_score : int
+        Its score; -1 without a board.
+    min_score : int
+        `pop_boards` returns the boards of at least this score, and every new best. -1: at least the best score so far
+        less one. It changes no search.
+    executor : concurrent.futures.Executor, optional
+        Where rounds are run; new worker processes by default.
+    islands : dict of int to Island, optional
+        Islands of earlier sessions by number. Those without a worker keep their state.
+    operators : sequence of str, optional
+        Operators of the engine 'lns'; by default all that are known in this process. A worker that does not know one
+        of them raises InputError. One that was registered in this process only needs ``workers=1`` or an executor.
+
+    Attributes
+    ----------
+    best : Board or None
+        Best board so far.
+    best_score : int
+        Its score; -1 before the first board.
+    origin : str
+        The part of the engine that made it; "start" for the given board.
+    islands : dict of int to Island
+        State of every island after its last round.
+    pids : dict of int to int
+        Process id of the worker that last reported on an island.
     """
 
     def __init__(
@@ -159,46 +202,54 @@ class Archipelago:
         engine: str = "auto",
         start: Board | None = None,
         start_score: int = -1,
+        min_score: int = 0,
         executor: Executor | None = None,
         islands: dict[int, Island] | None = None,
+        operators: Sequence[str] | None = None,
     ) -> None:
         self.puzzle, self.params, self.seed, self.workers = puzzle, params, seed, workers
         self.engine = engine
         self.best, self.best_score, self.origin = start, start_score, "start"
         self.islands: dict[int, Island] = dict(islands or {})
-        self.pids: dict[int, int] = {}  # island -> the worker that reported last
-        self.min_score = 0
-        self._finds: list[tuple[int, FoundBoard]] = []
+        self.pids: dict[int, int] = {}
+        self._operators, in_process = _choose_operators(engine, operators, executor, workers)
+        self._fixed_min_score = min_score
+        self._found_boards: list[tuple[int, FoundBoard]] = []
         self._lost: Counter[int] = Counter()
         self._idle: set[int] = set(range(workers))
-        self._executor = executor
+        self._executor = InProcessExecutor() if in_process else executor
         self._pool: WorkerPool | None = None
         self._stop = False
         self._began: float | None = None
         self._elapsed = 0.0
 
+    @property
+    def min_score(self) -> int:
+        """Score from which `pop_boards` returns boards at present."""
+        return self._fixed_min_score if self._fixed_min_score >= 0 else max(0, self.best_score - 1)
+
     def stop(self) -> None:
-        """End after the steps that are under way."""
+        """End the search after the running steps. May be called from a signal handler or another thread."""
         self._stop = True
         if self._pool is not None:
             self._pool.ask_to_stop()
 
     def kill(self) -> None:
-        """End the workers at once, whatever they do."""
+        """Kill the worker processes at once; their running rounds are lost."""
         if self._pool is not None:
             self._pool.kill()
 
     @property
     def elapsed(self) -> float:
-        """Seconds of search in this session, by the monotonic clock, from the first step on that a worker made.
+        """Seconds of search in this session, by the monotonic clock, from the first step of a worker.
 
-        Starting the workers is not counted, nor is `warm_up`, in which they compile or load the kernels.
+        Starting the workers and compiling or loading the kernels is not counted.
         """
         return self._elapsed if self._began is None else time.monotonic() - self._began
 
     @property
     def exhausted(self) -> bool:
-        """Whether every island with a worker has searched all there is."""
+        """Whether nothing is left to search on any island that has a worker."""
         return all(self._is_exhausted(number) for number in range(self.workers))
 
     def _is_exhausted(self, number: int) -> bool:
@@ -206,12 +257,18 @@ class Archipelago:
 
     @property
     def statistics(self) -> Statistics:
-        """Sums over the islands, earlier sessions included."""
+        """Sum over all islands, including earlier sessions."""
         return sum((island.statistics for island in self.islands.values()), Statistics())
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
-        """(island, board) of what was found since the last call."""
-        found_boards, self._finds = self._finds, []
+        """The boards found since the last call, in the order of discovery.
+
+        Returns
+        -------
+        list of (int, FoundBoard)
+            Number of the island and board: every new best, and the boards of at least `min_score`.
+        """
+        found_boards, self._found_boards = self._found_boards, []
         return found_boards
 
     def run(
@@ -222,11 +279,29 @@ class Archipelago:
         *,
         steps: int | None = None,
     ) -> str:
-        """Search until ``seconds`` are over, ``target`` is reached, or every island has made ``steps`` or is exhausted.
+        """Search until a limit is reached.
 
-        Returns why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over', 'steps made' or, where
-        some islands are exhausted and the others given up, 'workers lost'.
-        Raises InputError when no worker can be kept alive, and whatever the engine raises in a worker.
+        Parameters
+        ----------
+        seconds : float
+            Seconds of search (see `elapsed`).
+        target : int
+            The search ends at this score.
+        on_report : callable
+            Called with this object, in the calling thread, after rounds and at least every 0.2 seconds.
+        steps : int, optional
+            Steps of each island in this call.
+
+        Returns
+        -------
+        str
+            Why it ended: 'target reached', 'nothing left to search', 'stopped', 'time over', 'steps made' or, if the
+            islands that are not exhausted were abandoned, 'workers lost'.
+
+        Raises
+        ------
+        InputError
+            No worker stays alive, or an engine refuses its input. Other exceptions of an engine are raised as well.
         """
         pool = None if self._executor is not None else WorkerPool(self.workers)
         self._pool, executor = pool, self._executor or pool
@@ -264,7 +339,7 @@ class Archipelago:
                 pool.shutdown()
 
     def _over(self, seconds: float, target: int) -> str:
-        """Why the search ends now; "" when it goes on."""
+        """Why the search ends now; "" if it continues."""
         if self.best_score >= target:
             return "target reached"
         if self._stop:
@@ -272,7 +347,7 @@ class Archipelago:
         return "time over" if self.elapsed >= seconds else ""
 
     def _collect(self, waiting: dict[Future[Report], int], seconds: float) -> None:
-        """Take the reports that are in, waiting at most ``seconds`` for the first."""
+        """Take finished reports, waiting at most ``seconds`` for the first."""
         done, _ = wait(waiting, timeout=seconds, return_when=FIRST_COMPLETED)
         failed: BaseException | None = None
         for future in sorted(done, key=waiting.__getitem__):
@@ -285,19 +360,19 @@ class Archipelago:
                 self._handle_lost_worker(number, error)
             else:
                 failed = error
-        if failed is not None:  # what the others found is taken first
+        if failed is not None:  # after the reports of the other islands
             raise failed
 
     def _handle_lost_worker(self, number: int, error: Exception) -> None:
         self._lost[number] += 1
-        if self._lost[number] < LOST_ROUNDS:
-            log.warning("%s; a new one takes island %d over from its last round", error, number)
+        if self._lost[number] < MAX_LOST_ROUNDS:
+            log.warning("%s; a new worker continues island %d from its last round", error, number)
             self._idle.add(number)
             return
-        log.warning("%s, the %dth in a row: island %d is given up", error, LOST_ROUNDS, number)
-        if sum(lost >= LOST_ROUNDS for lost in self._lost.values()) == self.workers:
+        log.warning("%s, %d rounds in a row; island %d is abandoned", error, MAX_LOST_ROUNDS, number)
+        if sum(lost >= MAX_LOST_ROUNDS for lost in self._lost.values()) == self.workers:
             raise InputError(
-                f"no worker stays alive ({error}); expected memory and rights to run {self.workers} of them"
+                f"no worker stays alive ({error}); expected memory and permission for {self.workers} worker processes"
             )
 
     def _steps_of(self, number: int) -> int:
@@ -307,22 +382,23 @@ class Archipelago:
         last = self.islands.get(number)
         own = last.best_score if last else -1
         new = number not in self.pids
-        # after a killed session a lone island makes again what is on file; told of it, it would go another way
-        again = self.workers == 1 and list(self.islands) == [number]
+        # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
+        # from those steps; injected, it would change them.
+        repeats = self.workers == 1 and list(self.islands) == [number]
         return Task(
-            self.puzzle,
-            self.params,
-            self.engine,
-            self.seed,
-            number,
-            self.workers,
-            last,
-            self.best if self.best_score > own and not again else None,
-            self.best_score,
-            target,
-            min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),
-            steps if last else 1,  # a first board at once, whatever is measured after it
-            self.min_score,
+            puzzle=self.puzzle,
+            params=self.params,
+            engine=self.engine,
+            seed=self.seed,
+            number=number,
+            islands=self.workers,
+            island=last,
+            incumbent=self.best if self.best_score > own and not repeats else None,
+            incumbent_score=self.best_score,
+            target=target,
+            seconds=min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),
+            steps=steps if last else 1,  # the first board is reported before the engine measures anything
+            operators=self._operators,
         )
 
     def _take(self, report: Report) -> None:
@@ -331,6 +407,29 @@ class Archipelago:
             self._began = time.monotonic() - report.seconds
         self.islands[number] = report.island
         self.pids[number] = report.worker
-        self._finds += [(number, find) for find in report.found_boards]
+        for found_board in report.found_boards:
+            if found_board.score > self.best_score:
+                self.best, self.best_score, self.origin = found_board
+            elif found_board.score < self.min_score:
+                continue
+            self._found_boards.append((number, found_board))
         if report.best is not None and report.island.best_score > self.best_score:
             self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin
+
+
+def _choose_operators(
+    engine: str, operators: Sequence[str] | None, executor: Executor | None, workers: int
+) -> tuple[Sequence[str] | None, bool]:
+    """The operators of the engine, and whether the search must run in this process, which alone knows one of them."""
+    if engine != "lns":
+        return None, False
+    from lns.neighbourhoods.operators import ENTRY_POINTS, operator_names, process_only_operators
+
+    chosen = operator_names() if operators is None else tuple(operators)
+    process_only = sorted(process_only_operators() & set(chosen)) if executor is None else []
+    if process_only and workers > 1:
+        raise InputError(
+            f"operator '{process_only[0]}' is registered in this process only, and worker processes cannot use it; "
+            f"expected one worker, or an entry point of the group '{ENTRY_POINTS}'"
+        )
+    return chosen, bool(process_only)

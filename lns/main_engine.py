@@ -1,6 +1,7 @@
-"""The main engine: construct, finish exactly, keep the best, ask for one edge more; rework the damage of the best.
+"""The main engine: construct prefixes, finish each exactly, look for one edge more; re-solve regions of the best board.
 
-Beams begin, and go on where no construction gets through: some boards of 30x30 need more breaks than it can spend.
+A few beams make the first board. Beams also take over where the construction reaches no exact tail: some boards of
+30x30 cells need more breaks than a break schedule can hold.
 """
 
 from __future__ import annotations
@@ -23,13 +24,26 @@ from lns.params import Params
 from lns.rng import RandomState, random_state
 from lns_support.errors import InputError
 
-ALL_DONE = 2**31  # more than any board has regions
+ALL_REGIONS_DONE = 2**31  # more than any board has regions
 
 
 class MainEngine:
-    """One island of the main engine. Boards are judged by `instances.verify` before they count.
+    """One island of the main engine; an `lns.engine.Engine`.
 
-    ``lot``: (i, n): its part of the prefixes that n islands share out (`Constructor`); ``views``: see `QuotaBandit`.
+    Every board is checked by `instances.verify` before it counts.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle, turned and renumbered as `lns.orientation.Orientation` does.
+    params : Params
+        Parameters of all components.
+    seed, island : int
+        Random seed of the run and number of this island; together they give the random stream.
+    partition : tuple of int
+        (part, parts): the part of the prefixes that this island searches, see `Constructor`.
+    views : sequence of View
+        Symmetries from which the board may be filled, see `QuotaBandit`.
     """
 
     def __init__(
@@ -49,13 +63,13 @@ class MainEngine:
         self.best_score = -1
         self.origin = ""
         self.boards = 0
-        self.quiet = 0  # steps since the last new best
-        self.lifted = 0  # edges that regions have added to the best board
-        self.region = 0  # the next region of the best board to rework
+        self.steps_without_gain = 0
+        self.edges_by_regions = 0  # edges that region re-solves have added to the best board
+        self.next_region = 0  # number of the next region of the best board to re-solve
         self.window_nodes = self.beam_nodes = self.beam_prefixes = 0
-        self.failed_beams = 0  # beams in a row that did not get to the cut
+        self.failed_beams = 0  # beams in a row that reached no exact tail
         self._regions: list[tuple[int, ...]] | None = None
-        self._finds: list[FoundBoard] = []
+        self._found_boards: list[FoundBoard] = []
 
     @property
     def exhausted(self) -> bool:
@@ -63,55 +77,71 @@ class MainEngine:
 
     @property
     def expected_best_score(self) -> float | None:
-        """By the prefixes of the construction, and by what regions have added to the best board."""
+        """Expected best score of the construction so far, plus the edges that regions have added to the best board."""
         constructed = self.bandit.expected_best_score(self.constructor) if self.constructor else None
-        return None if constructed is None else min(constructed + self.lifted, self.puzzle.max_score)
+        return None if constructed is None else min(constructed + self.edges_by_regions, self.puzzle.max_score)
 
     @property
     def statistics(self) -> Statistics:
-        made = Statistics(
+        arms = self.bandit.arms
+        done = Statistics(
             window_nodes=self.window_nodes,
-            arms=len(self.bandit.arms),
-            colour_sets=len({(arm.view, arm.colour_set) for arm in self.bandit.arms if arm.scale_percent}),
+            arms=len(arms),
+            colour_sets=len({(arm.view, arm.colour_set) for arm in arms if arm.scale_percent}),
             boards=self.boards,
             beam_nodes=self.beam_nodes,
             beam_prefixes=self.beam_prefixes,
         )
-        if built := self.constructor:
-            made += Statistics(nodes=built.nodes, prefixes=built.prefixes, tail_nodes=built.tail_nodes)
-        return made
+        if constructor := self.constructor:
+            done += Statistics(
+                nodes=constructor.nodes, prefixes=constructor.prefixes, tail_nodes=constructor.tail_nodes
+            )
+        return done
 
-    def step(self, target: int) -> None:
-        """First some beams; then construct, to beat the best by one, or rework a region of a best that has stood.
+    def step(self, target: int, *, floor: int = 0, wanted: int = 0) -> None:
+        """Work for about ``params.engine.step_nodes`` nodes.
 
-        Every other node is a beam's as long as the construction leads nowhere.
+        The first step makes a board by beams. A later one constructs, or re-solves one region of a best board that has
+        stood for a while. As long as no construction reaches the exact tail, beams get as many nodes as it does.
+
+        Parameters
+        ----------
+        target : int
+            Unused; part of the engine interface.
+        floor : int
+            Every constructed board of this score or more is reported, also when better ones are known. 0: as
+            ``params.engine.search_floor`` says.
+        wanted : int
+            The score that the construction aims at. 0: one edge more than the best.
         """
         if self.best is None:
             self._open()
             return
-        self.quiet += 1
-        if self.quiet > self.params.windows.patience and self._may_rework() and self._rework(self.best):
+        self.steps_without_gain += 1
+        if self.steps_without_gain > self.params.windows.patience and self._may_rework() and self._rework(self.best):
             return
-        built = self.constructor or self._begin()
-        if built.restart_due or self.bandit.should_abandon(built, self._mismatches):
-            self._begin_again(built)
-        if self.params.engine.beams and self.bandit.no_prefix_found and self.beam_nodes <= built.nodes:
-            self._beams(1)
+        wanted = wanted or self.best_score + 1
+        mismatches = self.puzzle.max_score - wanted
+        constructor = self.constructor or self._start_construction(mismatches)
+        if constructor.restart_due or self.bandit.should_abandon(constructor, mismatches):
+            self._restart(constructor, mismatches)
+        if self.params.engine.beams and self.bandit.no_prefix_found and self.beam_nodes <= constructor.nodes:
+            self._run_beams(1)
             return
-        wanted = min(self.best_score + 1, self.params.engine.search_floor or self.puzzle.max_score + 1)
-        found = built.run(self.params.engine.step_nodes, wanted)
-        if found is not None:
-            self._offer(found, "construct")
+        floor = floor or self.params.engine.search_floor or self.puzzle.max_score + 1
+        board = constructor.run(self.params.engine.step_nodes, min(wanted, floor))
+        if board is not None:
+            self._offer(board, "construct")
 
     def _open(self) -> None:
-        """A good full board at once: some beams, or the plainest of fills."""
-        self._beams(self.params.engine.beams)
+        """Make a first full board, by beams if there are any, else by assignment."""
+        self._run_beams(self.params.engine.beams)
         if self.best is None:
             empty = np.full(self.puzzle.cells, -1, dtype=np.int32)
             self._offer(fill(self.puzzle, Board(empty, self.puzzle.width, self.puzzle.height)), "fill")
 
-    def _beams(self, number: int) -> None:
-        """So many beams, each from the empty board to its last tail, for boards better than the best."""
+    def _run_beams(self, number: int) -> None:
+        """Run ``number`` whole beams, each for boards better than the best."""
         beam = BeamEngine(self.puzzle, self.params, self.random, self.failed_beams)
         if self.best is not None:
             beam.inject_incumbent(self.best, self.best_score)
@@ -120,123 +150,125 @@ class MainEngine:
         self.beam_nodes += beam.nodes
         self.beam_prefixes += beam.prefixes
         self.failed_beams = beam.failed_beams
-        for find in beam.pop_boards():
-            self._offer(find.board, find.origin)
+        for found in beam.pop_boards():
+            self._offer(found.board, found.origin)
 
     def _may_rework(self) -> bool:
-        """Whether regions have not had their share yet; a board to start from is worked on before all else."""
-        built = self.constructor
-        return built is None or self.window_nodes <= self.params.windows.share * built.nodes
+        """Whether regions have had less than their share of the nodes. A start board is reworked first of all."""
+        constructor = self.constructor
+        return constructor is None or self.window_nodes <= self.params.windows.share * constructor.nodes
 
     def _rework(self, best: Board) -> bool:
-        """Re-solve the next region of the best board; False when all have been."""
+        """Re-solve the next region of the best board; False if none is left."""
         if self._regions is None:
             self._regions = windows.rework_regions(self.puzzle, best) if self.params.windows.nodes else []
-        if self.region >= len(self._regions):
+        if self.next_region >= len(self._regions):
             return False
-        result = resolve(self.puzzle, best, self._regions[self.region], nodes=self.params.windows.nodes)
-        self.region += 1
+        result = resolve(self.puzzle, best, self._regions[self.next_region], nodes=self.params.windows.nodes)
+        self.next_region += 1
         self.window_nodes += result.nodes
         if result.improved:
             self._offer(result.board, "windows")
-            self.quiet = self.params.windows.patience  # its neighbours are worth a look at once
+            self.steps_without_gain = self.params.windows.patience  # the regions of the new board come next
         return True
 
-    @property
-    def _mismatches(self) -> int:
-        """That a better board has at most."""
-        return self.puzzle.max_score - self.best_score - 1
-
-    def _begin(self) -> Constructor:
-        """Measure the instance, and choose what to search first."""
-        schedule = self.bandit.choose_schedule(self._mismatches)
+    def _start_construction(self, mismatches: int) -> Constructor:
+        """Measure the instance and start the constructor with the first break schedule."""
+        schedule = self.bandit.choose_schedule(mismatches)
         self.constructor = Constructor(self.puzzle, self.params.construct, schedule, self.random, self.partition)
         return self.constructor
 
-    def _begin_again(self, built: Constructor) -> None:
-        """Learn from the shuffle that is over, and choose what to search next."""
-        self.bandit.learn(built)
-        schedule = self.bandit.choose_schedule(self._mismatches)
-        built.restart(schedule, self.bandit.nodes_before)
+    def _restart(self, constructor: Constructor, mismatches: int) -> None:
+        """Update the bandit with the restart that has ended, and start the next one."""
+        self.bandit.learn(constructor)
+        schedule = self.bandit.choose_schedule(mismatches)
+        constructor.restart(schedule, self.bandit.nodes_before)
 
     def _offer(self, board: Board, origin: str) -> None:
-        find = verified_board(self.puzzle, board, origin)
+        found = verified_board(self.puzzle, board, origin)
         self.boards += 1
-        self._finds.append(find)
-        if find.score > self.best_score:
-            self._adopt(*find)
+        self._found_boards.append(found)
+        if found.score > self.best_score:
+            self._adopt(*found)
 
     def _adopt(self, board: Board, score: int, origin: str) -> None:
-        self.lifted = self.lifted + score - self.best_score if origin == "windows" else 0
+        self.edges_by_regions = self.edges_by_regions + score - self.best_score if origin == "windows" else 0
         self.best, self.best_score, self.origin = board, score, origin
-        self.quiet = self.region = 0
+        self.steps_without_gain = self.next_region = 0
         self._regions = None
 
     def pop_boards(self) -> list[FoundBoard]:
-        finds, self._finds = self._finds, []
-        return finds
+        found_boards, self._found_boards = self._found_boards, []
+        return found_boards
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        """Take over a better board. One to start from is reworked at once, by the first island.
+        """Take over a better board.
 
-        The damage of another is the business of the island that found it: regions are the same everywhere.
+        The first island re-solves the regions of a start board at once. No island re-solves those of another island's
+        board, since that one does so itself, and a region has the same result everywhere.
         """
         if score > self.best_score:
-            to_start_from = self.best is None and self.island == 0
+            is_start = self.best is None and self.island == 0
             self._adopt(board, score, "elsewhere")
-            if to_start_from:
-                self.quiet = self.params.windows.patience
+            if is_start:
+                self.steps_without_gain = self.params.windows.patience
             else:
-                self.region = ALL_DONE
+                self.next_region = ALL_REGIONS_DONE
 
     # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
-        efforts = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.failed_beams
+        totals = self.window_nodes, self.beam_nodes, self.beam_prefixes, self.edges_by_regions, self.failed_beams
         state: State = {
             "best": none if self.best is None else self.best.placements,
-            "counters": np.array([self.best_score, self.boards, self.quiet, self.region, *efforts]),
+            "counters": np.array([self.best_score, self.boards, self.steps_without_gain, self.next_region, *totals]),
             "random": self.random.copy(),
             "partition": np.array(self.partition),
         }
         state.update({f"bandit.{name}": value for name, value in self.bandit.state().items()})
-        built = {} if self.constructor is None else self.constructor.state()
+        construction = {} if self.constructor is None else self.constructor.state()
         for name, dtype in Constructor.STATE.items():
-            state[f"construct.{name}"] = built.get(name, np.zeros(0, dtype=dtype))
+            state[f"construct.{name}"] = construction.get(name, np.zeros(0, dtype=dtype))
         return state
 
     def restore(self, state: State) -> None:
-        """Go on from ``state``; raises InputError where it does not fit this puzzle."""
+        """Continue from ``state``; raises InputError if it does not fit this puzzle."""
         puzzle = self.puzzle
         self.best_score = int(state["counters"][0])
-        self.boards, self.quiet, self.region, *efforts = saved_counters(state["counters"][1:])
-        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.lifted, self.failed_beams = efforts
+        self.boards, self.steps_without_gain, self.next_region, *totals = saved_counters(state["counters"][1:])
+        self.window_nodes, self.beam_nodes, self.beam_prefixes, self.edges_by_regions, self.failed_beams = totals
         self.random[:] = state["random"]
-        number, islands = saved_counters(state["partition"])
-        if number >= islands:
-            raise InputError("the saved island is none of so many")
-        if self.partition[1] % islands or self.partition[0] % islands != number:
-            # its part is kept, as those of the others are told apart by it; where there are twice or more times as many
-            # islands now, it keeps a part of it, and leaves the rest to the new ones
-            self.partition = number, islands
+        self._restore_partition(*saved_counters(state["partition"]))
         best = np.asarray(state["best"])
         self.best = Board(best.astype(np.int32), puzzle.width, puzzle.height) if len(best) else None
-        if self.best_score != (-1 if self.best is None else legal_score(puzzle, self.best)):
-            raise InputError("the saved score contradicts the saved board")
+        score = -1 if self.best is None else legal_score(puzzle, self.best)
+        if self.best_score != score:
+            raise InputError(f"checkpoint: saved score {self.best_score}, but the saved board scores {score}")
         self._regions = None
-        known, built = (_part(state, part) for part in ("bandit.", "construct."))
-        if len(known["fits"]) == 0:
+        bandit, construction = (_component(state, prefix) for prefix in ("bandit.", "construct."))
+        if len(bandit["priors"]) == 0:
             return
-        if any(len(value) == 0 for value in built.values()):
-            raise InputError("the saved construction is not whole")
-        self.bandit.restore(known)
-        self.constructor = Constructor(
-            puzzle, self.params.construct, self.bandit.schedule(), self.random, self.partition
-        )
-        self.constructor.restore(built)
+        if any(len(value) == 0 for value in construction.values()):
+            raise InputError("checkpoint: arrays of the construction are empty; expected all of them")
+        self.bandit.restore(bandit)
+        schedule = self.bandit.schedule()
+        self.constructor = Constructor(puzzle, self.params.construct, schedule, self.random, self.partition)
+        self.constructor.restore(construction)
+
+    def _restore_partition(self, part: int, parts: int) -> None:
+        """Keep the saved part, since the parts of the other islands are those of the saved run.
+
+        If the run now has a multiple of the saved number of parts, this island searches only its new, smaller part of
+        the saved one; the new islands search the rest.
+        """
+        if part >= parts:
+            raise InputError(f"checkpoint: part {part} of the prefixes out of range; expected 0 to {parts - 1}")
+        new_part, new_parts = self.partition
+        if new_parts % parts or new_part % parts != part:
+            self.partition = part, parts
 
 
-def _part(state: State, name: str) -> State:
-    """The arrays under ``name``, by the rest of their names."""
-    return {whole.removeprefix(name): value for whole, value in state.items() if whole.startswith(name)}
+def _component(state: State, prefix: str) -> State:
+    """The arrays whose names begin with ``prefix``, by the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}

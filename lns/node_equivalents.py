@@ -1,28 +1,31 @@
-"""What work takes, in nodes of the constructor; `make bench` measures it beside these prices."""
+"""Node equivalents: what each kind of work costs, in nodes (placements) of the depth-first constructor.
+
+The search budgets work in these units, so a run does not depend on the speed of the machine. `make bench` measures the
+constants below on the present machine.
+"""
 
 from __future__ import annotations
 
-TAIL_NODE = 2.0  # a placement of the exact tail
-TAIL_SETUP = 25.0  # an exact tail before its first placement
-EXACT_TAIL = 250.0  # the whole exact tail of a prefix, set-up included, where the aim is loose
-ENDGAME_SETUP = 50.0  # an endgame before its first placement
-BEAM_CHILD = 2.0  # a child that a beam looks at
-CANDIDATE_CHECK = 1.5  # at a candidate, in the populations that tell what a quota asks for
-MAX_PROFILE_CHECKS = 100_000_000  # at most so many for one set of favoured colours, if it can be: a second or two
-REGION_NODE = 7.0  # a placement of a region re-solve; and what operators count as one
+TAIL_NODE = 2.0  # one placement of the exact tail
+TAIL_SETUP = 25.0  # setting up an exact tail, before its first placement
+EXACT_TAIL = 250.0  # a whole exact tail, set-up included, that may end with several mismatches
+ENDGAME_SETUP = 50.0  # setting up an endgame, before its first placement
+BEAM_CHILD = 2.0  # one child that a beam evaluates
+CANDIDATE_CHECK = 1.5  # one candidate checked by the populations that measure a quota profile
+MAX_PROFILE_CHECKS = 100_000_000  # candidates checked for one quota profile: about one or two seconds
+REGION_NODE = 7.0  # one placement of a region re-solve
 
 
 def exact_tails(prefixes: int, placements: int) -> float:
-    """The exact tails of so many prefixes."""
+    """Cost of ``prefixes`` exact tails with ``placements`` placements in all."""
     return prefixes * TAIL_SETUP + placements * TAIL_NODE
 
 
 def quota_profile(cells: int) -> float:
-    """What the quotas of one set of favoured colours ask for, by populations
-    (`lns.construct.stratified_population`)."""
+    """Cost of one quota profile (`lns.construct.quota_profile`) on a board of ``cells`` cells."""
     return min(250.0 * cells * (cells + 420), CANDIDATE_CHECK * MAX_PROFILE_CHECKS)
 
 
-def population(population: int, cells: int) -> float:
-    """How pieces fit, for one arm, by populations of so many prefixes."""
-    return 0.12 * population * cells * (cells + 420)
+def population(size: int, cells: int) -> float:
+    """Cost of measuring the children of one arm by populations of ``size`` prefixes on ``cells`` cells."""
+    return 0.12 * size * cells * (cells + 420)

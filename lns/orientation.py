@@ -1,34 +1,79 @@
-"""Any engine on the board as it is filled best: turned on the way in, turned back on the way out."""
+"""The side from which each island fills the board. `Orientation` is the only place that decides it.
+
+A board may be turned before it is filled row by row, since rows should be short and clues should come early. An engine
+sees the turned puzzle only; `oriented_engine` wraps it so that outside the boards are those of the given puzzle.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.symmetry import View, rotate_board, rotate_puzzle
-from lns.engine import Engine, FoundBoard, State, Statistics, verified_board
+from lns.engine import Engine, FoundBoard, State, Statistics
 
-LATER = 2  # rows that a clue may be met later, on average, from a side that is good all the same
+CLUE_TOLERANCE_ROWS = 2  # a turn is good if the clues come at most this many rows later, on average, than by the best
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """How one island of a run sees the puzzle.
+
+    Attributes
+    ----------
+    puzzle : Puzzle
+        The puzzle as its engine fills it: colours numbered without gaps, board turned.
+    turns : int
+        Clockwise quarter turns from the given puzzle to ``puzzle``.
+    views : tuple of View
+        Symmetries from which the engine may see ``puzzle``, the identity first (`island_views`).
+    partition : tuple of int
+        (part, parts): this island searches the part-th of ``parts`` parts of the prefixes (`prefix_partition`).
+    """
+
+    puzzle: Puzzle
+    turns: int
+    views: tuple[View, ...]
+    partition: tuple[int, int]
+
+    @staticmethod
+    def of_island(puzzle: Puzzle, island: int = 0, islands: int = 1) -> Orientation:
+        """The orientation of ``island`` in a run of ``islands`` islands."""
+        puzzle = puzzle.renumbered()
+        turns = best_quarter_turns(puzzle, island)
+        return Orientation(
+            puzzle=rotate_puzzle(puzzle, turns) if turns else puzzle,
+            turns=turns,
+            views=island_views(puzzle, island),
+            partition=prefix_partition(island, islands),
+        )
+
+    def to_engine(self, board: Board) -> Board:
+        """A board of the given puzzle, turned as the engine sees it."""
+        return rotate_board(board, self.turns)
+
+    def from_engine(self, board: Board) -> Board:
+        """A board of the engine, turned back."""
+        return rotate_board(board, -self.turns)
 
 
 def best_quarter_turns(puzzle: Puzzle, island: int = 0) -> int:
     """Clockwise quarter turns after which filling row by row from the top makes the best boards.
 
-    With clues no two turns lead to the same boards, so each ``island`` begins with the next of the good ones.
+    With clues no two turns lead to the same boards, so each ``island`` begins with the next of the good turns.
     """
     good = _good_turns(puzzle)
     return good[island % len(good)]
 
 
 def island_views(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
-    """From where the board may be seen that ``island`` turned by its `best_quarter_turns`: as it is, then from the
-    other sides.
+    """Symmetries of the board that ``island`` has turned by its `best_quarter_turns`; the identity is the first.
 
-    Filled from each of them it gets other boards, as the trees of the best prefixes are soon searched
-    (`lns.construct.novelty`): with clues from each good side, and in the mirror, where the same upper rows are laid,
-    but
-    the last ones, with all breaks, are filled from the other end; that is no difference in a single column.
+    Each view leads to other boards, so a new one helps when the best prefixes of the others have been searched
+    (`lns.construct.novelty`). There is one view for each good turn, and its mirror image. The mirror image fills the
+    same upper rows, but the last rows, where most breaks are, from the other end. A single column has no mirror image.
     """
     good, turns = _good_turns(puzzle), best_quarter_turns(puzzle, island)
     first = good.index(turns)
@@ -38,38 +83,62 @@ def island_views(puzzle: Puzzle, island: int = 0) -> tuple[View, ...]:
 
 
 def _good_turns(puzzle: Puzzle) -> list[int]:
-    """The best first.
+    """Good numbers of quarter turns, the best first.
 
-    Rows are as short as can be, since fewer edges are open then between what is filled and what is not. Of the turns
-    that allow it the one that meets the clues soonest is taken: a clue cuts the search down by a factor, and what was
-    made before it pays for that. Others are good if they meet the clues nearly as soon; without clues all are one.
+    Rows must be as short as possible, since then fewer edges are open between filled and empty cells. Of those turns
+    the best is the one that reaches the clues soonest: a clue cuts the search by a factor, and everything placed
+    before it costs more for that. A turn that reaches them nearly as soon is good too. Without clues one is enough.
     """
     shortest = min(puzzle.width, puzzle.height)
-    met = {}  # the cells of the clues, summed, by turns
+    clue_depths = {}  # by turns: the cells of the clues, summed
     for turns in range(4):
         turned = rotate_puzzle(puzzle, turns)
         if turned.width == shortest:
-            met[turns] = sum(clue.cell for clue in turned.clues)
-    near = min(met.values()) + LATER * shortest * len(puzzle.clues)
-    good = sorted((turns for turns in met if met[turns] <= near), key=met.__getitem__)
+            clue_depths[turns] = sum(clue.cell for clue in turned.clues)
+    limit = min(clue_depths.values()) + CLUE_TOLERANCE_ROWS * shortest * len(puzzle.clues)
+    good = sorted((turns for turns, depth in clue_depths.items() if depth <= limit), key=clue_depths.__getitem__)
     return good if puzzle.clues else good[:1]
 
 
 def prefix_partition(island: int, islands: int) -> tuple[int, int]:
-    """(place of the ``island`` among those that share all prefixes out, how many these are): see `Search.restore`."""
+    """(part, parts) of ``island``. A resumed run may have more islands than workers, hence parts > ``island``."""
     return island, max(islands, island + 1)
 
 
-class OrientedEngine:
-    """``make`` makes the engine for the turned puzzle; outside it is one for ``puzzle``. Its state is the engine's."""
+def oriented_engine(puzzle: Puzzle, island: int, islands: int, make: Callable[[Orientation], Engine]) -> Engine:
+    """An engine for ``puzzle`` that fills the board from the side of its island.
 
-    def __init__(self, puzzle: Puzzle, turns: int, make: Callable[[Puzzle], Engine]) -> None:
-        self.puzzle, self.turns = puzzle, turns
-        self.engine = make(rotate_puzzle(puzzle, turns))
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle of the run.
+    island, islands : int
+        Number of the island, and how many islands the run has.
+    make : callable
+        Makes the engine for ``Orientation.puzzle``.
+
+    Returns
+    -------
+    Engine
+        What ``make`` made, wrapped in an `OrientedEngine` if the board is turned.
+    """
+    orientation = Orientation.of_island(puzzle, island, islands)
+    engine = make(orientation)
+    return OrientedEngine(orientation, engine) if orientation.turns else engine
+
+
+class OrientedEngine:
+    """An engine for a turned puzzle, used as one for the given puzzle: boards are turned on the way in and out.
+
+    Its state is that of ``engine``, in the orientation of ``engine``.
+    """
+
+    def __init__(self, orientation: Orientation, engine: Engine) -> None:
+        self.orientation, self.engine = orientation, engine
 
     @property
     def best(self) -> Board | None:
-        return None if self.engine.best is None else rotate_board(self.engine.best, -self.turns)
+        return None if self.engine.best is None else self.orientation.from_engine(self.engine.best)
 
     @property
     def best_score(self) -> int:
@@ -95,14 +164,10 @@ class OrientedEngine:
         self.engine.step(target)
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        self.engine.inject_incumbent(rotate_board(board, self.turns), score)
+        self.engine.inject_incumbent(self.orientation.to_engine(board), score)
 
     def pop_boards(self) -> list[FoundBoard]:
-        """The finds, judged once more as they lie on the board of ``puzzle``."""
-        return [
-            verified_board(self.puzzle, rotate_board(find.board, -self.turns), find.origin)
-            for find in self.engine.pop_boards()
-        ]
+        return [found._replace(board=self.orientation.from_engine(found.board)) for found in self.engine.pop_boards()]
 
     def state(self) -> State:
         return self.engine.state()

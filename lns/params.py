@@ -1,6 +1,6 @@
-"""Parameters: one validated dataclass a component, the same names in TOML, in the docs and for the tuner.
+"""Parameters: one validated dataclass for each component, with the same names in TOML, in the docs and for the tuner.
 
-A field is made with ``option(default, doc, low, high, ...)``; nothing else has to be told about it.
+A parameter is a field made by ``option(default, doc, low, high, ...)``; everything else is derived from that.
 """
 
 from __future__ import annotations
@@ -27,19 +27,38 @@ def option(
     when: str = "",
     engines: tuple[str, ...] = (),
 ) -> Any:
-    """A parameter with its meaning and its range (inclusive); ``log``: its sensible steps are factors.
+    """A dataclass field that is a parameter.
 
-    ``tune``: whether `lns tune` searches it, over the whole range (True) or over a narrower one (low, high). ``when``:
-    the parameter of the section that has to be above 0 for this one to do anything.
-    ``engines``: those for which it is tuned, where not all that its component is tuned for use it.
+    Parameters
+    ----------
+    default : int or float
+        Default; its type is the type of the parameter.
+    doc : str
+        One line for users: what the parameter does, and its unit.
+    low, high : float, optional
+        Inclusive range of values.
+    log : bool
+        Whether the tuner draws it on a logarithmic scale.
+    tune : bool or (float, float)
+        Whether `lns tune` searches it: over its range (True) or over the narrower one given.
+    when : str
+        Name of a parameter of the same section; unless that is above 0, this one has no effect.
+    engines : tuple of str
+        Engines for which it is tuned, if not all those of its component.
     """
-    told = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when, "engines": engines}
-    return field(default=default, metadata=told)
+    metadata = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when, "engines": engines}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class Component:
-    """Checks ranges and types of the fields when made; raises InputError naming the parameter."""
+    """Base of all components.
+
+    Raises
+    ------
+    InputError
+        On creation, if a value has the wrong type or is out of range; the message names the parameter.
+    """
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # for which `lns tune` searches it
 
@@ -48,63 +67,82 @@ class Component:
             value, low, high = getattr(self, spec.name), spec.metadata.get("low"), spec.metadata.get("high")
             name = f"{_section(type(self))}.{spec.name}"
             kind = type(spec.default)
-            whole = kind is float and type(value) is int
-            if not whole and type(value) is not kind:
+            is_integral = kind is float and type(value) is int
+            if not is_integral and type(value) is not kind:
                 raise InputError(f"parameter {name} is {value!r}; expected {_KIND_NAMES[kind]}")
             if low is not None and not low <= value <= (float("inf") if high is None else high):
                 raise InputError(f"parameter {name} is {value}; expected {low} to {'any' if high is None else high}")
-            if whole:  # not before: there are whole numbers that no float holds
+            if is_integral:  # only after the check of the range, since not every integer fits a float
                 object.__setattr__(self, spec.name, float(value))
 
 
 _KIND_NAMES = {int: "a whole number", float: "a number"}
 
 
-_DEPTH_FIRST = ("auto", "construct")  # beams take order and favoured colours only from the construction
+_DEPTH_FIRST = ("auto", "construct")  # beams use only the cell order and the favoured colours of the construction
 
 
 @dataclass(frozen=True)
 class ConstructParams(Component):
-    """Depth-first construction with breaks, colour quotas and the comb order, then the exact tail."""
+    """Depth-first construction in comb order, with breaks and colour quotas; an exact search fills the last cells."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct", "beam", "lns")
 
     column_major_fraction: float = option(
-        0.25, "share of the rows, at the end, that are filled column by column", 0.0, 1.0, tune=(0.15, 0.4)
+        0.25, "fraction of the rows, at the bottom, that are filled column by column", 0.0, 1.0, tune=(0.15, 0.4)
     )
-    column_major_skip: int = option(0, "columns of that band that are filled row by row first", 0, 64, tune=(0, 10))
-    corner_size: int = option(2, "last columns of that band, filled row and column in turn", 1, 64, tune=(1, 6))
-    tail: int = option(6, "cells at the end that the exact search fills", 1, 16, tune=(2, 12), engines=_DEPTH_FIRST)
-    tail_nodes: int = option(
-        20_000, "nodes that one exact tail may use", 100, 10_000_000, log=True, tune=(1000, 300_000)
+    column_major_skip: int = option(
+        0, "columns, at the left of those rows, that are filled row by row all the same", 0, 64, tune=(0, 10)
     )
+    corner_size: int = option(
+        2, "columns, at the right of those rows, that are filled by row and by column in turn", 1, 64, tune=(1, 6)
+    )
+    tail: int = option(
+        6, "cells at the end that the exact search (exact tail) fills", 1, 16, tune=(2, 12), engines=_DEPTH_FIRST
+    )
+    tail_nodes: int = option(20_000, "most nodes of one exact tail", 100, 10_000_000, log=True, tune=(1000, 300_000))
     quota_scale: float = option(
         1.0,
-        "height of the quota that is tried first; 0: no quota",
+        "factor on the quota of favoured colours that is tried first; 0 switches quotas off",
         0.0,
         1.2,
         tune=(0.85, 1.15),
         engines=_DEPTH_FIRST,
     )
-    border_colours: int = option(1, "favoured rim colours", 0, 5, tune=(0, 2), when="quota_scale")
+    border_colours: int = option(
+        1, "border colours that are favoured, that is used up early", 0, 5, tune=(0, 2), when="quota_scale"
+    )
     inner_colours: int = option(
         2,
-        "favoured inner colours; more, in proportion, on boards larger than 16x16",
+        "inner colours that are favoured; on boards larger than 16x16 more, in proportion to the cells",
         0,
         8,
         tune=(1, 4),
         when="quota_scale",
     )
     population: int = option(
-        1000, "prefixes grown to measure how pieces fit", 100, 100_000, log=True, tune=(200, 3000), engines=_DEPTH_FIRST
+        1000,
+        "prefixes grown at once to measure how many pieces fit at each depth",
+        100,
+        100_000,
+        log=True,
+        tune=(200, 3000),
+        engines=_DEPTH_FIRST,
     )
-    horizon: float = option(1e7, "nodes in which the first score aimed at is expected once", 1e6, 1e16, log=True)
+    horizon: float = option(
+        1e7, "the first break schedule aims at the best score forecast once in this many nodes", 1e6, 1e16, log=True
+    )
     schedule_slack: int = option(
-        1, "edges below the next score that the break schedule is derived for", 0, 20, tune=(0, 6), engines=_DEPTH_FIRST
+        1,
+        "the break schedule is derived for a score this much below the wanted one",
+        0,
+        20,
+        tune=(0, 6),
+        engines=_DEPTH_FIRST,
     )
     break_shift: int = option(
         0,
-        "cells by which breaks unlock earlier (later: negative) than derived",
+        "cells by which breaks (allowed mismatches) unlock earlier than derived; negative: later",
         -40,
         40,
         tune=(-4, 4),
@@ -112,7 +150,7 @@ class ConstructParams(Component):
     )
     restart_nodes: int = option(
         300_000_000,
-        "nodes after which candidates are shuffled again; more in a long run",
+        "least nodes of a restart that has reached the exact tail; it grows in a long run",
         1000,
         10**12,
         log=True,
@@ -121,7 +159,7 @@ class ConstructParams(Component):
     )
     restart_nodes_without_prefix: int = option(
         20_000_000,
-        "the same, where no prefix has reached the tail yet",
+        "nodes after which a restart ends that has not reached the exact tail",
         1000,
         10**12,
         log=True,
@@ -132,14 +170,16 @@ class ConstructParams(Component):
 
 @dataclass(frozen=True)
 class BeamParams(Component):
-    """Many prefixes at once, in the order and with the favoured colours of the construction; then the exact tail."""
+    """Beam search in the cell order and with the favoured colours of the construction; then exact tails."""
 
     engines: ClassVar[tuple[str, ...]] = ("beam", "lns")
 
-    width: int = option(4096, "prefixes that live on at each cell", 1, 2**20, log=True, tune=(256, 2**17))
-    fan_out: int = option(8, "children that one prefix may have", 1, 64, log=True, tune=(2, 32))
-    break_cost: int = option(16, "what a break costs, in favoured half-edges", 4, 256, log=True, tune=True)
-    tail: int = option(13, "cells at the end that the exact search fills", 1, 16, tune=(8, 16))
+    width: int = option(4096, "prefixes kept at each depth", 1, 2**20, log=True, tune=(256, 2**17))
+    fan_out: int = option(8, "most children kept of one prefix", 1, 64, log=True, tune=(2, 32))
+    break_cost: int = option(
+        16, "price of a break, in favoured half-edges, when prefixes are ranked", 4, 256, log=True, tune=True
+    )
+    tail: int = option(13, "cells at the end that the exact search (exact tail) fills", 1, 16, tune=(8, 16))
 
 
 @dataclass(frozen=True)
@@ -149,75 +189,82 @@ class TabuParams(Component):
     engines: ClassVar[tuple[str, ...]] = ("tabu",)
 
     tenure: int = option(
-        12, "steps for which a move's way back is forbidden at the start", 1, 1000, log=True, tune=(2, 200)
+        12, "steps for which the reversal of a move is forbidden, at the start", 1, 1000, log=True, tune=(2, 200)
     )
-    steps: int = option(1000, "moves in one go, at most", 1, 20_000, log=True)
-    patience: int = option(20, "moves a cell without a new best before a kick", 1, 10**9, log=True, tune=(2, 1000))
+    steps: int = option(1000, "most moves of one step of the engine", 1, 20_000, log=True)
+    patience: int = option(
+        20, "moves for each cell without a new best after which the board is kicked", 1, 10**9, log=True,
+        tune=(2, 1000),
+    )  # fmt: skip
     kick: int = option(12, "random exchanges of a kick", 1, 10_000, log=True, tune=(2, 200))
     kicks: int = option(
-        200, "kicks without a new best before another start from a random board", 0, 10**9, log=True, tune=(5, 1000)
+        200, "kicks without a new best after which a new random board is begun", 0, 10**9, log=True, tune=(5, 1000)
     )
 
 
 @dataclass(frozen=True)
 class WindowsParams(Component):
-    """Regions around the damage of the best board, freed and re-solved exactly."""
+    """Exact re-solves of regions around the mismatches of the best board."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
     nodes: int = option(
-        2_000_000, "nodes that one region may use; 0: no regions", 0, 10**10, log=True, tune=(20_000, 20_000_000)
+        2_000_000, "most nodes of one region; 0 switches regions off", 0, 10**10, log=True, tune=(20_000, 20_000_000)
     )
     patience: int = option(
-        300, "steps of construction without a new best before its damage is worked on", 0, 10**6, tune=(0, 3000)
+        300, "steps without a new best after which its regions are re-solved", 0, 10**6, tune=(0, 3000)
     )
-    share: float = option(0.005, "nodes of regions, at most, for each node of construction", 0.0, 1000.0)
+    share: float = option(0.005, "most nodes of regions, for each node of the construction", 0.0, 1000.0)
 
 
 @dataclass(frozen=True)
 class NeighbourhoodsParams(Component):
-    """Large-neighbourhood search on one board at a time: operators that free cells and re-solve them, and elites."""
+    """Large-neighbourhood search: operators free cells of a board and re-solve them; good boards are kept as elites."""
 
     engines: ClassVar[tuple[str, ...]] = ("lns",)
 
     nodes: int = option(
-        1_000_000, "nodes that an operator may use each time", 100, 10**10, log=True, tune=(30_000, 10_000_000)
+        1_000_000, "most nodes of an operator each time", 100, 10**10, log=True, tune=(30_000, 10_000_000)
     )
     patience: int = option(
         150_000_000,
-        "nodes without a gain before another board is worked on",
+        "nodes without a gain after which the search turns to another board",
         1000,
         10**12,
         log=True,
         tune=(10**7, 10**10),
     )
-    memory: float = option(
-        20_000_000.0, "nodes after which half of an operator's past is forgotten", 1e3, 1e15, log=True, tune=(1e6, 1e9)
+    half_life: float = option(
+        20_000_000.0, "nodes after which an operator's record counts half", 1e3, 1e15, log=True, tune=(1e6, 1e9)
     )
-    slack: int = option(0, "edges that an accepted board may be worse than the best of its line", 0, 100, tune=(0, 3))
-    elites: int = option(8, "boards in the pool", 1, 1000, log=True, tune=(2, 64))
-    apart: int = option(20, "cells on which any two of them differ at least", 1, 4096, log=True, tune=(5, 100))
-    fresh: float = option(
-        0.3, "share of restarts that begin with a new beam once the pool is full", 0.0, 1.0, tune=True
-    )
+    slack: int = option(
+        0, "edges by which an accepted board may be worse than the best since the last change of board", 0, 100,
+        tune=(0, 3),
+    )  # fmt: skip
+    elites: int = option(8, "most elites", 1, 1000, log=True, tune=(2, 64))
+    elite_distance: int = option(20, "cells in which two elites differ at least", 1, 4096, log=True, tune=(5, 100))
+    new_beam_share: float = option(
+        0.3, "share of the changes of board that begin with a new beam, once there are enough elites", 0.0, 1.0,
+        tune=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class EngineParams(Component):
-    """The loop that ties the parts together."""
+    """The loop of the main engine."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
-    beams: int = option(1, "beams before the construction begins; 0: none", 0, 10, tune=(0, 3))
+    beams: int = option(1, "beams before the construction begins; 0 switches beams off", 0, 10, tune=(0, 3))
     search_floor: int = option(
-        0, "look for boards of this score even when better ones are known; 0: only better", 0, 10**6
+        0, "search for boards of this score even if better ones are known; 0: only for better ones", 0, 10**6
     )
 
 
 @dataclass(frozen=True)
 class Params:
-    """All components. ``Params()`` are the defaults."""
+    """Parameters of all components; ``Params()`` has the defaults. Attributes are named as the TOML sections."""
 
     construct: ConstructParams = field(default_factory=ConstructParams)
     beam: BeamParams = field(default_factory=BeamParams)
@@ -232,29 +279,46 @@ def _section(component: type) -> str:
 
 
 def from_dict(values: dict[str, Any]) -> Params:
-    """Params from nested dicts as in TOML; raises InputError for an unknown name, with the nearest known one."""
+    """Parameters from nested dicts as in TOML; what is left out has its default.
+
+    Parameters
+    ----------
+    values : dict
+        ``{section: {name: value}}``.
+
+    Raises
+    ------
+    InputError
+        For an unknown section or name (the message has the nearest known one), or a bad value.
+    """
     sections = {spec.name: type(getattr(Params(), spec.name)) for spec in dataclasses.fields(Params)}
-    made = {}
+    components = {}
     for section, entries in values.items():
         if section not in sections:
             raise InputError(_unknown("section", section, list(sections)))
         if not isinstance(entries, dict):
-            raise InputError(f"'{section}' must be a section: [{section}], then name = value lines")
+            raise InputError(f"'{section}' is not a section; expected [{section}], then lines of name = value")
         names = [spec.name for spec in dataclasses.fields(sections[section])]
         for name in entries:
             if name not in names:
                 raise InputError(_unknown(f"parameter in [{section}]", name, names))
-        made[section] = sections[section](**entries)
-    return Params(**made)
+        components[section] = sections[section](**entries)
+    return Params(**components)
 
 
 def to_dict(params: Params) -> dict[str, Any]:
-    """Nested dicts as in TOML."""
+    """Nested dicts ``{section: {name: value}}``, as in TOML."""
     return dataclasses.asdict(params)
 
 
 def load(path: str | Path) -> Params:
-    """Params from a TOML file; raises InputError naming the file."""
+    """Parameters from a TOML file.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is not TOML, or `from_dict` refuses it; the message names the file.
+    """
     if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)
@@ -262,23 +326,23 @@ def load(path: str | Path) -> Params:
         return from_dict(tomllib.loads(text))
     except InputError as error:
         raise error.at(path) from None
-    except (ValueError, RecursionError) as error:  # numbers and lists without end, too
+    except (ValueError, RecursionError) as error:  # also for numbers and nested lists that are too long
         raise InputError(f"not TOML: {error}", path) from None
 
 
 def omitted_names(text: str) -> list[str]:
-    """Parameters that parameters as TOML leave at their defaults, as 'section.name'."""
-    named = tomllib.loads(text)
+    """Parameters, as 'section.name', that the TOML ``text`` leaves at their defaults."""
+    values = tomllib.loads(text)
     return [
         f"{section}.{name}"
         for section, entries in to_dict(Params()).items()
         for name in entries
-        if name not in named.get(section, {})
+        if name not in values.get(section, {})
     ]
 
 
 def to_toml(params: Params) -> str:
-    """TOML with each parameter's meaning and range as a comment."""
+    """TOML with the meaning and range of each parameter as a comment."""
     lines = []
     for section in dataclasses.fields(params):
         component = getattr(params, section.name)
@@ -291,8 +355,9 @@ def to_toml(params: Params) -> str:
     return "\n".join(lines)
 
 
-def _unknown(what: str, name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=1)
+def _unknown(what: str, name: str, names: list[str]) -> str:
+    """Message for an unknown name: with the nearest of ``names``, or with all of them."""
+    near = get_close_matches(name, names, n=1)
     return f"unknown {what}: '{name}'; " + (
-        f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(known)
+        f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(names)
     )

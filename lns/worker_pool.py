@@ -1,8 +1,7 @@
 """Worker processes on this machine behind the ``concurrent.futures.Executor`` interface.
 
-Unlike the pool of the standard library a process that dies costs only the task it had: its future fails with
-`WorkerLost` and the next task gets a new process. There are only pipes between parent and workers, no locks and no
-semaphores that a killed process could take with it.
+In contrast to the pool of the standard library, a worker that dies fails only its own task, with `WorkerLost`, and is
+replaced. Parent and workers share pipes only: a killed process cannot leave a lock or a semaphore behind.
 """
 
 from __future__ import annotations
@@ -26,16 +25,23 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
-# What a terminal or a service manager sends to the whole group: the parent ends the workers in order.
-_FOR_THE_PARENT = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+# Sent to the whole process group by a terminal or service manager. Workers ignore them: the parent ends the workers.
+_PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 _stop_flag: Any = None  # in a worker: memory shared with the parent
 
 
 class WorkerLost(RuntimeError):
-    """A worker process ended in the middle of a task. ``exitcode``: of the process, -9 = killed by signal 9.
+    """A worker process ended during a task.
 
-    ``pid`` 0: it could not even be started, ``reason`` says why.
+    Parameters
+    ----------
+    pid : int
+        Its process id; 0 if it could not be started.
+    exitcode : int or None
+        Its exit code; -9 if signal 9 killed it.
+    reason : object
+        Why it could not be started.
     """
 
     def __init__(self, pid: int, exitcode: int | None, reason: object = "") -> None:
@@ -46,7 +52,7 @@ class WorkerLost(RuntimeError):
 
 
 def stop_requested() -> bool:
-    """In a worker: whether the parent wants the task to end at its next step. False in any other process."""
+    """Whether this process is a worker whose running task should end at its next step."""
     return _stop_flag is not None and bool(_stop_flag.value)
 
 
@@ -56,11 +62,19 @@ def is_worker() -> bool:
 
 
 class RemoteTraceback(Exception):
-    """What a worker said of the exception that its task raised: the cause of that exception in the parent."""
+    """Traceback of a worker as text: the cause of the exception that its task raised."""
 
 
 class WorkerPool(Executor):
-    """``workers`` spawned processes, one task at a time each; started when first needed, replaced when they die."""
+    """A fixed number of spawned processes, each with one task at a time.
+
+    A process is started for its first task and replaced when it dies.
+
+    Parameters
+    ----------
+    workers : int
+        Number of processes.
+    """
 
     def __init__(self, workers: int) -> None:
         self._context = multiprocessing.get_context("spawn")
@@ -68,7 +82,7 @@ class WorkerPool(Executor):
         self._tasks: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._processes: dict[int, SpawnProcess] = {}
         self._closed = False
-        resource_tracker.ensure_running()  # starts here, or it would undo the blocked signals of the threads below
+        resource_tracker.ensure_running()  # started later, it would unblock the signals that the threads below block
         self._threads = [threading.Thread(target=self._serve, args=(slot,), daemon=True) for slot in range(workers)]
         for thread in self._threads:
             thread.start()
@@ -79,19 +93,24 @@ class WorkerPool(Executor):
         return future
 
     def ask_to_stop(self) -> None:
-        """Tasks under way end at their next step (`stop_requested` in the workers turns True)."""
+        """Make `stop_requested` true in the workers: running tasks end at their next step."""
         self._flag.value = True
 
     def kill(self) -> None:
-        """End every worker now; tasks under way fail."""
+        """Kill every worker process; running tasks fail with `WorkerLost`."""
         self._closed = True
         for process in list(self._processes.values()):
             process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """No more tasks; idle workers leave. With ``wait`` until they have, after half a second by force.
+        """End all workers; running tasks have half a second, then their processes are killed.
 
-        ``cancel_futures``: those of tasks that no worker has begun are cancelled; else they fail with `WorkerLost`.
+        Parameters
+        ----------
+        wait : bool
+            Whether to return only after the processes have ended.
+        cancel_futures : bool
+            Whether waiting tasks are cancelled; otherwise they fail with `WorkerLost`.
         """
         self.ask_to_stop()
         with contextlib.suppress(queue.Empty):
@@ -103,7 +122,7 @@ class WorkerPool(Executor):
             self._wait(0.5)
         self.kill()
         if wait:
-            self._wait(0.5)  # the killed are gone at once, but have to be waited for
+            self._wait(0.5)  # reap the killed processes
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -111,9 +130,9 @@ class WorkerPool(Executor):
             thread.join(max(0.0, end - time.monotonic()))
 
     def _serve(self, slot: int) -> None:
-        """The thread of one worker: hands it tasks and keeps it alive."""
+        """Thread of one worker: passes tasks to the process and replaces it when it dies."""
         if hasattr(signal, "pthread_sigmask"):  # inherited by the worker, until it can ignore them
-            signal.pthread_sigmask(signal.SIG_BLOCK, _FOR_THE_PARENT)
+            signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
         pipe: Connection | None = None
         while (job := self._tasks.get()) is not None:
             future, function, args, kwargs = job
@@ -123,7 +142,7 @@ class WorkerPool(Executor):
                 if pipe is None:
                     pipe = self._start(slot)
                 pipe.send((function, args, kwargs))
-                done, result, told = pipe.recv()
+                done, result, worker_traceback = pipe.recv()
             except (EOFError, OSError) as error:
                 process = self._processes.pop(slot, None)
                 if process is not None:
@@ -131,37 +150,53 @@ class WorkerPool(Executor):
                 pipe = None
                 lost = WorkerLost(0, None, error) if process is None else WorkerLost(process.pid or 0, process.exitcode)
                 future.set_exception(lost)
-            except BaseException as error:  # a task that cannot be pickled, an answer that cannot be read
+            except BaseException as error:  # the task cannot be pickled, or its result not unpickled
                 future.set_exception(error)
             else:
                 if not done:
-                    result.__cause__ = RemoteTraceback(f"in the worker\n{told}")
+                    result.__cause__ = RemoteTraceback(f"in the worker\n{worker_traceback}")
                 future.set_result(result) if done else future.set_exception(result)
         if pipe is not None:
             pipe.close()
             self._processes[slot].join()
 
     def _start(self, slot: int) -> Connection:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, self._flag), daemon=True, name=f"island-{slot}")
+        parent_end, worker_end = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(worker_end, self._flag), daemon=True, name=f"island-{slot}")
         process.start()
         self._processes[slot] = process
-        theirs.close()  # so that the end of the worker is the end of the pipe
+        worker_end.close()  # the pipe then ends with the worker
         if self._closed:
             process.kill()
-        return ours
+        return parent_end
+
+
+class InProcessExecutor(Executor):
+    """Runs every task in the calling process, at once.
+
+    For a single island without a worker process: in a notebook, in a debugger, and with operators that are registered
+    in this process only. A running round is not interrupted by `lns.islands.Archipelago.stop`.
+    """
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 def _work(pipe: Connection, flag: Any) -> None:
-    """A worker's life: tasks from the pipe until it ends. Never outlives the parent."""
+    """Main loop of a worker: run tasks from the pipe until the pipe or the parent ends."""
     global _stop_flag
     _stop_flag = flag
-    for number in _FOR_THE_PARENT:
+    for number in _PARENT_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+        threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
             function, args, kwargs = pipe.recv()
@@ -172,6 +207,7 @@ def _work(pipe: Connection, flag: Any) -> None:
             pipe.send(answer)
 
 
-def _follow(parent: multiprocessing.process.BaseProcess) -> None:
+def _exit_with(parent: multiprocessing.process.BaseProcess) -> None:
+    """End this process when the parent ends."""
     parent.join()
     os._exit(1)

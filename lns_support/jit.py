@@ -177,6 +177,15 @@ def inline_kernel(function: _Kernel) -> _Kernel:
     """Decorator: like `kernel`, for a small function that LLVM inlines into every caller.
 
     It has no cache of its own: its machine code is part of that of its callers.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    callable
+        As for `kernel`.
     """
     if numba_config.DISABLE_JIT:
         return function
@@ -189,12 +198,31 @@ def flat_kernel(function: _Kernel) -> _Kernel:
     For functions that allocate no memory and return only scalars, and that call only such functions (``flat_kernel`` or
     ``inline_flat_kernel``). Reference counting costs an atomic operation at each use of an array inside a NamedTuple; a
     search over 30 such arrays was 40 times slower with it.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    callable
+        As for `kernel`.
     """
     return _compile(function, {"_nrt": False})
 
 
 def inline_flat_kernel(function: _Kernel) -> _Kernel:
-    """Decorator: like `inline_kernel`, without numba's reference counting; for use inside a `flat_kernel`."""
+    """Decorator: like `inline_kernel`, without numba's reference counting; for use inside a `flat_kernel`.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    callable
+        As for `kernel`.
+    """
     if numba_config.DISABLE_JIT:
         return function
     return cast(_Kernel, _njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)(function))
@@ -287,7 +315,18 @@ def source_key(module: str) -> str:
 
 
 def is_compiled(module: str) -> bool:
-    """Whether machine code of ``module`` is on disk; False on the first run after an install or an edit."""
+    """Whether machine code of a module is on disk.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+
+    Returns
+    -------
+    bool
+        False on the first run after an install or an edit of its kernels.
+    """
     directory = cache_directory(module)
     return directory is not None and any(directory.rglob("*.nbc"))
 

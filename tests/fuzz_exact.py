@@ -1,4 +1,4 @@
-"""A randomised long check of ColorPairs, the row scan and, on tiny puzzles, all complete solvers.
+"""A randomised check of ColorPairs, the row scan and, on tiny puzzles, all complete solvers.
 
 ``python -m tests.fuzz_exact [SECONDS [SEED]]``
 """
@@ -30,25 +30,27 @@ def main(seconds: float, seed: int = 0) -> int:
     end = time.monotonic() + seconds
     checked = 0
     while time.monotonic() < end:
-        drawn = int(random.integers(1 << 30))
-        puzzle = small_puzzle(drawn) if checked % 3 else _larger_puzzle(drawn)
+        puzzle_seed = int(random.integers(1 << 30))
+        puzzle = small_puzzle(puzzle_seed) if checked % 3 else _larger_puzzle(puzzle_seed)
         scanned = count(puzzle, solver="rowscan", nodes=2_000_000)
         if scanned.status not in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE):
             continue
         if scanned.nodes < 20_000:
-            assert count_solutions(puzzle) == scanned.solutions, f"row scan against brute force, puzzle {drawn}"
+            assert count_solutions(puzzle) == scanned.solutions, (
+                f"row scan against brute force, puzzle seed {puzzle_seed}"
+            )
         for _ in range(4):
             options = Options(
                 heuristic=Heuristic(int(random.integers(len(Heuristic)))),
                 **{name: bool(random.integers(2)) for name in SWITCHES},
             )
-            found = count(puzzle, options=options)
-            assert found.solutions == scanned.solutions, (
-                f"puzzle {drawn}: {found.solutions} by {options}, not {scanned}"
+            outcome = count(puzzle, options=options)
+            assert outcome.solutions == scanned.solutions, (
+                f"puzzle seed {puzzle_seed}: {outcome.solutions} by {options}, not {scanned}"
             )
         if puzzle.cells <= TINY:
-            agreed = counts(puzzle)
-            assert set(agreed.values()) == {scanned.solutions}, f"puzzle {drawn}: {agreed}"
+            by_solver = counts(puzzle)
+            assert set(by_solver.values()) == {scanned.solutions}, f"puzzle seed {puzzle_seed}: {by_solver}"
         checked += 1
     return checked
 

@@ -19,7 +19,7 @@ from tests.instances.small_puzzles import planted
 
 @dataclass(frozen=True)
 class Window:
-    """A question small enough for the oracle."""
+    """A region small enough for `best_score`."""
 
     puzzle: Puzzle
     board: Board
@@ -28,7 +28,7 @@ class Window:
 
 
 def random_window(seed: int) -> Window:
-    """Boards of 2 x 2 to 6 x 5 cells: planted, then jumbled; few colours, so that twins and symmetric pieces occur."""
+    """A region of a small shuffled board; few colours, so that identical and symmetric pieces occur."""
     rng = np.random.default_rng(seed)
     width, height = (int(n) for n in rng.integers(1, 7, 2))
     if width * height < 3:
@@ -37,9 +37,9 @@ def random_window(seed: int) -> Window:
     puzzle, board = planted(seed, width, height, colours, int(rng.integers(0, 4)) if rng.random() < 0.5 else 0)
     share = float(rng.choice([0.0, 0.2, 1.0]))
     if rng.random() < 0.3:
-        puzzle = _with_clues_of_twins(rng, puzzle, board)
+        puzzle = _with_clues_of_identical_pieces(rng, puzzle, board)
     clues = {clue.cell for clue in puzzle.clues}
-    board = _jumbled(rng, puzzle, board, [c for c in range(puzzle.cells) if c not in clues and rng.random() < share])
+    board = _shuffled(rng, puzzle, board, [c for c in range(puzzle.cells) if c not in clues and rng.random() < share])
     count = min(int(rng.integers(3, 10)), puzzle.cells)
     if rng.random() < 0.7:  # a block or a strip
         cells = _block(rng, puzzle, count)
@@ -55,38 +55,42 @@ def random_window(seed: int) -> Window:
         board = Board(placements, width, height)
         cells, donors = cells[:5], donors[:1]
     if rng.random() < 0.2:  # clues too, as long as they are freed
-        board = _jumbled(rng, puzzle, board, [cell for cell in (*cells, *donors) if board.placements[cell] >= 0])
+        board = _shuffled(rng, puzzle, board, [cell for cell in (*cells, *donors) if board.placements[cell] >= 0])
     if rng.random() < 0.7:
         board = renamed(rng, puzzle, board)
     return Window(puzzle, board, cells, donors)
 
 
-def _with_clues_of_twins(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Puzzle:
-    """One to three of the solution's cells as clues, all of them with pieces that are not alone of their kind."""
+def _with_clues_of_identical_pieces(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Puzzle:
+    """The puzzle with one to three clues of its solution whose pieces have identical copies."""
     count = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
-    twins = [cell for cell, quad in enumerate(board.colours(puzzle).tolist()) if count[canonical(quad)] > 1]
-    chosen = rng.permutation(twins)[: int(rng.integers(1, 4))].tolist()
+    candidates = [cell for cell, quad in enumerate(board.colours(puzzle).tolist()) if count[canonical(quad)] > 1]
+    chosen = rng.permutation(candidates)[: int(rng.integers(1, 4))].tolist()
     return puzzle.with_clues(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in chosen)
 
 
 def renamed(rng: np.random.Generator, puzzle: Puzzle, board: Board) -> Board:
-    """The same colours, by identical pieces and equal rotations taken anyhow: on the cells of clues too."""
-    alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    """The same colours, with identical pieces and equal rotations exchanged at random, on clue cells too."""
+    by_colours: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        alike[canonical(quad)].append(piece)
-    name = {
-        one: int(other) for twins in alike.values() for one, other in zip(twins, rng.permutation(twins), strict=True)
+        by_colours[canonical(quad)].append(piece)
+    new_piece = {
+        piece: int(other)
+        for group in by_colours.values()
+        for piece, other in zip(group, rng.permutation(group), strict=True)
     }
     placements = board.placements.copy()
-    for cell, lies in enumerate(board.placements.tolist()):
-        if lies >= 0:
-            turns = (puzzle.oriented.reshape(-1, 4, 4)[name[lies >> 2]] == puzzle.oriented[lies]).all(axis=1)
-            placements[cell] = name[lies >> 2] * 4 + rng.choice(np.flatnonzero(turns))
+    for cell, oriented in enumerate(board.placements.tolist()):
+        if oriented >= 0:
+            turns = (puzzle.oriented.reshape(-1, 4, 4)[new_piece[oriented >> 2]] == puzzle.oriented[oriented]).all(
+                axis=1
+            )
+            placements[cell] = new_piece[oriented >> 2] * 4 + rng.choice(np.flatnonzero(turns))
     return Board(placements, puzzle.width, puzzle.height)
 
 
-def _jumbled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: list[int]) -> Board:
-    """Swap pieces of the same kind of cell among the ``movable`` and turn them back to the rim."""
+def _shuffled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: list[int]) -> Board:
+    """Swap pieces among the ``movable`` cells where they fit the rim."""
     placements = board.placements.copy()
     for cell in movable:
         other = int(rng.choice(movable))
@@ -99,7 +103,7 @@ def _jumbled(rng: np.random.Generator, puzzle: Puzzle, board: Board, movable: li
 
 
 def _fitting(puzzle: Puzzle, piece: int, cell: int) -> list[int]:
-    """Oriented pieces of ``piece`` that have their grey exactly on the rim of ``cell``."""
+    """The oriented pieces of ``piece`` that have the rim colour exactly on the rim sides of ``cell``."""
     grey = puzzle.rim_sides(cell)
     return [
         int(piece) * 4 + turn
@@ -116,9 +120,9 @@ def _block(rng: np.random.Generator, puzzle: Puzzle, count: int) -> list[int]:
 
 
 def best_score(window: Window) -> int | None:
-    """The oracle: the best score over all refills, by plain depth-first search; None where there is no refill.
+    """The best score of all refills by plain depth-first search; None if there is no refill.
 
-    It sees colours alone: identical pieces have no names, and an empty clue cell keeps one of its kind.
+    It works on colours: identical pieces are not distinguished.
     """
     puzzle = window.puzzle
     clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
@@ -128,15 +132,15 @@ def best_score(window: Window) -> int | None:
     for cell in region:
         placements[cell] = clues.get(cell, EMPTY)
     quads = [tuple(quad) for quad in puzzle.oriented.tolist()]
-    lying = [quads[oriented] if oriented >= 0 else None for oriented in placements.tolist()]
-    left = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
-    left.subtract(canonical(quad) for quad in lying if quad is not None)
-    left.subtract(canonical(quads[clue]) for cell, clue in clues.items() if lying[cell] is None)
-    assert min(left.values()) >= 0
+    shown = [quads[oriented] if oriented >= 0 else None for oriented in placements.tolist()]
+    unused = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
+    unused.subtract(canonical(quad) for quad in shown if quad is not None)
+    unused.subtract(canonical(quads[clue]) for cell, clue in clues.items() if shown[cell] is None)
+    assert min(unused.values()) >= 0
     fitting = {
         cell: [
             (kind, quad)
-            for kind in left
+            for kind in unused
             for quad in sorted({rotate(kind, turn) for turn in range(4)})
             if tuple(colour == 0 for colour in quad) == puzzle.rim_sides(cell)
         ]
@@ -144,7 +148,7 @@ def best_score(window: Window) -> int | None:
     }
     base = verify(puzzle, Board(placements, puzzle.width, puzzle.height)).score
     joints = sum(  # of the free cells, inside the region and to filled cells
-        lying[other] is not None or other in free[i + 1 :]
+        shown[other] is not None or other in free[i + 1 :]
         for i, cell in enumerate(free)
         for _, other in puzzle.neighbours(cell)
     )
@@ -159,44 +163,44 @@ def best_score(window: Window) -> int | None:
             return
         cell = free[depth]
         known = [
-            (side, quad[side ^ 2]) for side, other in puzzle.neighbours(cell) if (quad := lying[other]) is not None
+            (side, quad[side ^ 2]) for side, other in puzzle.neighbours(cell) if (quad := shown[other]) is not None
         ]
         options = [
             (sum(quad[side] != asked for side, asked in known), kind, quad)
             for kind, quad in fitting[cell]
-            if left[kind]
+            if unused[kind]
         ]
         for misses, kind, quad in sorted(options):
-            lying[cell] = quad
-            left[kind] -= 1
+            shown[cell] = quad
+            unused[kind] -= 1
             fill(depth + 1, missed + misses)
-            left[kind] += 1
-        lying[cell] = None
+            unused[kind] += 1
+        shown[cell] = None
 
     fill(0, 0)
     return None if best > joints else base + joints - best
 
 
 def check(window: Window, expected: int | None, **options: Any) -> RegionResult:
-    """Solve and compare; AssertionError where the answer is not the oracle's."""
-    answer = resolve(window.puzzle, window.board, window.cells, donors=window.donors, options=RegionOptions(**options))
-    judged = verify(window.puzzle, answer.board)
-    assert answer.proven, answer
-    assert answer.status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL), answer
-    assert answer.score == judged.score == answer.bound == expected, (answer, judged, expected)
+    """Resolve the window; AssertionError if the result differs from ``expected`` or breaks a rule."""
+    result = resolve(window.puzzle, window.board, window.cells, donors=window.donors, options=RegionOptions(**options))
+    verification = verify(window.puzzle, result.board)
+    assert result.proven, result
+    assert result.status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL), result
+    assert result.score == verification.score == result.bound == expected, (result, verification, expected)
     assert (
-        answer.improved == (answer.status == RegionStatus.IMPROVED_OPTIMAL)
+        result.improved == (result.status == RegionStatus.IMPROVED_OPTIMAL)
         or not verify(window.puzzle, window.board).valid
     )
     region = {*window.cells, *window.donors}
-    shown, before = (board.colours(window.puzzle) for board in (answer.board, window.board))
+    shown, before = (board.colours(window.puzzle) for board in (result.board, window.board))
     for cell in range(window.puzzle.cells):
         if cell not in region:
             assert (shown[cell] == before[cell]).all(), cell
         else:
-            assert answer.board.placements[cell] >= 0, cell
-    assert not judged.violations, judged.violations
-    return answer
+            assert result.board.placements[cell] >= 0, cell
+    assert not verification.violations, verification.violations
+    return result
 
 
 def main(seconds: float = 60.0, seed: int = 0) -> int:

@@ -42,7 +42,7 @@ def write_long_run(path: Path, boards: int) -> Path:
                 history.elapsed_s = WEEK_S * (number + 1) / boards
                 if score > history.best_score:
                     history.improve(find, utc_now())
-                    directory.save_best(board, history.elapsed_s)
+                    directory.write_best(directory.best_fields(board, history.elapsed_s))
                 history.log(find)
                 log.write(LoggedBoard(score, history.elapsed_s, utc_now(), 0, "construct", board).line() + "\n")
             size = log.tell()

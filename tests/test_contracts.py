@@ -64,7 +64,7 @@ def test_weaker_type_checks_are_for_kernel_modules_only() -> None:
     assert set(named) <= set(kernel_modules())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["tune", "--help"], ["solve", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
 def test_help_loads_neither_numpy_nor_numba(arguments: list[str]) -> None:
     program = f"import sys; from lns.cli.main import main\ntry: main({arguments!r})\nexcept SystemExit: pass\n"
     program += "print('loaded', *sorted({'numpy', 'numba', 'optuna', 'scipy'} & sys.modules.keys()))"

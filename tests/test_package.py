@@ -107,7 +107,6 @@ def test_the_command_line_works_with_the_core_packages_alone(environment: Path, 
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="the Python interface has not landed")
 def test_a_script_works_with_the_core_packages_alone(environment: Path, tmp_path: Path) -> None:
     python, script = environment / "python", tmp_path / "script.py"
     script.write_text(SCRIPT)

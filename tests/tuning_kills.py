@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 
 from lns.params import from_dict
-from tuning.plan import RUNS, Wish
+from tuning.plan import RUNS_FILE, StudyRequest
 from tuning.study import FINISHED, Study, open_study
 
-WISH = Wish(
+REQUEST = StudyRequest(
     family="like-e2:6x6", nodes=2_000_000, pairs=4, held_out=4, params=from_dict({"construct": {"population": 200}})
 )
 
@@ -34,7 +34,7 @@ def _finished(study: Study) -> dict[int, str]:
 
 
 def _runs(path: Path) -> int:
-    return (path / RUNS).read_text().count("\n") if (path / RUNS).exists() else 0
+    return (path / RUNS_FILE).read_text().count("\n") if (path / RUNS_FILE).exists() else 0
 
 
 def _go_on(path: Path, *more: str) -> subprocess.Popen[str]:
@@ -46,7 +46,7 @@ def main(kills: int) -> int:
     chance = random.Random(6)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study"
-        open_study(path, WISH)
+        open_study(path, REQUEST)
         known: dict[int, str] = {}
         lost = 0
         for kill in range(1, kills + 1):
@@ -61,7 +61,7 @@ def main(kills: int) -> int:
                 return 1
             os.killpg(process.pid, signal.SIGKILL)
             said = process.communicate()[1]
-            study = open_study(path, Wish())
+            study = open_study(path, StudyRequest())
             now = _finished(study)
             gone = [number for number, what in known.items() if now.get(number) != what]
             lost += len(gone)
@@ -72,7 +72,7 @@ def main(kills: int) -> int:
         trials = len(known) + 3
         process = _go_on(path, "--trials", str(trials))
         process.communicate()
-        study = open_study(path, Wish())
+        study = open_study(path, StudyRequest())
         print(f"{kills} kills, {lost} finished trials lost; then ended with status {process.returncode} and "
               f"{len(_finished(study))} trials of {trials}")  # fmt: skip
         return int(lost > 0 or len(_finished(study)) < trials or process.returncode not in (0, 1))

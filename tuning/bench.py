@@ -1,8 +1,7 @@
-"""`make bench`: the figures of speed, one a line, measured here and now. The scores are the ladder's (`lns ladder`)."""
+"""`make bench`: prints figures of speed of this machine, one a line. Scores are measured by `lns benchmark`."""
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -10,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 from exact.rowscan.bench import placements_per_second
 from instances.formats import load_puzzle, shipped_instances
@@ -18,27 +18,27 @@ from lns.main_engine import MainEngine
 from lns.params import Params, WindowsParams
 from lns.rng import random_state
 from lns.tabu.search import TabuSearch
-from tuning.cost_calibration import prices
+from tuning.cost_calibration import measure_costs
 
-REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns ladder`; if not there:
+REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
 SHIPPED = "like-e2-16x16"
 
 
-def figures() -> Iterator[tuple[str, str]]:
-    """(what, figure), in turn."""
+def speed_figures() -> Iterator[tuple[str, str]]:
+    """Measure each figure; yields (what, figure)."""
     puzzle = load_puzzle(str(REAL) if REAL.exists() else SHIPPED)
     yield "instance", puzzle.name
     yield "row scan, placements/s", f"{placements_per_second(puzzle.with_clues(()), 1_000_000_000) / 1e6:.1f} M"
     yield from construction(puzzle)
     yield from tabu(puzzle)
-    for what, price, here in prices(puzzle):
-        yield what, f"{here:.3g} nodes of construction; priced at {price:.3g}"
+    for what, cost, measured in measure_costs(puzzle):
+        yield what, f"{measured:.3g} nodes of construction; counted as {cost:.3g}"
     for name, arguments in COMMANDS.items():
         yield f"{name}, whole process", f"{seconds_of(arguments):.2f} s"
 
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """How soon one island has good boards, kernels compiled; and its nodes a second after the first step."""
+    """Time to the first board and to each score on one core, and nodes a second; without compilation."""
     params = replace(Params(), windows=WindowsParams(nodes=0))
     for search in (MainEngine(puzzle, params, 1, 0), MainEngine(puzzle, params, 1, 0)):  # the first one compiles
         began = time.perf_counter()
@@ -49,18 +49,21 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
     while (now := time.perf_counter() - began - measured) < seconds:
         search.step(puzzle.max_score)
         reached.setdefault(search.best_score, time.perf_counter() - began)
-    done = search.statistics
-    yield "first board, and measuring", f"{measured:.2f} s, first step of construction included"
+    statistics = search.statistics
+    yield "first board and measurement", f"{measured:.2f} s, first step of construction included"
     yield (
         "construction, nodes/s",
-        f"{done.nodes / now / 1e6:.1f} M, and exact tails {done.tail_nodes / now / 1e6:.1f} M",
+        f"{statistics.nodes / now / 1e6:.1f} M, and exact tails {statistics.tail_nodes / now / 1e6:.1f} M",
     )
-    yield "nodes an exact tail", f"{done.tail_nodes / max(1, done.prefixes):,.0f} ({done.prefixes:,} tails)"
+    yield (
+        "nodes per exact tail",
+        f"{statistics.tail_nodes / max(1, statistics.prefixes):,.0f} ({statistics.prefixes:,} tails)",
+    )
     yield "scores, one core", ", ".join(f"{score} at {at:.1f} s" for score, at in reached.items())
 
 
 def tabu(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """Tabu search alone, from a random board."""
+    """Speed and score of tabu search from a random board."""
     search = TabuSearch(puzzle, random_state(1))
     search.start()
     search.run(1)
@@ -78,7 +81,7 @@ COMMANDS = {
 
 
 def seconds_of(arguments: list[str], runs: int = 5) -> float:
-    """Median wall time of a command as a whole process."""
+    """Median elapsed seconds of a command, run as a process ``runs`` times."""
     with tempfile.TemporaryDirectory() as folder:
         solution = Path(folder) / "board.txt"
         solution.write_bytes(shipped_instances()[SHIPPED].with_name(f"{SHIPPED}.solution.txt").read_bytes())
@@ -91,12 +94,12 @@ def seconds_of(arguments: list[str], runs: int = 5) -> float:
                 capture_output=True,
             )
             times.append(time.perf_counter() - began)
-    return statistics.median(times)
+    return median(times)
 
 
 def main() -> None:
-    for what, figure in figures():
-        print(f"{what:<28} {figure}", flush=True)
+    for what, figure in speed_figures():
+        print(f"{what:<30} {figure}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
-"""`python -m tuning.boards_per_node`: what a change of the construction is worth, in boards a node, long before
-scores show it.
+"""`python -m tuning.boards_per_node`: boards found per node, which shows what a change of the construction is worth.
 
-A ladder row of a minute ends at the same score before and after most changes. Here every island searches as if it had
-a board of ``best`` already, and boards of a few edges less are counted, one of each family. Budgets are nodes, so a
-loaded machine bends nothing but the seconds; a few lucky shuffles make most boards, so it takes several seeds. With
-``--islands`` each seed is a run of so many islands, and a board that two of them make counts once.
+A benchmark row of a minute often ends at the same score before and after a change. Here each island searches as if it
+had a board of score ``best`` already, and distinct boards of a few edges less are counted. Budgets are nodes, so other
+load on the machine changes only the seconds. A few lucky restarts find most boards, so several seeds are needed. With
+``--islands`` each seed is a run of several islands, and a board that two of them find counts once.
 """
 
 from __future__ import annotations
@@ -13,31 +12,42 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
-from instances.symmetry import rotate_board, rotate_puzzle
 from lns import params as parameters
 from lns.engines import construction_only
 from lns.estimate import Tally
 from lns.main_engine import MainEngine
-from lns.orientation import best_quarter_turns, island_views, prefix_partition
+from lns.orientation import Orientation
 from lns.params import Params
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 
-BELOW = 3  # edges below the best from which boards are counted
-ABOVE = 2
+BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW to ``best`` + ABOVE
 
 
 @dataclass(frozen=True)
-class Count:
-    """Of one island of a seed. ``distinct_boards``: of boards of at least each score from ``best`` - BELOW;
-    ``boards``: those
-    that are the first of a family, with their scores; ``nodes``: what its work took (`Statistics.effort`);
-    ``arms``: (view, by the island's own first one, set of colours, percent of the height, share of the work) of
-    each arm."""
+class BoardCounts:
+    """What one island found.
+
+    Parameters
+    ----------
+    seed, island : int
+        Random seed, and number of the island.
+    distinct_boards : tuple of int
+        Number of distinct boards of at least each score, from ``best`` - BELOW upwards.
+    boards : tuple of (int32 array of shape (cells,), int)
+        Placements and score of each board that was distinct when it was found.
+    nodes : int
+        Node equivalents used.
+    seconds : float
+        Processor seconds.
+    arms : tuple of (int, int, float, float)
+        Of each arm of the quota bandit: view, number of the set of favoured colours, quota scale in percent, share of
+        the node equivalents.
+    """
 
     seed: int
     island: int
@@ -48,24 +58,35 @@ class Count:
     arms: tuple[tuple[int, int, float, float], ...]
 
     def __str__(self) -> str:
-        found = " ".join(f"{count:6}" for count in self.distinct_boards)
+        counts = " ".join(f"{count:6}" for count in self.distinct_boards)
         shares = " ".join(f"{view}.{colours}/{percent:g}%:{share:.0%}" for view, colours, percent, share in self.arms)
         name = f"{self.seed}.{self.island}" if self.island else str(self.seed)
-        return f"seed {name:<4} {found}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
+        return f"seed {name:<4} {counts}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
 
 
-def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1) -> Count:
-    """Families of boards that one island makes of ``puzzle`` in so many nodes, as if it had a board of ``best``."""
-    turns, lot, views = (
-        best_quarter_turns(puzzle, island),
-        prefix_partition(island, islands),
-        island_views(puzzle, island),
-    )
-    puzzle = rotate_puzzle(puzzle, turns)
-    scores = _scores(puzzle, best)
-    params = construction_only(params)
-    params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
-    search = MainEngine(puzzle, params, seed, island, lot, views)
+def count_boards(
+    puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1
+) -> BoardCounts:
+    """Count the distinct boards that the construction of one island finds.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The instance.
+    params : Params
+        Parameters; beams and regions are switched off.
+    seed : int
+        Random seed.
+    best : int
+        Score that the island searches as if it had.
+    nodes : int
+        Budget in node equivalents.
+    island, islands : int
+        Number of the island, and how many islands there are.
+    """
+    orientation = Orientation.of_island(puzzle, island, islands)
+    puzzle, scores = orientation.puzzle, _scores(puzzle, best)
+    search = MainEngine(puzzle, construction_only(params), seed, island, orientation.partition, orientation.views)
     while search.best is None:
         search.step(puzzle.max_score)
     search.pop_boards()
@@ -73,20 +94,20 @@ def count(puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, isla
     boards = []
     began = time.process_time()
     while search.statistics.node_equivalents < nodes:
-        search.best_score = best  # whatever it has found: the aim stays
-        search.step(puzzle.max_score)
-        for find in search.pop_boards():
-            if _is_new(find.board.placements, find.score, tallies):
-                boards.append((rotate_board(find.board, -turns).placements, find.score))
-    work = sum(arm.node_equivalents for arm in search.bandit.arms) or 1.0
-    return Count(
-        seed,
-        island,
-        tuple(tally.count for tally in tallies.values()),
-        tuple(boards),
-        search.statistics.node_equivalents,
-        time.process_time() - began,
-        tuple((arm.view, arm.colour_set, arm.scale_percent, arm.node_equivalents / work) for arm in search.bandit.arms),
+        search.step(puzzle.max_score, floor=max(1, scores[0]), wanted=best + 1)
+        for found in search.pop_boards():
+            if _is_new(found.board.placements, found.score, tallies):
+                boards.append((orientation.from_engine(found.board).placements, found.score))
+    arms = search.bandit.arms
+    total = sum(arm.node_equivalents for arm in arms) or 1.0
+    return BoardCounts(
+        seed=seed,
+        island=island,
+        distinct_boards=tuple(tally.count for tally in tallies.values()),
+        boards=tuple(boards),
+        nodes=search.statistics.node_equivalents,
+        seconds=time.process_time() - began,
+        arms=tuple((arm.view, arm.colour_set, arm.scale_percent, arm.node_equivalents / total) for arm in arms),
     )
 
 
@@ -95,36 +116,44 @@ def _scores(puzzle: Puzzle, best: int) -> range:
 
 
 def _is_new(placements: IntArray, score: int, tallies: dict[int, Tally]) -> bool:
-    """Whether a board is the first of a family for some of the scores that it reaches; counts it there."""
+    """Count a board under each score that it reaches; whether it is distinct from the earlier ones of some score."""
     before = [tally.count for tally in tallies.values()]
-    for least, tally in tallies.items():
-        if score >= least:
+    for min_score, tally in tallies.items():
+        if score >= min_score:
             tally.add(placements)
     return before != [tally.count for tally in tallies.values()]
 
 
-def together(puzzle: Puzzle, best: int, counts: Sequence[Count]) -> list[int]:
-    """Families of all islands of one seed, by score; those of a single one are its own."""
+def combined_counts(puzzle: Puzzle, best: int, counts: Sequence[BoardCounts]) -> list[int]:
+    """Number of distinct boards of at least each score that the islands of one seed found together.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The instance.
+    best : int
+        As for `count_boards`.
+    counts : sequence of BoardCounts
+        The results of the islands.
+    """
     if len(counts) == 1:
         return list(counts[0].distinct_boards)
     tallies = {score: Tally() for score in _scores(puzzle, best)}
-    for one in counts:
-        for placements, score in one.boards:
+    for count in counts:
+        for placements, score in count.boards:
             _is_new(placements, score, tallies)
     return [tally.count for tally in tallies.values()]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tuning.boards_per_node", description=__doc__.split("\n")[0])
-    parser.add_argument("instance", metavar="INSTANCE")
-    parser.add_argument("--best", type=int, required=True, metavar="SCORE", help="search as if this were reached")
-    parser.add_argument("--nodes", type=float, default=3e9, help="work of each seed (default 3e9)")
-    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="seeds 1 to N (default 6)")
-    parser.add_argument(
-        "--islands", type=int, default=1, metavar="N", help="of each seed, with --nodes each (default 1)"
-    )
-    parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default 2)")
-    parser.add_argument("--params", metavar="FILE", help="parameters as TOML")
+    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
+    parser.add_argument("--best", type=int, required=True, metavar="SCORE", help="search as if this score were reached")
+    parser.add_argument("--nodes", type=float, default=3e9, help="nodes of each island (default 3e9)")
+    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="random seeds 1 to N (default 6)")
+    parser.add_argument("--islands", type=int, default=1, metavar="N", help="islands of each seed (default 1)")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="worker processes (default 2)")
+    parser.add_argument("--params", metavar="FILE", help="read parameters from this TOML file")
     args = parser.parse_args(arguments)
     try:
         puzzle = load_puzzle(args.instance)
@@ -136,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 raise InputError(f"--{name} {getattr(args, name):g}; expected 1 or more")
         _run(args, puzzle, params)
     except InputError as error:
-        print(f"rates: {error}", file=sys.stderr)
+        print(f"boards_per_node: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -148,7 +177,7 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
     with WorkerPool(args.workers) as pool:
         jobs = [
-            pool.submit(count, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
+            pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
             for seed in range(1, args.seeds + 1)
             for island in range(args.islands)
         ]
@@ -156,10 +185,10 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
         for job in jobs:
             counts.append(job.result())
             print(counts[-1], flush=True)
-    nodes = sum(one.nodes for one in counts)
+    nodes = sum(count.nodes for count in counts)
     runs = [counts[first : first + args.islands] for first in range(0, len(counts), args.islands)]
-    total = [sum(column) for column in zip(*(together(puzzle, args.best, run) for run in runs), strict=True)]
-    print(f"{'all':<9} {' '.join(f'{one:6}' for one in total)}   in {nodes:.3g} nodes")
+    total = [sum(column) for column in zip(*(combined_counts(puzzle, args.best, run) for run in runs), strict=True)]
+    print(f"{'all':<9} {' '.join(f'{count:6}' for count in total)}   in {nodes:.3g} nodes")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Scatter charts as SVG text, written by hand; every word in them is escaped."""
+"""Scatter and bar charts as SVG text; all labels are escaped."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 20, 12, 30
 
 
 class Point(NamedTuple):
-    """``kind``: 'dot', 'faint' or 'mark', as the style of the page draws them."""
+    """A point of a scatter chart."""
 
     x: float
     y: float
-    words: str
-    kind: str = "dot"
+    label: str  # shown when the mouse is over the point
+    kind: str = "dot"  # 'dot', 'faint' or 'mark': classes of the page's style sheet
 
 
 def scatter(
@@ -29,7 +29,21 @@ def scatter(
     stairs: Sequence[tuple[float, float]] = (),
     size: tuple[int, int] = (720, 260),
 ) -> str:
-    """Points, with a line at y = 0. ``log``: of x, without points that have none; ``stairs``: a rising line."""
+    """A scatter chart with a line at y = 0, as SVG; "" without points.
+
+    Parameters
+    ----------
+    title : str
+        Title for screen readers.
+    points : sequence of Point
+        The points.
+    log : bool
+        Logarithmic x axis; points with x <= 0 are left out.
+    stairs : sequence of (float, float)
+        Corners (x, y) of a step line, such as the best value so far.
+    size : (int, int)
+        Width and height in pixels.
+    """
     points = [p for p in points if p.x > 0 or not log]
     if not points:
         return ""
@@ -62,13 +76,13 @@ def scatter(
     for p in sorted(points, key=lambda p: ("faint", "dot", "mark").index(p.kind)):
         parts.append(
             f'<circle class="{p.kind}" cx="{x(p.x):.1f}" cy="{y(p.y):.1f}" r="{5 if p.kind == "mark" else 3}">'
-            f"<title>{escape(p.words)}</title></circle>"
+            f"<title>{escape(p.label)}</title></circle>"
         )
     return chart(title, wide, high, parts)
 
 
 def bars(title: str, values: dict[str, float]) -> str:
-    """Named parts of a whole, as horizontal bars."""
+    """Shares by name as horizontal bars, as SVG."""
     row, wide, begin = 22, 720, 210
     most = max(values.values(), default=0.0) or 1.0
     parts = []
@@ -81,7 +95,7 @@ def bars(title: str, values: dict[str, float]) -> str:
 
 
 def _round_ticks(low: float, high: float) -> list[float]:
-    """Round numbers that cover low to high, five or so."""
+    """About five round numbers that cover the range from ``low`` to ``high``."""
     span = max(high - low, 1e-9)
     unit = 10.0 ** math.floor(math.log10(span))
     step = next(step for step in (unit / 5, unit / 2, unit, unit * 2, unit * 5) if span / step <= 6)

@@ -1,5 +1,4 @@
-"""What the prices in ``lns.node_equivalents`` are on this machine: parts timed one by one, in nodes of the
-constructor."""
+"""Measures the costs in `lns.node_equivalents` on this machine: each part is timed alone, in constructor nodes."""
 
 from __future__ import annotations
 
@@ -26,30 +25,47 @@ from lns.params import Params, WindowsParams
 from lns.rng import random_state
 from lns_support.jit import flat_kernel
 
-TIGHT, LOOSE = 0, 4  # mismatches that a tail is allowed: it is hardly begun, or searched
+TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
 
 
-def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterator[tuple[str, float, float]]:
-    """(what, its price, what it takes here), both in nodes. ``nodes``: of construction; ``again``: times each tail."""
+def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -> Iterator[tuple[str, float, float]]:
+    """Time each part of the engine that has a cost in `lns.node_equivalents`.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The instance.
+    nodes : int
+        Constructor nodes that are timed.
+    repeats : int
+        How often each tail and each start of an endgame is repeated.
+
+    Yields
+    ------
+    (str, float, float)
+        What is timed, its cost in `lns.node_equivalents`, and its cost here, both in constructor nodes.
+    """
     params = replace(Params(), windows=WindowsParams(nodes=0))
     search = MainEngine(puzzle, params, 1, 0)
     while search.constructor is None or search.constructor.no_prefix_found:
         search.step(puzzle.max_score)
-    built = search.constructor
-    _finish(built, 1, TIGHT, 1)  # compiles
-    alone, tight, loose = (_finish(built, nodes, *how) for how in ((TIGHT, 0), (TIGHT, again), (LOOSE, again)))
-    node = alone[0] / alone[1]
-    tails, placements = again * max(1, tight[2]), max(1, loose[3] - tight[3])
-    yield "an exact tail's set-up", node_equivalents.TAIL_SETUP, (tight[0] - alone[0]) / tails / node
-    yield "a placement of one", node_equivalents.TAIL_NODE, (loose[0] - tight[0]) / placements / node
+    constructor = search.constructor
+    _time_tails(constructor, 1, TIGHT, 1)  # compiles
+    no_tails, tight, loose = (
+        _time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
+    )
+    node = no_tails[0] / no_tails[1]
+    tails, placements = repeats * max(1, tight[2]), max(1, loose[3] - tight[3])
+    yield "set-up of an exact tail", node_equivalents.TAIL_SETUP, (tight[0] - no_tails[0]) / tails / node
+    yield "placement in an exact tail", node_equivalents.TAIL_NODE, (loose[0] - tight[0]) / placements / node
 
-    begin_endgames(built, 1, 1)  # compiles
-    seconds, begun = begin_endgames(built, again, again)
-    yield "an endgame's beginning", node_equivalents.ENDGAME_SETUP, seconds / begun / node
+    time_endgames(constructor, 1, 1)  # compiles
+    seconds, starts = time_endgames(constructor, repeats, repeats)
+    yield "start of an endgame", node_equivalents.ENDGAME_SETUP, seconds / starts / node
 
     beam = BeamEngine(puzzle, params, random_state(1))
     seconds = _seconds(beam.complete)
-    yield "a child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.nodes / node
+    yield "child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.nodes / node
 
     assert search.best is not None
     largest = sorted(windows.rework_regions(puzzle, search.best), key=len, reverse=True)
@@ -60,14 +76,18 @@ def prices(puzzle: Puzzle, nodes: int = 50_000_000, again: int = 200) -> Iterato
         if placed > nodes // 2:
             break
     seconds = time.process_time() - began
-    yield "a placement of a region", node_equivalents.REGION_NODE, seconds / max(1, placed) / node
+    yield "placement in a region", node_equivalents.REGION_NODE, seconds / max(1, placed) / node
 
     quota = search.bandit.quota(100)
     order, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
     seconds = _seconds(lambda: stratified_population.count_children(puzzle, order, quota.favoured, depths))
-    yield "what a quota asks for", node_equivalents.quota_profile(puzzle.cells), seconds / node
+    yield "quota profile of a colour set", node_equivalents.quota_profile(puzzle.cells), seconds / node
     seconds = _seconds(lambda: schedule_search.measure_children(puzzle, params.construct, quota, random_state(2)))
-    yield "measuring a arm", node_equivalents.population(params.construct.population, puzzle.cells), seconds / node
+    yield (
+        "populations of an arm",
+        node_equivalents.population(params.construct.population, puzzle.cells),
+        seconds / node,
+    )
 
 
 def _seconds(run: Callable[[], object]) -> float:
@@ -76,35 +96,50 @@ def _seconds(run: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def _finish(built: Constructor, nodes: int, room: int, again: int) -> tuple[float, int, int, int]:
-    """(seconds, nodes, prefixes, placements of tails); ``built`` stands where it stood before."""
-    state, before = built.state(), built.nodes
+def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
+    """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
+    state, before = constructor.state(), constructor.nodes
     began = time.process_time()
-    prefixes, placements = _finish_prefixes(built.plan, built.arrays, before + nodes, room, again)
-    seconds, made = time.process_time() - began, built.nodes - before
-    built.restore(state)
+    prefixes, placements = _finish_prefixes(constructor.plan, constructor.arrays, before + nodes, allowed, repeats)
+    seconds, made = time.process_time() - began, constructor.nodes - before
+    constructor.restore(state)
     return seconds, made, prefixes, placements
 
 
-def begin_endgames(built: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
-    """(seconds, beginnings) of endgames behind the next so many stems, as often as ``rounds`` say; as above."""
-    state, prefix, plan = built.state(), built.prefix, built.plan.prefix
+def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
+    """Time the start of an endgame.
+
+    Parameters
+    ----------
+    constructor : Constructor
+        Its state is restored afterwards.
+    frontier_keys : int
+        Number of prefixes after which an endgame is started, each with another frontier key.
+    rounds : int
+        How often each start is repeated.
+
+    Returns
+    -------
+    (float, int)
+        Processor seconds, and number of starts.
+    """
+    state, prefix, plan = constructor.state(), constructor.prefix, constructor.plan.prefix
     if prefix.scalars[0] > plan.endgame_start:
-        remove_pieces(built.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
+        remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
         prefix.scalars[0] = plan.endgame_start
-    met: list[tuple[npt.NDArray[np.generic], ...]] = []
-    while len(met) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
-        met.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
-    used, right, down = (np.array(one) for one in zip(*met, strict=True))
+    prefixes: list[tuple[npt.NDArray[np.generic], ...]] = []
+    while len(prefixes) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
+        prefixes.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
+    used, right, down = (np.array(column) for column in zip(*prefixes, strict=True))
     began = time.process_time()
-    _enter_each(built.plan.endgame, built.arrays.endgame, used, right, down, rounds)
+    _start_each(constructor.plan.endgame, constructor.arrays.endgame, used, right, down, rounds)
     seconds = time.process_time() - began
-    built.restore(state)
-    return seconds, len(met) * rounds
+    constructor.restore(state)
+    return seconds, len(prefixes) * rounds
 
 
 @flat_kernel
-def _enter_each(
+def _start_each(
     end: EndgamePlan,
     work: EndgameState,
     used: npt.NDArray[np.uint8],
@@ -119,12 +154,14 @@ def _enter_each(
 
 @flat_kernel
 def _finish_prefixes(
-    plan: ConstructorPlan, state: ConstructorState, node_limit: int, room: int, again: int
+    plan: ConstructorPlan, state: ConstructorState, node_limit: int, allowed: int, repeats: int
 ) -> tuple[int, int]:
-    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``again`` times."""
+    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``repeats`` times."""
     prefixes, placements, prefix = 0, 0, state.prefix
     while kernel.next_prefix(plan, state, node_limit) == REACHED:
         prefixes += 1
-        for _ in range(again):
-            placements += solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, room, 1_000_000)[1]
+        for _ in range(repeats):
+            placements += solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, allowed, 1_000_000)[
+                1
+            ]
     return prefixes, placements

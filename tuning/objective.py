@@ -1,12 +1,13 @@
-"""What is maximised: the score at a budget of nodes, plus a little for reaching a score early.
+"""The objective of a study: what a run is worth, and by how much a candidate beats the defaults on a pair.
 
-The score of one run is mostly luck. Where the engine can tell what score was to be expected of all that it searched
-(`Engine.foretold`), trials are compared by that, `promised`; candidates are believed by the scores themselves,
-`difference`.
+A run is worth its best score within a budget of nodes, plus a bonus of less than an edge for reaching that score early.
+The best score of a single run is mostly luck. Trials are therefore compared by the *expected best score*, which an
+engine may compute from all that it has searched (`lns.engine.Engine.expected_best_score`); the validation of a
+candidate uses the scores themselves.
 
-Runs are counted in nodes, so that a busy machine or a slow one gives the same figures; what takes longer than a node of
-construction counts for more (docs/tuning.md has the measurement), or candidates would hide time in it. A run is kept
-as a `Trace`, from which the score at every smaller budget can be read: the long run of a pair holds its short one.
+Budgets are nodes, not seconds, so a busy or a slow machine gives the same results. Work other than construction is
+converted into nodes (`lns.node_equivalents`; docs/tuning.md has the measurements). A run is kept as a `Trace`, from
+which the score at every smaller budget can be read, so a long run contains its short one.
 """
 
 from __future__ import annotations
@@ -20,16 +21,26 @@ from lns import node_equivalents
 from lns.engines import make_engine
 from lns.params import Params
 
-EARLY = 0.5  # edges that the time to the defaults' score is worth at most
-FORMULA = f"score at the budget + {EARLY} x share of it left at the scores of both; of trials the score foretold"
-CHANGE = 0.01  # edges; what is foretold is noted as often as it changes by that
-LEAST_STEP = 150_000  # nodes that a step counts at least: one that places nothing takes its time too
-STEPS = 20  # of the shortest budget at least
+EARLY_BONUS = 0.5  # edges, for a score that is reached at once
+OBJECTIVE = f"best score + {EARLY_BONUS} x unused share of the budget when it was reached; expected scores for trials"
+EXPECTED_SCORE_STEP = 0.01  # edges; smaller changes of the expected best score are not recorded
+MIN_STEP_NODES = 150_000  # a step counts at least so many nodes: one that places nothing takes time too
+MIN_STEPS = 20  # into which the shortest budget is divided
 
 
 @dataclass(frozen=True)
 class Pair:
-    """An instance and a seed: what every candidate is run on. ``label``: for people."""
+    """An instance and a seed. Each candidate is run on the same pairs.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The instance.
+    seed : int
+        Random seed of the run.
+    label : str
+        Name of the pair in reports.
+    """
 
     puzzle: Puzzle
     seed: int
@@ -38,129 +49,179 @@ class Pair:
 
 @dataclass(frozen=True)
 class Trace:
-    """How the best score of a run rose. ``rises``: (score, work at which it was reached); ``work``: how far it went.
+    """What is kept of a run.
 
-    ``ended``: nothing is left to do, at any budget. ``seconds``: of the processor; ``wall_s``: by the clock.
-    ``hopes``: (score foretold, work at which it was), none where the engine foretells nothing.
+    Parameters
+    ----------
+    best_scores : tuple of (int, int)
+        Each new best score, and the nodes used when it was reached.
+    nodes : int
+        Nodes used in all, in node equivalents.
+    exhausted : bool
+        Nothing is left to search, so more nodes would change nothing.
+    seconds, wall_s : float
+        Processor time and elapsed time, in seconds.
+    expected_scores : tuple of (float, int)
+        Each new expected best score, and the nodes used then; empty for engines that compute none.
     """
 
-    rises: tuple[tuple[int, int], ...]
-    work: int
-    ended: bool
+    best_scores: tuple[tuple[int, int], ...]
+    nodes: int
+    exhausted: bool
     seconds: float
     wall_s: float = 0.0
-    hopes: tuple[tuple[float, int], ...] = ()
+    expected_scores: tuple[tuple[float, int], ...] = ()
 
     def covers(self, budget: int) -> bool:
-        return self.ended or self.work >= budget
+        """Whether the run is long enough to read the score at ``budget`` nodes."""
+        return self.exhausted or self.nodes >= budget
 
     def score_at(self, budget: int) -> int:
-        """Best score within ``budget``; a board counts when the step that found it was over by then. 0: none."""
-        return max((score for score, at in self.rises if at <= budget), default=0)
+        """Best score within ``budget`` nodes, 0 without a board.
+
+        A board counts if the step that found it ended within the budget.
+        """
+        return max((score for score, at in self.best_scores if at <= budget), default=0)
 
     def value(self, budget: int, target: int) -> float:
-        """The objective. ``target``: a score at this budget that the run is compared by."""
-        return self.score_at(budget) + _early(self.rises, budget, target)
+        """The objective: best score within ``budget``, plus the bonus for reaching the score ``target`` early."""
+        return self.score_at(budget) + _early_bonus(self.best_scores, budget, target)
 
-    def hope_at(self, budget: int) -> float:
-        """The score foretold last within ``budget``; that of the best board where none was."""
-        return max((at, score) for score, at in self._hopes(budget))[1]
+    def expected_at(self, budget: int) -> float:
+        """The last expected best score within ``budget``; the best score where there is none."""
+        return max((at, score) for score, at in self._expected_scores(budget))[1]
 
-    def promise(self, budget: int, target: float) -> float:
-        """As `value`, of what was foretold."""
-        return self.hope_at(budget) + _early(self._hopes(budget), budget, target)
+    def expected_value(self, budget: int, target: float) -> float:
+        """The objective with the expected best score in place of the best score."""
+        return self.expected_at(budget) + _early_bonus(self._expected_scores(budget), budget, target)
 
-    def _hopes(self, budget: int) -> Sequence[tuple[float, int]]:
-        for told in (self.hopes, self.rises):
-            if within := [one for one in told if one[1] <= budget]:
+    def _expected_scores(self, budget: int) -> Sequence[tuple[float, int]]:
+        for scores in (self.expected_scores, self.best_scores):
+            if within := [entry for entry in scores if entry[1] <= budget]:
                 return within
         return [(0, budget)]
 
 
-def _early(told: Sequence[tuple[float, int]], budget: int, target: float) -> float:
-    """For when ``target`` was reached, and kept to the end of the budget: what is foretold may fall again."""
+def _early_bonus(scores: Sequence[tuple[float, int]], budget: int, target: float) -> float:
+    """Bonus for the point from which the score stays at ``target`` or above until the budget ends.
+
+    Best scores never fall, but expected ones may.
+    """
     reached = budget
-    for score, at in sorted((one for one in told if one[1] <= budget), key=lambda one: -one[1]):
+    for score, at in sorted((entry for entry in scores if entry[1] <= budget), key=lambda entry: -entry[1]):
         if score < target:
             break
         reached = at
-    return EARLY * (1 - reached / budget)
+    return EARLY_BONUS * (1 - reached / budget)
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """By how much the candidate was better on a pair, in edges.
+    """By how many edges the candidate was better than the defaults on one pair, bonus included.
 
-    How early is asked of both scores: asked of the defaults' alone, a candidate no different from them would look
-    different.
+    The bonus is the mean over two targets, the final scores of both. With the defaults' score alone as target, a
+    candidate equal to the defaults would look different.
     """
     targets = candidate.score_at(budget), default.score_at(budget)
-    return sum(candidate.value(budget, one) - default.value(budget, one) for one in targets) / 2
+    return sum(candidate.value(budget, target) - default.value(budget, target) for target in targets) / 2
 
 
-def promised(candidate: Trace, default: Trace, budget: int) -> float:
-    """By how much it was to be expected to be better."""
-    targets = candidate.hope_at(budget), default.hope_at(budget)
-    return sum(candidate.promise(budget, one) - default.promise(budget, one) for one in targets) / 2
+def expected_difference(candidate: Trace, default: Trace, budget: int) -> float:
+    """As `difference`, from the expected best scores."""
+    targets = candidate.expected_at(budget), default.expected_at(budget)
+    values = (candidate.expected_value(budget, target) - default.expected_value(budget, target) for target in targets)
+    return sum(values) / 2
 
 
 class Stopped(Exception):
-    """A run was asked to stop before its budget was used."""
+    """A run was asked to stop before it had used its budget."""
 
 
 class TrialRun:
-    """One run under way: goes as far as it is asked to, and further when asked again."""
+    """A run in progress, which can be continued to larger budgets.
+
+    Parameters
+    ----------
+    engine : str
+        One of `lns.engines.ENGINES`.
+    params : Params
+        Parameters of the engine. Steps are shortened so that the shortest budget has at least `MIN_STEPS`.
+    pair : Pair
+        Instance and seed.
+    shortest : int
+        Shortest budget that the trace is read at, in nodes.
+    """
 
     def __init__(self, engine: str, params: Params, pair: Pair, shortest: int) -> None:
-        step = min(params.engine.step_nodes, max(1000, shortest // STEPS))
-        moves = max(1, step // max(1, pair.puzzle.cells**2 // 2))  # each step of a walk evaluates about so many
+        step = min(params.engine.step_nodes, max(1000, shortest // MIN_STEPS))
+        moves = max(1, step // max(1, pair.puzzle.cells**2 // 2))  # a step of tabu evaluates about cells^2 / 2 moves
         params = replace(
             params,
             engine=replace(params.engine, step_nodes=step),
             tabu=replace(params.tabu, steps=min(params.tabu.steps, moves)),
         )
-        self._best_possible = pair.puzzle.max_score
+        self._max_score = pair.puzzle.max_score
         self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
-        self._least = min(LEAST_STEP, step)
+        self._min_step = min(MIN_STEP_NODES, step)
         self._measuring = node_equivalents.population(params.construct.population, pair.puzzle.cells)
-        self._census = node_equivalents.quota_profile(pair.puzzle.cells)
-        self._work = 0
-        self._rises: list[tuple[int, int]] = []
-        self._hopes: list[tuple[float, int]] = []
+        self._quota_profiles = node_equivalents.quota_profile(pair.puzzle.cells)
+        self._nodes = 0
+        self._best_scores: list[tuple[int, int]] = []
+        self._expected_scores: list[tuple[float, int]] = []
         self.trace = Trace((), 0, False, 0.0)
 
     def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
-        """Search on until ``budget`` is used or nothing is left. Raises Stopped when ``stop`` says so first."""
+        """Search until ``budget`` nodes are used in all, or nothing is left to search.
+
+        Parameters
+        ----------
+        budget : int
+            Nodes, those of earlier calls included.
+        stop : callable
+            Asked before each step whether to stop.
+
+        Returns
+        -------
+        Trace
+            The run so far.
+
+        Raises
+        ------
+        Stopped
+            ``stop`` returned True before the budget was used.
+        """
         began, wall = time.process_time() - self.trace.seconds, time.monotonic() - self.trace.wall_s
-        engine, best_possible = self._engine, self._best_possible
-        ended = self.trace.ended
-        while not ended and self._work < budget:
+        engine, max_score = self._engine, self._max_score
+        exhausted = self.trace.exhausted
+        while not exhausted and self._nodes < budget:
             if stop():
                 raise Stopped
             before = self._counted()
-            engine.step(best_possible)
-            self._work += max(round(self._counted() - before), self._least)
+            engine.step(max_score)
+            self._nodes += max(round(self._counted() - before), self._min_step)
             engine.pop_boards()
-            if engine.best_score > (self._rises[-1][0] if self._rises else -1):
-                self._rises.append((engine.best_score, self._work))
-            self._note_hope()
-            ended = engine.exhausted or engine.best_score >= best_possible
+            if engine.best_score > (self._best_scores[-1][0] if self._best_scores else -1):
+                self._best_scores.append((engine.best_score, self._nodes))
+            self._record_expected_score()
+            exhausted = engine.exhausted or engine.best_score >= max_score
         seconds, wall_s = round(time.process_time() - began, 3), round(time.monotonic() - wall, 3)
-        self.trace = Trace(tuple(self._rises), self._work, ended, seconds, wall_s, tuple(self._hopes))
+        best, expected = tuple(self._best_scores), tuple(self._expected_scores)
+        self.trace = Trace(best, self._nodes, exhausted, seconds, wall_s, expected)
         return self.trace
 
-    def _note_hope(self) -> None:
-        """What the engine foretells: no less than the first board, which is no luck, and the best possible once met."""
+    def _record_expected_score(self) -> None:
+        """Record the expected best score: at least that of the first board, and the best possible once it is found."""
         engine = self._engine
-        hope = engine.expected_best_score
-        if engine.best_score >= self._best_possible and (hope is not None or self._hopes):
-            hope = engine.best_score
-        if hope is None or not self._rises:
+        expected = engine.expected_best_score
+        if engine.best_score >= self._max_score and (expected is not None or self._expected_scores):
+            expected = engine.best_score
+        if expected is None or not self._best_scores:
             return
-        hope = max(hope, self._rises[0][0])
-        if not self._hopes or abs(hope - self._hopes[-1][0]) >= CHANGE:
-            self._hopes.append((round(hope, 3), self._work))
+        expected = max(expected, self._best_scores[0][0])
+        if not self._expected_scores or abs(expected - self._expected_scores[-1][0]) >= EXPECTED_SCORE_STEP:
+            self._expected_scores.append((round(expected, 3), self._nodes))
 
     def _counted(self) -> float:
-        done = self._engine.statistics
-        measured = done.arms * self._measuring + done.colour_sets * self._census
-        return done.node_equivalents + measured  # where it measures it counts none
+        """Node equivalents of the engine so far, with the measurements that the engine itself counts as none."""
+        statistics = self._engine.statistics
+        measured = statistics.arms * self._measuring + statistics.colour_sets * self._quota_profiles
+        return statistics.node_equivalents + measured

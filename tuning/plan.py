@@ -1,7 +1,7 @@
-"""study.json: what a study tunes and how it judges. Written once, sealed, and read by everything that comes later.
+"""study.json: what a study tunes and how it compares. Written once, with a checksum, and never changed.
 
-Whoever comes with another instance, another objective or another engine is refused, since differences to the defaults
-only mean something among runs of one kind.
+A study refuses another instance, objective or engine: differences to the defaults are only comparable among runs of one
+kind.
 """
 
 from __future__ import annotations
@@ -24,35 +24,67 @@ from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_integer
 from lns_support.version import __version__
 from tuning import SAMPLERS
-from tuning.objective import FORMULA, Pair, TrialRun
+from tuning.objective import OBJECTIVE, Pair, TrialRun
 from tuning.run_store import locked
 from tuning.sampler import check_sampler
 from tuning.sources import engine_digest
 
 log = logging.getLogger("lns")
 
-SETTINGS, BASE, JOURNAL, RUNS, GUARD = "study.json", "base.toml", "journal.log", "runs.jsonl", "study.lock"
-SCHEMA = 3  # 3: names of parameters; 2: shares of candidates, sources and command are always there
-PAIRS, HELD_OUT_PAIRS, RUN_S, SEED = 10, 24, 10.0, 1  # where nobody says
-LEAST_PAIRS = 20  # of the validation: below, nothing is called better
-SHORT = 4  # a short run has this part of a long run's nodes
-MOST_PAIRS = 10**6
-_BEFORE_SETTINGS = {BASE, GUARD, "journal.lock", "runs.lock"}  # and the instances: what says nothing of a study
+STUDY_FILE, BASE_FILE, JOURNAL_FILE = "study.json", "base.toml", "journal.log"
+RUNS_FILE, LOCK_FILE = "runs.jsonl", "study.lock"
+SCHEMA = 3  # of the files of a study; 3: names of parameters, keys of runs.jsonl and attributes of trials changed
+DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
+MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
+SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
+MAX_PAIRS = 10**6
+_UNFINISHED = {BASE_FILE, LOCK_FILE, "journal.lock", "runs.lock"}  # files that may precede study.json
 _TEXTS = {
     "family": 200, "engine": 20, "base": 64, "objective": 200, "sources": 64, "version": 40, "command": 2**19
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is tuned and how it is judged. ``family``: "" where ``instances``, (name, sha256) each, are named.
+class StudyPlan:
+    """What is tuned and how candidates are compared.
 
-    ``pairs``, ``held_out``: runs that a trial has, and that validation has; ``nodes``: of a long run;
-    ``nodes_per_s``: measured once to turn seconds into ``nodes``, 0.0 where these were given; ``base``: digest of the
-    parameters that candidates are compared with; ``first_seeds``: of the training pairs and of the held-out ones, that
-    follow; ``sources``: digest of the engine's; ``command``: what was typed to begin the study; ``sampler``: one of
-    SAMPLERS.
-    Raises InputError for values out of bounds, so that nothing is written that could not be read again.
+    Parameters
+    ----------
+    family : str
+        Family of instances, "" if ``instances`` are named.
+    instances : tuple of (str, str)
+        Name and sha256 of each named instance.
+    engine : str
+        One of `lns.engines.ENGINES`.
+    seed : int
+        Seed of the study.
+    pairs, held_out : int
+        Number of training pairs of a trial, and of held-out pairs of the validation.
+    nodes : int
+        Nodes of a long run.
+    nodes_per_s : float
+        Measured once to convert seconds into ``nodes``; 0.0 if nodes were given.
+    base : str
+        Digest of the parameters that candidates are compared with.
+    first_seeds : (int, int)
+        First seed of the training pairs and of the held-out pairs; the others follow.
+    objective : str
+        `tuning.objective.OBJECTIVE` of the version that began the study.
+    sources : str
+        Digest of the engine's sources.
+    version : str
+        Version of `lns`.
+    command : str
+        The command that began the study.
+    sampler : str
+        One of `tuning.SAMPLERS`.
+    schema : int
+        Version of the files.
+
+    Raises
+    ------
+    InputError
+        A value is out of bounds, so that the file could not be read again.
     """
 
     family: str
@@ -74,11 +106,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         values = JsonFields(self.__dict__)
-        if values.integer("schema", 0, 10**6) != SCHEMA:
-            raise InputError(f"a study of schema {self.schema}; expected {SCHEMA}")
         values.integer("seed", 0, 10**12)
-        values.integer("pairs", 1, MOST_PAIRS)
-        values.integer("held_out", 1, MOST_PAIRS)
+        values.integer("pairs", 1, MAX_PAIRS)
+        values.integer("held_out", 1, MAX_PAIRS)
         values.integer("nodes", 1, 10**15)
         values.number("nodes_per_s", 0, 1e12)
         if self.sampler not in SAMPLERS:
@@ -90,21 +120,36 @@ class Plan:
 
     @property
     def short(self) -> int:
-        return max(1, self.nodes // SHORT)
+        """Nodes of a short run."""
+        return max(1, self.nodes // SHORT_DIVISOR)
 
     @property
     def subject(self) -> str:
+        """What is tuned for: the family, or the names of the instances."""
         return self.family or ", ".join(name for name, _ in self.instances)
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the command line asked for; None: nothing, so what the study has, or else the default.
+class StudyRequest:
+    """What a caller asks of a study. None stands for the value of the study, or the default in a new one.
 
-    ``command``: what was typed.
+    Parameters
+    ----------
+    instances : tuple of str or Puzzle
+        Puzzles, files or names of shipped instances to tune for.
+    family : str, optional
+        Family of instances to tune for instead, such as ``like-e2:12x12``.
+    engine, seed, pairs, held_out, nodes, sampler : optional
+        As in `StudyPlan`.
+    run_seconds : float, optional
+        Seconds of a long run, converted into nodes by one measurement; instead of ``nodes``.
+    params : Params, optional
+        Parameters that candidates are compared with.
+    command : str
+        The command, kept in a new study.
     """
 
-    instances: tuple[str, ...] = ()
+    instances: tuple[str | Puzzle, ...] = ()
     family: str | None = None
     engine: str | None = None
     seed: int | None = None
@@ -118,144 +163,165 @@ class Wish:
 
 
 def first_seeds(seed: int) -> tuple[int, int]:
-    """First seeds of the training and of the held-out pairs of a study with ``seed``.
+    """First seeds of the training pairs and of the held-out pairs of a study with ``seed``.
 
-    They are of this study alone, however many pairs it has, and above those of shipped instances and of the ladder.
+    No other study has them, nor have shipped instances or rows of the benchmark, whose seeds are smaller.
     """
-    training = 100_001 + 2 * MOST_PAIRS * seed
-    return training, training + MOST_PAIRS
+    training = 100_001 + 2 * MAX_PAIRS * seed
+    return training, training + MAX_PAIRS
 
 
 def params_digest(params: Params) -> str:
-    """Names the values, wherever they came from."""
+    """Digest of the values of ``params``."""
     return digest(json.dumps(parameters.to_dict(params), sort_keys=True))[:16]
 
 
-def begin(path: Path, wish: Wish) -> None:
-    """Write the plan of a new study, unless another process was quicker.
+def begin_study(path: Path, request: StudyRequest) -> None:
+    """Create the files of a new study, unless another process does so at the same time.
 
-    Raises InputError when ``path`` holds something else, or the wish names nothing to tune for or is out of bounds.
+    Raises
+    ------
+    InputError
+        ``path`` holds something else, or the request names nothing to tune for or is out of bounds.
     """
     entries = sorted(path.iterdir()) if path.is_dir() else []
-    stranger = next((entry for entry in entries if not _is_early(entry.name)), None)
-    if stranger is not None and not (path / SETTINGS).exists():
-        raise InputError(f"holds no study, but {stranger.name}; expected a study, or an empty or a new directory", path)
-    if not wish.instances and not wish.family:
+    other = next((entry for entry in entries if not _may_precede(entry.name)), None)
+    if other is not None and not (path / STUDY_FILE).exists():
+        raise InputError(f"holds no study, but {other.name}; expected a study, or an empty or a new directory", path)
+    if not request.instances and not request.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one", path)
-    check_sampler(wish.sampler or SAMPLERS[0])
-    named = [load_puzzle(name) for name in wish.instances]
-    plan = _plan(wish, named)
+    check_sampler(request.sampler or SAMPLERS[0])
+    puzzles = [_as_puzzle(instance) for instance in request.instances]
+    plan = _new_plan(request, puzzles)
     path.mkdir(parents=True, exist_ok=True)
-    with locked(path / GUARD):
-        if (path / SETTINGS).exists():  # another process was quicker
+    with locked(path / LOCK_FILE):
+        if (path / STUDY_FILE).exists():  # another process was faster
             return
-        for number, one in enumerate(named, 1):
-            write(path / f"instance-{number}.json", "json", one, None)
-        atomic_write(path / BASE, parameters.to_toml(wish.params or Params()))
-        atomic_write(path / SETTINGS, seal(asdict(plan)) + "\n")
-    if plan.held_out < LEAST_PAIRS:
-        log.warning("%d held-out pairs prove nothing; at least %d are needed", plan.held_out, LEAST_PAIRS)
+        for number, puzzle in enumerate(puzzles, 1):
+            write(path / f"instance-{number}.json", "json", puzzle, None)
+        atomic_write(path / BASE_FILE, parameters.to_toml(request.params or Params()))
+        atomic_write(path / STUDY_FILE, seal(asdict(plan)) + "\n")
+    if plan.held_out < MIN_HELD_OUT_PAIRS:
+        log.warning("%d held-out pairs prove nothing; at least %d are needed", plan.held_out, MIN_HELD_OUT_PAIRS)
 
 
-def _plan(wish: Wish, named: list[Puzzle]) -> Plan:
-    """What a new study on the puzzles ``named``, or on a family, shall be; measures the rate where it is needed."""
-    base, engine = wish.params or Params(), wish.engine or "auto"
-    seed = SEED if wish.seed is None else wish.seed
-    first = first_seeds(seed)
-    puzzle = family(wish.family)(first[0]).puzzle if wish.family else named[0]
-    rate = 0.0 if wish.nodes else nodes_per_second(engine, base, Pair(puzzle, first[0], ""))
-    return Plan(
-        family=wish.family or "",
-        instances=tuple((one.name, one.sha256) for one in named),
+def _as_puzzle(instance: str | Puzzle) -> Puzzle:
+    return load_puzzle(instance) if isinstance(instance, str) else instance
+
+
+def _new_plan(request: StudyRequest, puzzles: list[Puzzle]) -> StudyPlan:
+    """The plan of a new study on ``puzzles`` or a family; measures the nodes a second if they are needed."""
+    base, engine = request.params or Params(), request.engine or "auto"
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    seeds = first_seeds(seed)
+    puzzle = family(request.family)(seeds[0]).puzzle if request.family else puzzles[0]
+    rate = 0.0 if request.nodes else nodes_per_second(engine, base, Pair(puzzle, seeds[0], ""))
+    return StudyPlan(
+        family=request.family or "",
+        instances=tuple((puzzle.name, puzzle.sha256) for puzzle in puzzles),
         engine=engine,
         seed=seed,
-        pairs=wish.pairs or PAIRS,
-        held_out=wish.held_out or HELD_OUT_PAIRS,
-        nodes=wish.nodes or two_digits((wish.run_seconds or RUN_S) * rate),
+        pairs=request.pairs or DEFAULT_PAIRS,
+        held_out=request.held_out or DEFAULT_HELD_OUT,
+        nodes=request.nodes or two_digits((request.run_seconds or DEFAULT_RUN_S) * rate),
         nodes_per_s=rate,
         base=params_digest(base),
-        first_seeds=first,
-        objective=FORMULA,
+        first_seeds=seeds,
+        objective=OBJECTIVE,
         sources=engine_digest(),
         version=__version__,
-        command=wish.command,
-        sampler=wish.sampler or SAMPLERS[0],
+        command=request.command,
+        sampler=request.sampler or SAMPLERS[0],
     )
 
 
-def _is_early(name: str) -> bool:
-    return name in _BEFORE_SETTINGS or name.startswith("instance-") or fnmatch(name, ".lns-*.tmp")
+def _may_precede(name: str) -> bool:
+    """Whether a process that began a study and was killed may have left the file ``name``."""
+    return name in _UNFINISHED or name.startswith("instance-") or fnmatch(name, ".lns-*.tmp")
 
 
 def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
-    """Nodes in a second of the processor, rounded to two digits; measured for about two seconds."""
-    warm, run = (TrialRun(engine, params, pair, shortest) for shortest in (1, 10**12))
-    for _ in range(2):  # the kernels of the first board, then those of construction
-        warm.advance(warm.trace.work + 1, lambda: False)
-    while run.trace.seconds < 2.0 and not run.trace.ended:
-        run.advance(run.trace.work + 1, lambda: False)
-    return float(two_digits(run.trace.work / max(run.trace.seconds, 1e-3)))
+    """Nodes a second of processor time, rounded to two digits, measured for about two seconds."""
+    warm_up, run = (TrialRun(engine, params, pair, shortest) for shortest in (1, 10**12))
+    for _ in range(2):  # compiles the kernels of the first board, then those of the construction
+        warm_up.advance(warm_up.trace.nodes + 1, lambda: False)
+    while run.trace.seconds < 2.0 and not run.trace.exhausted:
+        run.advance(run.trace.nodes + 1, lambda: False)
+    return float(two_digits(run.trace.nodes / max(run.trace.seconds, 1e-3)))
 
 
 def two_digits(number: float) -> int:
+    """``number`` rounded to two significant digits, at least 1."""
     return max(1, int(float(f"{number:.1e}")))
 
 
-def read_plan(path: Path) -> Plan:
-    """Raises InputError where it is damaged, out of bounds, or its objective is another one."""
-    found = read_sealed(path / SETTINGS)
+def read_plan(path: Path) -> StudyPlan:
+    """The plan of the study in ``path``.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, of another schema, or of another objective.
+    """
+    values = read_sealed(path / STUDY_FILE)
     plain = ("family", "engine", "seed", "pairs", "held_out", "nodes", "nodes_per_s", "base", "objective", "version")
     try:
-        training, held_out = found.array("first_seeds", 2)
-        plan = Plan(
-            instances=tuple((str(name), str(sha256)) for name, sha256 in found.array("instances")),
+        schema = values.integer("schema", 0, 10**6)
+        if schema != SCHEMA:
+            raise InputError(
+                f"a study of schema {schema}, begun by lns {values.text('version', 40)}; "
+                f"this is lns {__version__}, which reads schema {SCHEMA}: expected a new study"
+            )
+        training, held_out = values.array("first_seeds", 2)
+        plan = StudyPlan(
+            instances=tuple((str(name), str(sha256)) for name, sha256 in values.array("instances")),
             first_seeds=(training, held_out),
-            sources=found.text("sources", 64),
-            command=found.text("command", 2**19),
-            sampler=found.text("sampler", 20, SAMPLERS[0]),
-            schema=found.integer("schema", 0, 10**6),
-            **{name: found.get(name) for name in plain},
+            sources=values.text("sources", 64),
+            command=values.text("command", 2**19),
+            sampler=values.text("sampler", 20, SAMPLERS[0]),
+            **{name: values.get(name) for name in plain},
         )
-        if plan.objective != FORMULA:
-            raise InputError(f"its objective is '{plan.objective}'; expected '{FORMULA}': begin another study")
+        if plan.objective != OBJECTIVE:
+            raise InputError(f"its objective is '{plan.objective}'; expected '{OBJECTIVE}': begin another study")
     except InputError as error:
-        raise error.at(path / SETTINGS) from None
+        raise error.at(path / STUDY_FILE) from None
     return plan
 
 
-def check_engine(plan: Plan, path: Path) -> None:
-    """Raises InputError when ``plan``, of the study in ``path``, is of another engine than this one."""
+def check_engine(plan: StudyPlan, path: Path) -> None:
+    """Raise InputError if the study in ``path`` was begun with other sources of the engine."""
     if plan.sources != engine_digest():
         raise InputError(
-            "begun with another engine, or other prices of its work: the sources have changed since; "
+            "begun with another engine: the sources of the engine or of its cost model have changed since; "
             "expected the same, so begin another study (--report still shows this one)",
             path,
         )
 
 
-def check_wish(plan: Plan, wish: Wish, path: Path) -> None:
-    """Raises InputError when ``plan``, of the study in ``path``, is not what was asked for."""
-    asked = {
-        "--engine": (wish.engine, plan.engine),
-        "--seed": (wish.seed, plan.seed),
-        "--pairs": (wish.pairs, plan.pairs),
-        "--held-out": (wish.held_out, plan.held_out),
-        "--nodes": (wish.nodes, plan.nodes),
-        "--sampler": (wish.sampler, plan.sampler),
-        "--family": (wish.family, plan.family),
+def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
+    """Raise InputError if the request differs from the study in ``path``."""
+    given: dict[str, tuple[object, object]] = {
+        "--engine": (request.engine, plan.engine),
+        "--seed": (request.seed, plan.seed),
+        "--pairs": (request.pairs, plan.pairs),
+        "--held-out": (request.held_out, plan.held_out),
+        "--nodes": (request.nodes, plan.nodes),
+        "--sampler": (request.sampler, plan.sampler),
+        "--family": (request.family, plan.family),
     }
-    if wish.instances:
-        names = tuple(load_puzzle(name).sha256 for name in wish.instances)
-        asked["INSTANCE"] = (
-            None if names == tuple(sha256 for _, sha256 in plan.instances) else ", ".join(wish.instances),
-            plan.subject,
+    if request.instances:
+        puzzles = [_as_puzzle(instance) for instance in request.instances]
+        same = [puzzle.sha256 for puzzle in puzzles] == [sha256 for _, sha256 in plan.instances]
+        given["INSTANCE"] = (None if same else ", ".join(puzzle.name for puzzle in puzzles), plan.subject)
+    if request.run_seconds is not None:
+        rate = plan.nodes_per_s
+        given["--run-seconds"] = (
+            two_digits(request.run_seconds * rate) if rate else f"{request.run_seconds:g} s",
+            plan.nodes,
         )
-    if wish.run_seconds is not None:
-        known = two_digits(wish.run_seconds * plan.nodes_per_s) if plan.nodes_per_s else f"{wish.run_seconds:g} s"
-        asked["--run-seconds"] = (known, plan.nodes)
-    if wish.params is not None:
-        asked["--params"] = (params_digest(wish.params), plan.base)
-    for option, (found, expected) in asked.items():
-        if found is not None and found != expected:
+    if request.params is not None:
+        given["--params"] = (params_digest(request.params), plan.base)
+    for option, (requested, expected) in given.items():
+        if requested is not None and requested != expected:
             what = f"is of {expected or 'named instances'}" if option in ("INSTANCE", "--family") else f"has {expected}"
-            raise InputError(f"{option} asks for {found}, but this study {what}; begin another one for that", path)
+            raise InputError(f"{option} asks for {requested}, but this study {what}; begin another one for that", path)

@@ -1,4 +1,4 @@
-"""When a trial is given up: as soon as it is worse than the best one on the pairs that both were run on."""
+"""The pruner of a study: a trial is stopped as soon as it is worse than the best trial on the pairs run so far."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from optuna.pruners import BasePruner
 from optuna.trial import FrozenTrial
 from scipy.stats import wilcoxon
 
-LEAST = 4  # pairs before anything is given up
-WORSE = 0.1  # p-value from which on a trial counts as worse
+MIN_PAIRS = 4  # below so many pairs no trial is pruned
+P_WORSE = 0.1  # p-value below which a trial counts as worse
 
 
 class PairedPruner(BasePruner):
-    """One-sided Wilcoxon signed-rank test against the best trial, over the steps of the present phase alone.
+    """One-sided Wilcoxon signed-rank test against the best trial, over the steps of the current phase.
 
-    Steps 0 to ``pairs`` - 1 are the short runs, those from ``pairs`` on the long ones of the same pairs: both together
-    would count every pair twice, and long runs would be condemned for what the short ones showed.
+    Steps 0 to ``pairs`` - 1 are the short runs and later steps the long runs of the same pairs. The phases are not
+    mixed: together they would count each pair twice, and a bad short run would speak against a good long one.
+
+    Parameters
+    ----------
+    pairs : int
+        Number of pairs of a trial.
     """
 
     def __init__(self, pairs: int) -> None:
@@ -24,16 +29,16 @@ class PairedPruner(BasePruner):
     def prune(self, study: optuna.Study, trial: FrozenTrial) -> bool:
         try:
             best = study.best_trial.intermediate_values
-        except ValueError:  # none is complete
+        except ValueError:  # no trial is complete yet
             return False
-        mine = trial.intermediate_values
-        is_long = max(mine) >= self._pairs
-        shared = [step for step in mine if step in best and (step >= self._pairs) == is_long]
-        return is_worse([mine[step] - best[step] for step in shared])
+        values = trial.intermediate_values
+        is_long = max(values) >= self._pairs
+        shared = [step for step in values if step in best and (step >= self._pairs) == is_long]
+        return is_worse([values[step] - best[step] for step in shared])
 
 
 def is_worse(differences: list[float]) -> bool:
-    """Whether the trial that these differences to the best one are of is to be given up."""
-    if len(differences) < LEAST or sum(differences) >= 0:
+    """Whether a trial with these differences to the best one is significantly worse than it."""
+    if len(differences) < MIN_PAIRS or sum(differences) >= 0:
         return False
-    return bool(wilcoxon(differences, alternative="less", zero_method="zsplit").pvalue < WORSE)
+    return bool(wilcoxon(differences, alternative="less", zero_method="zsplit").pvalue < P_WORSE)

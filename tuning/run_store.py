@@ -1,8 +1,7 @@
-"""Append-only files that several processes share and that survive being killed in the middle of a line.
+"""Append-only files that several processes share and that survive a kill in the middle of a line.
 
-`RunStore` keeps every run that was finished, so that nothing is run twice: not the defaults, not a trial that was
-killed
-half-way, not the validation. `RunFile` gives optuna's file the same care.
+`RunStore` keeps every finished run, so that none is repeated: those of the defaults, of a trial that was killed, of the
+validation. `JournalFile` protects the file of optuna in the same way.
 """
 
 from __future__ import annotations
@@ -23,25 +22,28 @@ from tuning.objective import Trace
 
 log = logging.getLogger("lns")
 
-Key = tuple[str, str, int]
-"""(digest of the parameters, sha256 of the puzzle, seed) of a run."""
+RunKey = tuple[str, str, int]
+"""What identifies a run: (digest of the parameters, sha256 of the puzzle, seed)."""
 
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Only one process at a time; the system lets go when the process dies, however it dies."""
+    """Hold an exclusive lock on the file ``path``. The system frees it if the process dies."""
     with open_regular(path, os.O_RDWR) as file:
         try:
             import fcntl
-        except ImportError:  # no such locks here: one process a study then
+        except ImportError:  # no such locks on this system: use one process a study
             yield
             return
         fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         yield  # closing the file frees the lock
 
 
-def drop_torn_line(path: Path) -> bool:
-    """Cut off what follows the last line end: what a killed process left. To be called under the file's lock."""
+def drop_partial_line(path: Path) -> bool:
+    """Cut off what follows the last line end, which a killed process left; whether there was any.
+
+    The caller holds the lock of the file.
+    """
     if not path.exists():
         return False
     with path.open("r+b") as file:
@@ -50,83 +52,106 @@ def drop_torn_line(path: Path) -> bool:
             return False
         file.truncate(whole)
         os.fsync(file.fileno())
-    log.warning("%s: a torn last line was dropped", path)
+    log.warning("%s: an incomplete last line was dropped", path)
     return True
 
 
 class RunStore:
-    """The finished runs of a study, by `Key`; read again as others add to it."""
+    """The finished runs of a study.
+
+    Parameters
+    ----------
+    path : Path
+        The file, created by the first run; a lock file is kept beside it.
+
+    Raises
+    ------
+    InputError
+        A line of the file is damaged.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = path.with_suffix(".lock")
-        self._read_to = 0
-        self.lines = 0  # read so far: with each finished run there is one more
-        self._runs: dict[Key, Trace] = {}
+        self._offset = 0  # bytes read so far
+        self.lines = 0  # lines read so far, one for each finished run
+        self._runs: dict[RunKey, Trace] = {}
         with locked(self._lock):
-            drop_torn_line(path)
+            drop_partial_line(path)
         self.refresh()
 
-    def get(self, key: Key) -> Trace | None:
+    def get(self, key: RunKey) -> Trace | None:
+        """The run with ``key``, None if there is none."""
         return self._runs.get(key)
 
-    def add(self, key: Key, trace: Trace) -> None:
-        """Keep a run; the longer one where there is one already."""
-        known = self._runs.get(key)
-        if known is not None and known.covers(trace.work):
+    def add(self, key: RunKey, trace: Trace) -> None:
+        """Store a run, unless one that is as long is stored already."""
+        stored = self._runs.get(key)
+        if stored is not None and stored.covers(trace.nodes):
             return
         line = seal(
-            {"params": key[0], "puzzle": key[1], "seed": key[2], "rises": trace.rises, "work": trace.work,
-             "ended": trace.ended, "seconds": trace.seconds, "wall_s": trace.wall_s, "hopes": trace.hopes}
+            {"params": key[0], "puzzle": key[1], "seed": key[2], "best_scores": trace.best_scores, "nodes": trace.nodes,
+             "exhausted": trace.exhausted, "seconds": trace.seconds, "wall_s": trace.wall_s,
+             "expected_scores": trace.expected_scores}
         )  # fmt: skip
         with locked(self._lock):
             _append(self._path, line + "\n", durable=True)
         self._runs[key] = trace
 
     def refresh(self) -> None:
-        """Take note of what other processes added. Raises InputError naming the line that is damaged."""
+        """Read what other processes have added. Raises InputError with the number of a damaged line."""
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
-            file.seek(self._read_to)
+            file.seek(self._offset)
             for raw in file:
                 if not raw.endswith(b"\n"):
                     break  # another process is writing it
-                self._read_to += len(raw)
+                self._offset += len(raw)
                 self.lines += 1
-                self._take(raw.decode(errors="replace").rstrip("\n"))
+                self._store_line(raw.decode(errors="replace").rstrip("\n"))
 
-    def _take(self, line: str) -> None:
+    def _store_line(self, line: str) -> None:
         try:
-            key, trace = _read(line)
+            key, trace = _parse(line)
         except InputError as error:
             raise error.at(self._path, self.lines) from None
-        known = self._runs.get(key)
-        if known is None or not known.covers(trace.work):
+        stored = self._runs.get(key)
+        if stored is None or not stored.covers(trace.nodes):
             self._runs[key] = trace
 
 
-def _read(line: str) -> tuple[Key, Trace]:
+def _parse(line: str) -> tuple[RunKey, Trace]:
     fields = unseal(line)
     key = fields.text("params", 64), fields.text("puzzle", 64), fields.integer("seed", 0, 2**63)
-    rises = tuple((int(score), int(at)) for score, at in fields.array("rises"))
-    work, ended = fields.integer("work", 0, 2**63), bool(fields.get("ended"))
+    best_scores = tuple((int(score), int(at)) for score, at in fields.array("best_scores"))
+    nodes, exhausted = fields.integer("nodes", 0, 2**63), bool(fields.get("exhausted"))
     seconds, wall_s = (fields.number(name, 0.0, 1e9) for name in ("seconds", "wall_s"))
-    hopes = tuple((float(score), int(at)) for score, at in fields.array("hopes"))
-    return key, Trace(rises, work, ended, seconds, wall_s, hopes)
+    expected_scores = tuple((float(score), int(at)) for score, at in fields.array("expected_scores"))
+    return key, Trace(best_scores, nodes, exhausted, seconds, wall_s, expected_scores)
 
 
-class RunFile(JournalFileBackend):
-    """Optuna's journal in a file. A torn last line is dropped before anything is written after it.
+class JournalFile(JournalFileBackend):
+    """Optuna's journal in a file. An incomplete last line is dropped before anything is written after it.
 
-    Only the end of a trial waits for the disk: what a killed process wrote is safe with the system, and a dozen waits
-    a trial would cost more than the runs of a small study. Raises InputError naming the first line that is no record.
+    Only the end of a trial is flushed to the disk. What a killed process wrote is safe with the system, and a dozen
+    flushes a trial would take longer than the runs of a small study.
+
+    Parameters
+    ----------
+    path : Path
+        The file; a lock file is kept beside it.
+
+    Raises
+    ------
+    InputError
+        A line is no record of a journal; the message has its number.
     """
 
     def __init__(self, path: Path) -> None:
         self._path, self._guard = path, path.with_suffix(".lock")
         with locked(self._guard):
-            drop_torn_line(path)
+            drop_partial_line(path)
             _check(path)
         super().__init__(str(path))
 
@@ -137,7 +162,8 @@ class RunFile(JournalFileBackend):
 
 
 def _append(path: Path, text: str, *, durable: bool) -> None:
-    drop_torn_line(path)
+    """Append ``text``, and flush it to the disk if ``durable``."""
+    drop_partial_line(path)
     with path.open("ab", buffering=0) as file:
         write_all(file.fileno(), text.encode())
         if durable:
@@ -145,15 +171,15 @@ def _append(path: Path, text: str, *, durable: bool) -> None:
 
 
 def _check(path: Path) -> None:
-    """Raises InputError naming the first line that is no record of a journal."""
+    """Raise InputError with the number of the first line that is no record of a journal."""
     if not path.exists():
         return
     with path.open("rb") as file:
         for number, raw in enumerate(file, 1):
             try:
                 record = json.loads(raw)
-                whole = isinstance(record, dict) and isinstance(record.get("op_code"), int)
+                valid = isinstance(record, dict) and isinstance(record.get("op_code"), int)
             except ValueError:
-                whole = False
-            if not whole:
-                raise InputError("damaged, or no journal of a study; expected a record of optuna's", path, number)
+                valid = False
+            if not valid:
+                raise InputError("damaged, or no journal of a study; expected a record of optuna", path, number)

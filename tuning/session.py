@@ -1,4 +1,4 @@
-"""One session of a study, as `lns tune` holds it: workers search, then validate; the parent only watches."""
+"""One session of a study: worker processes search, then validate, while this process watches them."""
 
 from __future__ import annotations
 
@@ -18,126 +18,167 @@ from lns.worker_pool import WorkerLost, WorkerPool
 from lns_support.errors import InputError
 from tuning import validate
 from tuning.objective import Trace
-from tuning.study import FINISHED, Study, value_of
-from tuning.worker import FAILURES, hold_out, search
+from tuning.study import FINISHED, Study, trial_value
+from tuning.worker import MAX_FAILURES, search_task, validation_task
 
 log = logging.getLogger("lns")
 
 Task = tuple[Callable[..., float], tuple[Any, ...]]
 
-TICK_S = 1.0
-GRACE_S = 10.0  # for a step that is under way
-RESERVE = 1.1  # of the seconds that validation is expected to take
+TICK_S = 1.0  # between two reports of progress
+GRACE_S = 10.0  # for the steps in progress when a session stops
+VALIDATION_MARGIN = 1.1  # the validation gets its expected seconds times this
 
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """Where a session stands. ``best``: edges above the defaults of trial ``number``, None before the first one."""
+    """State of a session.
 
-    phase: str  # 'defaults', 'search' or 'validation'
-    done: int  # runs, or trials while searching
-    of: int  # runs, 0 while searching
-    whole: int
-    stopped: int
+    Parameters
+    ----------
+    phase : str
+        'defaults', 'search' or 'validation'.
+    done : int
+        Trials finished in the search, runs made in the other phases.
+    total : int
+        Runs of the phase; 0 in the search.
+    completed, pruned, running : int
+        Number of trials in each state.
+    best : float or None
+        Value of the best trial in edges above the defaults, None before the first.
+    best_trial : int
+        Its number, -1 before the first.
+    elapsed_s : float
+        Seconds since the session began.
+    """
+
+    phase: str
+    done: int
+    total: int
+    completed: int
+    pruned: int
     running: int
     best: float | None
-    number: int
+    best_trial: int
     elapsed_s: float
 
     def __str__(self) -> str:
         if self.phase != "search":
-            return f"{self.phase}: {self.done} of {self.of} runs made"
+            return f"{self.phase}: {self.done} of {self.total} runs made"
         best = (
             "no trial yet"
             if self.best is None
-            else f"best {self.best:+.2f} edges expected over the defaults (trial {self.number})"
+            else f"best {self.best:+.2f} edges expected over the defaults (trial {self.best_trial})"
         )
-        return f"{best}; {self.done} trials, {self.whole} whole, {self.stopped} given up early, {self.running} running"
+        return f"{best}; {self.done} trials, {self.completed} complete, {self.pruned} pruned, {self.running} running"
 
 
 @dataclass
 class TuningSession:
-    """``seconds``: for search and validation; ``trials``: that the study shall have; None: no limit."""
+    """A session of search and validation.
+
+    Parameters
+    ----------
+    study : Study
+        The open study.
+    workers : int
+        Number of worker processes.
+    seconds : float or None
+        Time limit, validation included; None for none.
+    max_trials : int or None
+        Trials that the study shall have in all; None for no limit.
+    on_progress : callable
+        Called about once a second with a `StudyProgress`.
+    """
 
     study: Study
     workers: int
     seconds: float | None
-    trials: int | None
-    on_tick: Callable[[StudyProgress], None]
+    max_trials: int | None
+    on_progress: Callable[[StudyProgress], None]
     interrupted: bool = False
     _pool: WorkerPool | None = None
-    _runs_s: float = 0.0
-    _all_s: float = 0.0
+    _runs_s: float = 0.0  # seconds that workers spent inside of runs
+    _workers_s: float = 0.0  # seconds that workers existed
     _began: float = field(default_factory=time.monotonic)
-    _told: set[int] = field(default_factory=set)
+    _reported: set[int] = field(default_factory=set)  # failed trials that were logged
     _warned: bool = False
-    _lost: int = 0
-    _runs_by_then: int = 0
+    _lost_in_a_row: int = 0
+    _runs_at_last_loss: int = 0
 
     @property
     def elapsed(self) -> float:
+        """Seconds since the session was made."""
         return time.monotonic() - self._began
 
     @property
-    def _end(self) -> float:
+    def _time_limit(self) -> float:
         return math.inf if self.seconds is None else self.seconds
 
     @property
     def overhead(self) -> float | None:
-        """Part of the workers' time, from start to end, that was not spent inside of runs; None where none reported."""
-        return 1 - self._runs_s / self._all_s if self._runs_s else None
+        """Fraction of the workers' time, start-up included, that was spent outside of runs; None without any run."""
+        return 1 - self._runs_s / self._workers_s if self._runs_s else None
 
     def stop(self) -> None:
-        """End at the next step; what is finished is kept."""
+        """End the session at the next step of each run; finished runs are kept."""
         self.interrupted = True
         if self._pool is not None:
             self._pool.ask_to_stop()
 
     def kill(self) -> None:
+        """Kill the worker processes."""
         if self._pool is not None:
             self._pool.kill()
 
     def check_time(self) -> None:
-        """Raises InputError when ``seconds`` cannot hold what is missing of the defaults' runs, and one trial."""
-        plan, missing = self.study.plan, self._defaults_missing()
+        """Raise InputError if the time limit is too short for the missing runs of the defaults and one trial."""
+        plan, missing = self.study.plan, self._missing_defaults()
         if not missing or not plan.nodes_per_s:
             return
         needed = plan.nodes / plan.nodes_per_s * (missing + plan.pairs) / self.workers
-        if needed > self._end:
+        if needed > self._time_limit:
             raise InputError(
-                f"--time {self._end:.0f} is no time: the defaults and one trial alone take about {needed:.0f} s; "
+                f"--time {self._time_limit:.0f} is too short: the defaults and one trial take about {needed:.0f} s; "
                 "expected more, or a smaller --run-seconds or --pairs in a new study"
             )
 
     def run(self) -> None:
-        """Finish an earlier validation, search, validate.
+        """Finish the validation of an earlier session, search, validate.
 
-        Raises InputError when the workers cannot be kept alive, or the engine's sources have changed; OSError when a
-        run cannot be written; and what else fails in them while they search.
+        Raises
+        ------
+        InputError
+            Worker processes die again and again, or the engine's sources have changed.
+        OSError
+            A run cannot be written.
+        Exception
+            What else fails in the search.
         """
-        self._validate(validate.chosen(self.study))
+        self._validate(validate.candidates_of(self.study))
         if not self.interrupted:
             self._search()
         if not self.interrupted:
-            self._validate(validate.choose(self.study))
+            self._validate(validate.choose_candidates(self.study))
 
     def _search(self) -> None:
-        if self.trials is not None and len(self.study.trials(*FINISHED)) >= self.trials:
+        if self.max_trials is not None and len(self.study.trials(*FINISHED)) >= self.max_trials:
             return
-        begin = os.getpid()  # sessions of one study begin at different pairs
+        first = os.getpid()  # so that sessions of one study begin at different pairs
         tasks: list[Task] = [
-            (search, (self.study.path, begin + number * self.study.plan.pairs // self.workers, self.trials))
+            (search_task, (self.study.path, first + number * self.study.plan.pairs // self.workers, self.max_trials))
             for number in range(self.workers)
         ]
         self._work(tasks, lambda: self.elapsed >= self._search_end(), "search")
 
     def _validate(self, candidates: Sequence[FrozenTrial]) -> None:
-        tasks: list[Task] = [(hold_out, (self.study.path, *run)) for run in validate.missing(self.study, candidates)]
-        self._work(tasks, lambda: self.elapsed >= self._end, "validation")
+        missing = validate.missing_runs(self.study, candidates)
+        tasks: list[Task] = [(validation_task, (self.study.path, *run)) for run in missing]
+        self._work(tasks, lambda: self.elapsed >= self._time_limit, "validation")
         self.study.run_store.refresh()
 
-    def _work(self, tasks: list[Task], over: Callable[[], bool], phase: str) -> None:
-        """Have the workers do ``tasks`` until ``over``; one whose worker died is done again."""
+    def _work(self, tasks: list[Task], is_over: Callable[[], bool], phase: str) -> None:
+        """Run ``tasks`` in the workers until ``is_over``; a task whose worker died is run again."""
         if not tasks:
             return
         began = time.monotonic()
@@ -146,7 +187,7 @@ class TuningSession:
             pool.ask_to_stop()
         waiting: dict[Future[float], Task] = {pool.submit(task, *args): (task, args) for task, args in tasks}
         try:
-            asked = False
+            stopping = False
             end = float("inf")
             while waiting and time.monotonic() < end:
                 done, _ = wait(waiting, timeout=TICK_S, return_when=FIRST_COMPLETED)
@@ -156,106 +197,110 @@ class TuningSession:
                         self._runs_s += future.result()
                     except WorkerLost as error:
                         self._handle_lost_worker(error)
-                        if not asked:
+                        if not stopping:
                             waiting[pool.submit(task, *args)] = (task, args)
                     except Exception as error:
                         if phase == "search" or isinstance(error, OSError | InputError):
                             raise
-                        log.warning("a run of the validation failed: %s", error)  # no verdict then on this candidate
-                if not asked and (self.interrupted or over()):
-                    asked, end = True, time.monotonic() + GRACE_S
+                        log.warning("a run of the validation failed: %s", error)  # its candidate gets no verdict
+                if not stopping and (self.interrupted or is_over()):
+                    stopping, end = True, time.monotonic() + GRACE_S
                     pool.ask_to_stop()
-                self.on_tick(self.status(phase))
+                self.on_progress(self.progress(phase))
         finally:
             pool.shutdown()
             self._pool = None
-            self._all_s += (time.monotonic() - began) * self.workers
+            self._workers_s += (time.monotonic() - began) * self.workers
 
     def _handle_lost_worker(self, error: WorkerLost) -> None:
-        """Count the workers that died with no run finished in between: over a week some others will."""
+        """Count the workers that died without a finished run in between; single losses are normal over a week."""
         run_store = self.study.run_store
         run_store.refresh()
-        self._lost = self._lost + 1 if run_store.lines == self._runs_by_then else 1
-        self._runs_by_then = run_store.lines
-        log.warning("%s; a new one takes over", error)
-        if self._lost == FAILURES * self.workers:
+        self._lost_in_a_row = self._lost_in_a_row + 1 if run_store.lines == self._runs_at_last_loss else 1
+        self._runs_at_last_loss = run_store.lines
+        log.warning("%s; it is replaced", error)
+        if self._lost_in_a_row == MAX_FAILURES * self.workers:
             raise InputError(
-                f"no worker stays alive ({error}); expected memory and rights to run {self.workers} of them"
+                f"worker processes die again and again ({error}); "
+                f"expected memory and permissions for {self.workers} of them"
             )
 
     # -- what is known so far ----------------------------------------------------------------------------------------
 
-    def status(self, phase: str) -> StudyProgress:
+    def progress(self, phase: str) -> StudyProgress:
+        """The state of the session in ``phase``; also logs failed trials and a budget that is too short."""
         study = self.study
         study.run_store.refresh()
         trials = study.trials()
-        self._complain()
-        whole = [trial for trial in trials if trial.state == TrialState.COMPLETE]
+        self._report_failures()
+        completed = [trial for trial in trials if trial.state == TrialState.COMPLETE]
         pruned = sum(trial.state == TrialState.PRUNED for trial in trials)
-        best = max(whole, key=value_of, default=None)
-        done, of = len(whole) + pruned, 0
-        if phase == "search" and not self._defaults_missing():
+        best = max(completed, key=trial_value, default=None)
+        done, total = len(completed) + pruned, 0
+        if phase == "search" and not self._missing_defaults():
             self._check_budget()
-        if phase == "search" and (missing := self._defaults_missing()):
-            phase, done, of = "defaults", study.plan.pairs - missing, study.plan.pairs
+        if phase == "search" and (missing := self._missing_defaults()):
+            phase, done, total = "defaults", study.plan.pairs - missing, study.plan.pairs
         elif phase == "validation":
-            candidates = validate.chosen(study)
-            of = (len(candidates) + 1) * study.plan.held_out
-            done = of - len(validate.missing(study, candidates))
+            candidates = validate.candidates_of(study)
+            total = (len(candidates) + 1) * study.plan.held_out
+            done = total - len(validate.missing_runs(study, candidates))
         return StudyProgress(
-            phase,
-            done,
-            of,
-            len(whole),
-            pruned,
-            sum(trial.state == TrialState.RUNNING for trial in trials),
-            None if best is None else best.value,
-            -1 if best is None else best.number,
-            self.elapsed,
+            phase=phase,
+            done=done,
+            total=total,
+            completed=len(completed),
+            pruned=pruned,
+            running=sum(trial.state == TrialState.RUNNING for trial in trials),
+            best=None if best is None else best.value,
+            best_trial=-1 if best is None else best.number,
+            elapsed_s=self.elapsed,
         )
 
     def _check_budget(self) -> None:
-        """Say once where the defaults have no board within a short run: such runs tell nothing of a trial."""
+        """Warn once if the defaults find no board within a short run: such runs cannot rank trials."""
         short = self.study.plan.short
-        empty = sum(not trace.score_at(short) for trace in self._defaults())
+        empty = sum(not trace.score_at(short) for trace in self._default_runs())
         if empty and not self._warned:
             self._warned = True
             log.warning(
-                "the defaults made no board within the %s nodes of a short run on %d of %d pairs; "
-                "a study with a longer --run-seconds or more --nodes is the better one",
+                "the defaults found no board within the %s nodes of a short run on %d of %d pairs; "
+                "expected a new study with a longer --run-seconds or more --nodes",
                 f"{short:,}", empty, len(self.study.pairs),
             )  # fmt: skip
 
-    def _complain(self) -> None:
+    def _report_failures(self) -> None:
         for trial in self.study.trials(TrialState.FAIL):
             error = trial.user_attrs.get("error")
-            if error and trial.number not in self._told:
-                self._told.add(trial.number)
+            if error and trial.number not in self._reported:
+                self._reported.add(trial.number)
                 log.warning("trial %d failed: %s; its parameters: %s", trial.number, error, trial.params)
 
-    def _defaults_missing(self) -> int:
-        return len(self.study.pairs) - len(self._defaults())
+    def _missing_defaults(self) -> int:
+        return len(self.study.pairs) - len(self._default_runs())
 
-    def _defaults(self) -> list[Trace]:
+    def _default_runs(self) -> list[Trace]:
+        """The long runs of the defaults on the training pairs that are complete."""
         study = self.study
-        known = [study.run_store.get(study.key(study.base, pair)) for pair in study.pairs]
-        return [trace for trace in known if trace is not None and trace.covers(study.plan.nodes)]
+        traces = [study.run_store.get(study.key(study.base, pair)) for pair in study.pairs]
+        return [trace for trace in traces if trace is not None and trace.covers(study.plan.nodes)]
 
     def _search_end(self) -> float:
-        """When to stop searching, so that the validation of what is promising now is over in time.
+        """Second of the session at which the search ends, so that the validation fits into the time limit.
 
-        It gets half of the time at most, and none while nothing is promising.
+        The validation gets half of the time at most, and none while there are no new candidates.
         """
-        if self._defaults_missing():
-            return self._end
-        run_s = statistics.median(trace.wall_s for trace in self._defaults())
-        return self._end - min(self._end / 2, self._validation_s(run_s))
+        if self._missing_defaults():
+            return self._time_limit
+        run_s = statistics.median(trace.wall_s for trace in self._default_runs())
+        return self._time_limit - min(self._time_limit / 2, self._validation_s(run_s))
 
     def _validation_s(self, run_s: float) -> float:
-        candidates = len(validate.promising(self.study))
+        """Expected seconds of the validation of the current new candidates, if a run takes ``run_s``."""
+        candidates = len(validate.new_candidates(self.study))
         if not candidates:
             return 0.0
         runs = (candidates + 1) * self.study.plan.held_out
-        known = [self.study.run_store.get(self.study.key(self.study.base, pair)) for pair in self.study.held_out]
-        runs -= sum(trace is not None for trace in known)
-        return RESERVE * run_s * runs / self.workers
+        stored = [self.study.run_store.get(self.study.key(self.study.base, pair)) for pair in self.study.held_out]
+        runs -= sum(trace is not None for trace in stored)
+        return VALIDATION_MARGIN * run_s * runs / self.workers

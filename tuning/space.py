@@ -1,4 +1,4 @@
-"""The search space of a study, read off the parameter dataclasses: what `option` says of each field is all there is."""
+"""The search space of a study, read from the parameter dataclasses (`lns.params.option` has the ranges)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from optuna.distributions import FloatDistribution, IntDistribution
 _P = TypeVar("_P")  # a dataclass of components, such as lns.params.Params
 
 
-class Chooser(Protocol):
-    """What is used of an optuna trial."""
+class SupportsSuggest(Protocol):
+    """The methods of an optuna trial that are used here."""
 
     def suggest_int(self, name: str, low: int, high: int, *, log: bool = False) -> int: ...
     def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
@@ -21,11 +21,27 @@ class Chooser(Protocol):
 
 @dataclass(frozen=True)
 class Variable:
-    """One tunable parameter. ``section``, ``field``: where it stands; ``when``: what switches it on, or ""."""
+    """A tunable parameter.
+
+    Parameters
+    ----------
+    section, field : str
+        Component and field, as in ``[construct]`` and ``tail``.
+    type : type
+        int or float.
+    low, high : float
+        Range that is searched, both included.
+    log : bool
+        Search on a logarithmic scale.
+    when : str
+        Field of the same section that must be above 0 for this one to have an effect; "" if there is none.
+    doc : str
+        What the parameter means.
+    """
 
     section: str
     field: str
-    kind: type
+    type: type
     low: float
     high: float
     log: bool
@@ -34,7 +50,8 @@ class Variable:
 
     @property
     def distribution(self) -> IntDistribution | FloatDistribution:
-        if self.kind is int:
+        """The range as optuna describes it."""
+        if self.type is int:
             return IntDistribution(int(self.low), int(self.high), log=self.log)
         return FloatDistribution(self.low, self.high, log=self.log)
 
@@ -42,19 +59,28 @@ class Variable:
     def name(self) -> str:
         return f"{self.section}.{self.field}"
 
-    def suggest(self, trial: Chooser) -> float:
-        if self.kind is int:
+    def suggest(self, trial: SupportsSuggest) -> float:
+        """The value of this variable in ``trial``."""
+        if self.type is int:
             return trial.suggest_int(self.name, int(self.low), int(self.high), log=self.log)
         return trial.suggest_float(self.name, self.low, self.high, log=self.log)
 
     def applies(self, section: Mapping[str, float]) -> bool:
-        """Whether the parameter does something, given the others of its section."""
+        """Whether the parameter has an effect, given the values of its section."""
         return not self.when or section[self.when] > 0
 
 
-def variables(params: Any, engine: str) -> list[Variable]:
-    """The tunable parameters of the components that ``engine`` uses, in their order in ``params``."""
-    found = []
+def search_space(params: Any, engine: str) -> list[Variable]:
+    """The tunable parameters of the components that ``engine`` uses, in their order in ``params``.
+
+    Parameters
+    ----------
+    params : Params
+        A dataclass of components.
+    engine : str
+        One of `lns.engines.ENGINES`.
+    """
+    space = []
     for part in dataclasses.fields(params):
         component = getattr(params, part.name)
         if engine not in component.engines:
@@ -62,18 +88,18 @@ def variables(params: Any, engine: str) -> list[Variable]:
         for spec in dataclasses.fields(component):
             used = engine in (spec.metadata["engines"] or component.engines)
             if used and spec.metadata["tune"] is not False:
-                found.append(_variable(part.name, spec, type(getattr(component, spec.name))))
-    return found
+                space.append(_variable(part.name, spec, type(getattr(component, spec.name))))
+    return space
 
 
-def _variable(section: str, spec: dataclasses.Field[Any], kind: type) -> Variable:
-    told, tune = spec.metadata, spec.metadata["tune"]
-    low, high = (told["low"], told["high"]) if tune is True else tune
-    return Variable(section, spec.name, kind, low, high, told["log"], told["when"], told["doc"])
+def _variable(section: str, spec: dataclasses.Field[Any], value_type: type) -> Variable:
+    metadata, tune = spec.metadata, spec.metadata["tune"]
+    low, high = (metadata["low"], metadata["high"]) if tune is True else tune
+    return Variable(section, spec.name, value_type, low, high, metadata["log"], metadata["when"], metadata["doc"])
 
 
-def suggest(trial: Chooser, space: Sequence[Variable], base: _P) -> _P:
-    """``base`` with the variables of ``space`` as the trial says; those whose condition does not hold stay."""
+def suggest_params(trial: SupportsSuggest, space: Sequence[Variable], base: _P) -> _P:
+    """``base`` with the values of ``trial`` for the variables of ``space``; those without effect stay as they are."""
     sections: dict[str, dict[str, float]] = {}
     for variable in space:
         component = getattr(base, variable.section)
@@ -87,7 +113,7 @@ def suggest(trial: Chooser, space: Sequence[Variable], base: _P) -> _P:
 
 
 def values_of(params: Any, space: Sequence[Variable]) -> dict[str, float]:
-    """The values of the variables in ``params``, as a trial would name them; those out of range are no part of it."""
+    """The values of ``space`` in ``params`` by name, without those out of range and those without effect."""
     values = {}
     for variable in space:
         component = getattr(params, variable.section)

@@ -1,4 +1,4 @@
-"""A study that is open: its plan, its trials (journal.log) and its runs (runs.jsonl)."""
+"""An open study: its plan (study.json), its trials (journal.log) and its runs (runs.jsonl)."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
 from tuning.objective import Pair, difference
 from tuning.plan import (
-    BASE,
-    GUARD,
-    JOURNAL,
-    RUNS,
-    SETTINGS,
-    Wish,
-    begin,
+    BASE_FILE,
+    JOURNAL_FILE,
+    LOCK_FILE,
+    RUNS_FILE,
+    STUDY_FILE,
+    StudyRequest,
+    begin_study,
     check_engine,
-    check_wish,
+    check_request,
     params_digest,
     read_plan,
 )
 from tuning.pruner import PairedPruner
-from tuning.run_store import Key, RunFile, RunStore, locked
-from tuning.sampler import Seeded, check_sampler
-from tuning.space import Variable, suggest, values_of, variables
+from tuning.run_store import JournalFile, RunKey, RunStore, locked
+from tuning.sampler import SeededSampler, check_sampler
+from tuning.space import Variable, search_space, suggest_params, values_of
 
-REPORT, BEST = "report.html", "best_params.toml"
-NAME = "lns"  # of the study inside the journal
-AGAIN = 3  # times that a trial whose process died is tried again
+REPORT_FILE, BEST_FILE = "report.html", "best_params.toml"
+OPTUNA_NAME = "lns"  # of the study inside the journal
+MAX_RETRIES = 3  # how often a trial whose process died is tried again
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 log = logging.getLogger("lns")
@@ -53,44 +53,68 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 class Study:
-    """A directory that is open; several processes may have it open at once."""
+    """A study in a directory. Several processes may open it at the same time.
+
+    Parameters
+    ----------
+    path : Path
+        The directory.
+    reading : bool
+        Open it to show what is there, even if it is of another engine; nothing is changed.
+
+    Attributes
+    ----------
+    plan : StudyPlan
+        What is tuned and how.
+    base : Params
+        Parameters that candidates are compared with.
+    space : list of Variable
+        Parameters that are searched.
+    run_store : RunStore
+        The finished runs.
+    optuna : optuna.Study
+        The trials.
+
+    Raises
+    ------
+    InputError
+        There is no study, or one that this program cannot continue.
+    """
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
-        """``reading``: only to show what is there, which may be of another engine.
-
-        Raises InputError where there is no study, or one that this program cannot go on with.
-        """
         self.path = path
         self.plan = read_plan(path)
         if not reading:
             check_engine(self.plan, path)
             check_sampler(self.plan.sampler)
-        self.base = parameters.load(path / BASE)
-        if params_digest(self.base) != self.plan.base:  # by which the runs are known
+        self.base = parameters.load(path / BASE_FILE)
+        if params_digest(self.base) != self.plan.base:  # runs are stored under this digest
             raise InputError(
-                "not the parameters that the study began with: changed by hand, or the program has others now",
-                path / BASE,
+                "not the parameters that the study began with: changed by hand, or this version has other parameters",
+                path / BASE_FILE,
             )
-        self.space: list[Variable] = variables(self.base, self.plan.engine)
-        self.run_store = RunStore(path / RUNS)
+        self.space: list[Variable] = search_space(self.base, self.plan.engine)
+        self.run_store = RunStore(path / RUNS_FILE)
         self.optuna = self._load()
         if not reading:
-            self._take_up()
+            self._start()
 
-    def alone(self) -> AbstractContextManager[None]:
-        """While no other process asks for a trial, buries the dead or chooses candidates."""
-        return locked(self.path / GUARD)
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Lock for starting and requeuing trials and for choosing candidates: one process at a time."""
+        return locked(self.path / LOCK_FILE)
 
     def _load(self) -> optuna.Study:
-        journal = self.path / JOURNAL
-        with self.alone():
+        """The trials from the journal. Raises InputError where they make no study."""
+        journal = self.path / JOURNAL_FILE
+        with self.exclusive():
             try:
-                storage = optuna.storages.JournalStorage(RunFile(journal))
+                storage = optuna.storages.JournalStorage(JournalFile(journal))
+                base_values = values_of(self.base, self.space)
                 study = optuna.create_study(
                     storage=storage,
-                    study_name=NAME,
+                    study_name=OPTUNA_NAME,
                     direction="maximize",
-                    sampler=Seeded(self.plan.sampler, self.plan.seed, values_of(self.base, self.space), self.space),
+                    sampler=SeededSampler(self.plan.sampler, self.plan.seed, base_values, self.space),
                     pruner=PairedPruner(self.plan.pairs),
                     load_if_exists=True,
                 )
@@ -104,72 +128,73 @@ class Study:
         return study
 
     def _check(self, study: optuna.Study) -> None:
-        """Raises one of the errors of a damaged journal where a trial lacks what is read off it later."""
+        """Raise one of the errors of a damaged journal where a trial lacks an attribute that is read later."""
         for trial in study.get_trials(deepcopy=False):
             numbers = [trial.user_attrs[name] for name in ("short", "long") if name in trial.user_attrs]
             if trial.state == TrialState.COMPLETE:
                 self.params_of(trial)
-                numbers += [trial.user_attrs["short"], value_of(trial)]
+                numbers += [trial.user_attrs["short"], trial_value(trial)]
             if not all(math.isfinite(number) for number in numbers):
                 raise ValueError(f"a number of trial {trial.number} is not finite")
             if trial.state == TrialState.RUNNING and "holder" in trial.user_attrs:
                 Holder(**trial.user_attrs["holder"])
 
-    def _take_up(self) -> None:
-        """Put the first trials in line where there are none; bury the dead."""
-        with self.alone():
+    def _start(self) -> None:
+        """Queue the defaults as the first trial of a new study; requeue trials whose process died."""
+        with self.exclusive():
             clear_temporaries(self.path)
             if not self.trials():
-                origin = {"origin": "from defaults"}
+                origin = {"origin": "defaults"}
                 self.optuna.enqueue_trial(values_of(self.base, self.space), user_attrs=origin)
-            self._bury()
+            self._requeue_abandoned()
 
-    def _bury(self) -> None:
-        """Fail the trials whose process is gone, and put them in line again; those of living sisters go on."""
+    def _requeue_abandoned(self) -> None:
+        """Fail the running trials whose process has ended and queue them again; those of other processes continue."""
         for trial in self.trials(TrialState.RUNNING):
             holder = trial.user_attrs.get("holder")
-            if holder is None or _is_gone(Holder(**holder)):  # without a holder: killed between asking and signing
-                self._give_up(trial, died=True)
+            if holder is None or _has_ended(Holder(**holder)):  # without a holder: killed right after the start
+                self._requeue(trial, died=True)
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
 
-    def _give_up(self, trial: FrozenTrial, *, died: bool) -> None:
-        """Fail a trial and put it in line again, unless too many processes have died in it."""
+    def _requeue(self, trial: FrozenTrial, *, died: bool) -> None:
+        """Fail a trial and queue its values again, unless too many processes died in it."""
         self.optuna.tell(trial.number, state=TrialState.FAIL)
-        again = trial.user_attrs.get("again", 0) + died
+        retries = trial.user_attrs.get("retries", 0) + died
         values = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
-        if again <= AGAIN and values:
+        if retries <= MAX_RETRIES and values:
             origin = trial.user_attrs.get("origin", f"trial {trial.number}")
-            attributes = {"again": again, "origin": origin, "place": place_of(trial)}
+            attributes = {"retries": retries, "origin": origin, "first_number": first_number(trial)}
             self.optuna.enqueue_trial(values, user_attrs=attributes)
 
     @cached_property
     def pairs(self) -> list[Pair]:
+        """The training pairs."""
         return self._pairs(self.plan.first_seeds[0], self.plan.pairs)
 
     @cached_property
     def held_out(self) -> list[Pair]:
-        """Pairs that no trial sees: other members of the family, or other seeds on the instances that were named."""
+        """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
         return self._pairs(self.plan.first_seeds[1], self.plan.held_out)
 
-    def _pairs(self, first: int, count: int) -> list[Pair]:
-        """In a fixed shuffled order, so that no prefix of it favours an instance."""
+    def _pairs(self, first_seed: int, count: int) -> list[Pair]:
+        """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
         if self.plan.family:
             member = family(self.plan.family)
-            made = [
+            pairs = [
                 Pair(member(seed).puzzle, seed, f"{self.plan.family} seed {seed}")
-                for seed in range(first, first + count)
+                for seed in range(first_seed, first_seed + count)
             ]
         else:
-            made = []
+            pairs = []
             for i in range(count):
-                puzzle, seed = self.puzzles[i % len(self.puzzles)], first + i
-                made.append(Pair(puzzle, seed, f"{puzzle.name} seed {seed}"))
-        random.Random(self.plan.seed).shuffle(made)
-        return made
+                puzzle, seed = self.puzzles[i % len(self.puzzles)], first_seed + i
+                pairs.append(Pair(puzzle, seed, f"{puzzle.name} seed {seed}"))
+        random.Random(self.plan.seed).shuffle(pairs)
+        return pairs
 
     @cached_property
     def puzzles(self) -> list[Puzzle]:
-        """The instances that were named, from the study's own copies."""
+        """The named instances, from the copies in the directory."""
         puzzles = []
         for number, (name, sha256) in enumerate(self.plan.instances, 1):
             path = self.path / f"instance-{number}.json"
@@ -179,70 +204,85 @@ class Study:
             puzzles.append(puzzle)
         return puzzles
 
-    def key(self, params: Params, pair: Pair) -> Key:
+    def key(self, params: Params, pair: Pair) -> RunKey:
+        """Key of a run in the run store."""
         return params_digest(params), pair.puzzle.sha256[:32], pair.seed
 
     # -- trials ------------------------------------------------------------------------------------------------------
 
-    def ask(self, most: int | None) -> optuna.Trial | None:
-        """The next trial, signed by this process; None when ``most`` are finished or under way."""
-        with self.alone():
-            if most is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= most:
+    def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
+        """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
+        with self.exclusive():
+            if max_trials is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= max_trials:
                 return None
             trial = self.optuna.ask()
             trial.set_user_attr("holder", asdict(Holder.me()))
             return trial
 
-    def give_up(self, trial: optuna.Trial) -> None:
-        """Leave a trial that was interrupted to the next session."""
-        with self.alone():
+    def requeue(self, trial: optuna.Trial) -> None:
+        """Queue an interrupted trial again."""
+        with self.exclusive():
             frozen = self.optuna.get_trials(deepcopy=False)[trial.number]
-            self._give_up(frozen, died=False)
+            self._requeue(frozen, died=False)
 
     def trials(self, *states: TrialState) -> list[FrozenTrial]:
-        found: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
-        return found
+        """The trials in one of ``states``, or all."""
+        trials: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
+        return trials
 
     def params_of(self, trial: FrozenTrial) -> Params:
-        return suggest(optuna.trial.FixedTrial(trial.params), self.space, self.base)
+        """The parameters of a trial."""
+        return suggest_params(optuna.trial.FixedTrial(trial.params), self.space, self.base)
 
     def differences(self, params: Params, pairs: Sequence[Pair], budget: int) -> list[float] | None:
-        """To the defaults, pair by pair, read off the ledger; None when runs are missing."""
-        found = []
+        """Differences of the scores to the defaults at ``budget`` nodes, in edges; None while runs are missing."""
+        differences = []
         for pair in pairs:
-            ours, theirs = (self.run_store.get(self.key(one, pair)) for one in (params, self.base))
-            if ours is None or theirs is None or not (ours.covers(budget) and theirs.covers(budget)):
+            candidate, default = (self.run_store.get(self.key(either, pair)) for either in (params, self.base))
+            if candidate is None or default is None or not (candidate.covers(budget) and default.covers(budget)):
                 return None
-            found.append(difference(ours, theirs, budget))
-        return found
+            differences.append(difference(candidate, default, budget))
+        return differences
 
 
-def place_of(trial: FrozenTrial | optuna.Trial) -> int:
-    """The trial's number; of one that is tried again, the number that it had at first."""
-    place: int = trial.user_attrs.get("place", trial.number)
-    return place
+def first_number(trial: FrozenTrial | optuna.Trial) -> int:
+    """Number of the trial, or of its first attempt if it was tried again."""
+    number: int = trial.user_attrs.get("first_number", trial.number)
+    return number
 
 
-def value_of(trial: FrozenTrial) -> float:
-    """Edges above the defaults at the long budget, of a complete trial."""
+def trial_value(trial: FrozenTrial) -> float:
+    """Value of a complete trial: edges above the defaults in long runs."""
     assert trial.value is not None
     return trial.value
 
 
-def _is_gone(holder: Holder) -> bool:
-    """Whether a process has ended, on this machine or before it was started again; of others nothing is known."""
+def _has_ended(holder: Holder) -> bool:
+    """Whether the process has ended; False for a process of another machine, of which nothing is known."""
     return not holder.is_elsewhere and not holder.is_alive
 
 
-def open_study(path: Path, wish: Wish, *, reading: bool = False) -> Study:
-    """The study in ``path``, begun there where there is none. Raises InputError when it is not what was asked for.
+def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
+    """Open the study in ``path``; begin it if there is none.
 
-    ``reading``: as for `Study`.
+    Parameters
+    ----------
+    path : Path
+        The directory.
+    request : StudyRequest
+        What the study shall be.
+    reading : bool
+        As for `Study`.
+
+    Raises
+    ------
+    InputError
+        The study is not what was requested, or cannot be opened or begun.
     """
     if path.exists() and not path.is_dir():
         raise InputError("is a file; expected the directory of a study", path)
-    if not (path / SETTINGS).exists():
-        begin(path, wish)
+    if not (path / STUDY_FILE).exists():
+        begin_study(path, request)
     study = Study(path, reading=reading)
-    check_wish(study.plan, wish, path)
+    check_request(study.plan, request, path)
     return study

@@ -1,9 +1,10 @@
-"""Whether a candidate is really better: runs on pairs that no trial has seen, and what may be concluded from them.
+"""Validation: whether the best trials beat the defaults on pairs that no trial was run on.
 
-The few best trials were chosen for being lucky on the training pairs too; their differences to the defaults on held-out
-pairs are not biased by that. P-values are of the one-sided Wilcoxon signed-rank test, divided by the candidate's share
-of `ALPHA`. Shares are given when candidates are chosen and never change: the k-th choice has 1 / (k (k + 1)) of it,
-which sums up to 1 over all choices that there may be; so what was once called better remains so.
+The best trials were selected for their luck on the training pairs too; their differences to the defaults on held-out
+pairs are not biased by that. P-values are from the one-sided Wilcoxon signed-rank test, divided by the candidate's
+share of the level `ALPHA`. Shares are fixed when candidates are chosen: those of the k-th choice have 1 / (k (k + 1))
+together. Over all choices these sum up to 1, so the level holds over any number of sessions, and a verdict never
+changes.
 """
 
 from __future__ import annotations
@@ -24,23 +25,34 @@ from lns.runs.files import utc_now
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.version import __version__
-from tuning.plan import LEAST_PAIRS, params_digest
-from tuning.study import BEST, FINISHED, Study, value_of
+from tuning.plan import MIN_HELD_OUT_PAIRS, params_digest
+from tuning.study import BEST_FILE, FINISHED, Study, trial_value
 
-CANDIDATES = 3  # that one session validates
-ALPHA = 0.05
-RESAMPLES = 10_000
+MAX_CANDIDATES = 3  # validated in one session
+ALPHA = 0.05  # level of the test
+RESAMPLES = 10_000  # of the bootstrap
 
-_CHOSEN = "chosen"  # attribute of the study: (share of each, numbers of the trials) of each choice
+_CHOICES = "choices"  # attribute of the optuna study: (share of each candidate, trial numbers) of each choice
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A paired comparison on held-out pairs, candidate less defaults.
+    """Paired comparison of a candidate with the defaults on the held-out pairs.
 
-    ``differences``: of the objective; ``edges``: mean difference of the scores alone; ``low``, ``high``: 95% confidence
-    interval of the mean difference (bootstrap percentiles); ``p``: corrected; ``cost``: processor seconds of a run, the
-    median, as a multiple of the defaults'.
+    Parameters
+    ----------
+    trial : int
+        Number of the trial.
+    differences : tuple of float
+        Difference of the objective on each pair, candidate less defaults, in edges.
+    edges : float
+        Mean difference of the scores alone.
+    low, high : float
+        95% confidence interval of the mean difference (percentile bootstrap).
+    p : float
+        Corrected p-value.
+    cost : float
+        Median processor seconds of a run, divided by that of the defaults.
     """
 
     trial: int
@@ -53,12 +65,13 @@ class Verdict:
 
     @property
     def mean(self) -> float:
+        """Mean difference, in edges."""
         return float(np.mean(self.differences))
 
     @property
     def better(self) -> bool:
-        """Significantly so by ranks, and by an interval above 0: ranks alone do not see a rare disaster."""
-        return len(self.differences) >= LEAST_PAIRS and self.p < ALPHA and self.edges >= 0 < self.low
+        """Significantly better by ranks and by an interval above 0; ranks alone overlook a rare large loss."""
+        return len(self.differences) >= MIN_HELD_OUT_PAIRS and self.p < ALPHA and self.edges >= 0 < self.low
 
     def __str__(self) -> str:
         return (
@@ -69,9 +82,14 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What the held-out pairs show.
+    """Result of the validation so far.
 
-    ``verdicts``: on the candidates whose runs are all there, best first; ``pending``: runs still to be made.
+    Parameters
+    ----------
+    verdicts : tuple of Verdict
+        The candidates whose runs are complete, best first.
+    pending : int
+        Number of runs that are still missing.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -79,116 +97,126 @@ class Conclusion:
 
     @property
     def winner(self) -> Verdict | None:
-        """The best one of those that are better than the defaults."""
-        return next((one for one in self.verdicts if one.better), None)
+        """The best candidate that is better than the defaults; None if there is none."""
+        return next((verdict for verdict in self.verdicts if verdict.better), None)
 
 
 def compare(trial: int, differences: Sequence[float], edges: float, cost: float, share: float, seed: int) -> Verdict:
-    """What ``differences`` show. ``share``: of the chance to look better, that this candidate has."""
+    """Test the differences of a candidate.
+
+    Parameters
+    ----------
+    trial, differences, edges, cost
+        As in `Verdict`.
+    share : float
+        The candidate's share of the level.
+    seed : int
+        Seed of the bootstrap.
+    """
     values = np.asarray(differences, dtype=np.float64)
     p = 1.0
     if values.any():
         p = float(wilcoxon(values, alternative="greater", zero_method="zsplit").pvalue)
-    chance = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
-    means = chance.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
+    means = rng.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return Verdict(trial, tuple(values.tolist()), edges, float(low), float(high), min(1.0, p / share), cost)
 
 
-def choose(study: Study) -> list[FrozenTrial]:
-    """The trials to validate: the best few that beat the defaults at the long budget, and all chosen before."""
-    with study.alone():
-        _choose(study)
-    return chosen(study)
+def choose_candidates(study: Study) -> list[FrozenTrial]:
+    """Choose the best trials that beat the defaults in long runs; returns all candidates chosen so far."""
+    with study.exclusive():
+        if new := new_candidates(study):
+            choices = _choices(study)
+            share = alpha_share(len(choices) + 1, len(new))
+            study.optuna.set_user_attr(_CHOICES, [*choices, (share, new)])
+    return candidates_of(study)
 
 
-def _choose(study: Study) -> None:
-    if new := promising(study):
-        choices = _choices(study)
-        study.optuna.set_user_attr(_CHOSEN, [*choices, (share_of(len(choices) + 1, len(new)), new)])
-
-
-def promising(study: Study) -> list[int]:
-    """Numbers of the trials that would be chosen now, besides those chosen before."""
-    before = chosen(study)
-    best_before = max(map(value_of, before), default=0.0)
-    seen = {study.plan.base, *(params_digest(study.params_of(trial)) for trial in before)}
-    better = [trial for trial in study.trials(TrialState.COMPLETE) if value_of(trial) > best_before]
+def new_candidates(study: Study) -> list[int]:
+    """Numbers of the trials that would be chosen now: those better than the defaults and all earlier candidates."""
+    earlier = candidates_of(study)
+    best_earlier = max(map(trial_value, earlier), default=0.0)
+    digests = {study.plan.base, *(params_digest(study.params_of(trial)) for trial in earlier)}
+    better = [trial for trial in study.trials(TrialState.COMPLETE) if trial_value(trial) > best_earlier]
     new: list[int] = []
-    for trial in sorted(better, key=value_of, reverse=True):
-        if len(new) == CANDIDATES:
+    for trial in sorted(better, key=trial_value, reverse=True):
+        if len(new) == MAX_CANDIDATES:
             break
         digest = params_digest(study.params_of(trial))
-        if digest not in seen:
-            seen.add(digest)
+        if digest not in digests:
+            digests.add(digest)
             new.append(trial.number)
     return new
 
 
-def share_of(choice: int, candidates: int) -> float:
-    """The share of `ALPHA` that each of the candidates of a choice has, counted from 1."""
+def alpha_share(choice: int, candidates: int) -> float:
+    """Share of `ALPHA` that each of the ``candidates`` of a choice gets; choices count from 1."""
     return 1 / (choice * (choice + 1) * candidates)
 
 
 def _choices(study: Study) -> list[tuple[float, list[int]]]:
-    """(share of `ALPHA` of each, numbers of the trials) of every choice, in turn."""
-    return [(share, numbers) for share, numbers in study.optuna.user_attrs.get(_CHOSEN, [])]
+    """(share of `ALPHA` of each candidate, trial numbers) of every choice, in order."""
+    return [(share, numbers) for share, numbers in study.optuna.user_attrs.get(_CHOICES, [])]
 
 
-def chosen(study: Study) -> list[FrozenTrial]:
-    """All trials that were ever chosen."""
+def candidates_of(study: Study) -> list[FrozenTrial]:
+    """All trials chosen so far."""
     trials = study.trials()
     return [trials[number] for _, numbers in _choices(study) for number in numbers]
 
 
-def missing(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Params, int]]:
-    """(parameters, index of the held-out pair) of the runs still to be made, the defaults' first.
+def missing_runs(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Params, int]]:
+    """(parameters, index of the held-out pair) of the runs that are missing, those of the defaults first.
 
-    Each process begins with another pair, so that several on one study do not make the same runs.
+    Each process starts at another pair, so that several on one study do not make the same runs.
     """
-    wanted = [study.base, *(study.params_of(trial) for trial in candidates)] if candidates else []
+    all_params = [study.base, *(study.params_of(trial) for trial in candidates)] if candidates else []
     pairs = study.held_out
-    found = []
-    for params in wanted:
+    missing = []
+    for params in all_params:
         for i in range(len(pairs)):
             index = (os.getpid() + i) % len(pairs)
             trace = study.run_store.get(study.key(params, pairs[index]))
             if trace is None or not trace.covers(study.plan.nodes):
-                found.append((params, index))
-    return found
+                missing.append((params, index))
+    return missing
 
 
 def conclude(study: Study) -> Conclusion:
-    """What may be concluded from the runs that are there."""
-    candidates, budget = chosen(study), study.plan.nodes
+    """Verdicts on the candidates whose held-out runs are complete."""
+    candidates, budget = candidates_of(study), study.plan.nodes
     shares = {number: share for share, numbers in _choices(study) for number in numbers}
-    found = []
+    verdicts = []
     for trial in candidates:
         params = study.params_of(trial)
         differences = study.differences(params, study.held_out, budget)
         if differences is None:
             continue
-        ours, theirs = (
-            [trace for pair in study.held_out if (trace := study.run_store.get(study.key(one, pair)))]
-            for one in (params, study.base)
+        runs, default_runs = (
+            [trace for pair in study.held_out if (trace := study.run_store.get(study.key(either, pair)))]
+            for either in (params, study.base)
         )
-        edges = float(np.mean([a.score_at(budget) - b.score_at(budget) for a, b in zip(ours, theirs, strict=True)]))
-        cost = statistics.median(one.seconds for one in ours) / max(
-            1e-9,
-            statistics.median(one.seconds for one in theirs),  # the first run of a process loads the kernels
-        )
-        found.append(compare(trial.number, differences, edges, cost, shares[trial.number], study.plan.seed))
-    return Conclusion(tuple(sorted(found, key=lambda one: -one.mean)), len(missing(study, candidates)))
+        score_differences = [
+            run.score_at(budget) - default.score_at(budget) for run, default in zip(runs, default_runs, strict=True)
+        ]
+        # medians: the first run of a process also loads the kernels
+        default_seconds = statistics.median(run.seconds for run in default_runs)
+        cost = statistics.median(run.seconds for run in runs) / max(1e-9, default_seconds)
+        edges = float(np.mean(score_differences))
+        verdicts.append(compare(trial.number, differences, edges, cost, shares[trial.number], study.plan.seed))
+    best_first = sorted(verdicts, key=lambda verdict: -verdict.mean)
+    return Conclusion(tuple(best_first), len(missing_runs(study, candidates)))
 
 
-def write_best(study: Study, found: Conclusion) -> None:
-    """Write best_params.toml if a candidate is better than the defaults; take one that does not hold away if none is.
+def write_best(study: Study, conclusion: Conclusion) -> None:
+    """Write best_params.toml if a candidate is better than the defaults; remove an older file if none is.
 
-    While runs of the validation are missing an older one stays.
+    While runs of the validation are missing, an older file stays.
     """
-    path, plan, winner = study.path / BEST, study.plan, found.winner
+    path, plan, winner = study.path / BEST_FILE, study.plan, conclusion.winner
     if winner is None:
-        if not found.pending:
+        if not conclusion.pending:
             path.unlink(missing_ok=True)
         return
     header = [
@@ -198,19 +226,20 @@ def write_best(study: Study, found: Conclusion) -> None:
         f"# evidence: {winner}",
         "# (objective, 95% confidence interval; Wilcoxon signed rank, one-sided, corrected for the candidates tried)",
     ]
-    atomic_write(path, "\n".join(header) + "\n\n" + parameters.to_toml(_params_of(study, winner)))
+    atomic_write(path, "\n".join(header) + "\n\n" + parameters.to_toml(winning_params(study, winner)))
 
 
-def best_file(study: Study, found: Conclusion) -> Path | None:
-    """Where the winner's parameters are; None without one, or where no session lived to write them."""
-    path, winner = study.path / BEST, found.winner
+def written_best(study: Study, conclusion: Conclusion) -> Path | None:
+    """The file best_params.toml if it holds the winner; None without a winner or before the file is written."""
+    path, winner = study.path / BEST_FILE, conclusion.winner
     if winner is None or not path.exists():
         return None
     try:
-        return path if parameters.load(path) == _params_of(study, winner) else None
+        return path if parameters.load(path) == winning_params(study, winner) else None
     except InputError:  # damaged; the next session writes it again
         return None
 
 
-def _params_of(study: Study, verdict: Verdict) -> Params:
+def winning_params(study: Study, verdict: Verdict) -> Params:
+    """The parameters of the candidate that ``verdict`` is about."""
     return study.params_of(study.trials()[verdict.trial])

@@ -1,9 +1,10 @@
-"""What one process of a study does: the defaults' runs first, then trial after trial until it is told to stop.
+"""The work of one process of a study: first the runs of the defaults, then one trial after another.
 
-A trial is run on all pairs with short budgets, and given up as soon as the signed-rank test says that it is worse than
-the best one (PairedPruner). The best third of those that got through goes on to the long budget, on the same pairs;
-its value is its mean difference to the defaults there. To optuna the others are pruned, and so rank behind; also the
-first ones, whose long runs are made for the sake of the rank correlation alone.
+A trial is run on all pairs with short budgets, and pruned as soon as the signed-rank test says that it is worse than
+the best trial (`tuning.pruner.PairedPruner`). The best third of the trials that finish their short runs is promoted:
+it continues the same runs to the long budget. The value of such a trial is its mean difference to the defaults there.
+To optuna all other trials are pruned and so rank below. The first trials have long runs in any case, from which the
+rank correlation between short and long runs is computed.
 """
 
 from __future__ import annotations
@@ -19,30 +20,41 @@ from optuna.trial import TrialState
 from lns.params import Params
 from lns.worker_pool import stop_requested
 from lns_support.errors import InputError
-from tuning.objective import Pair, Stopped, Trace, TrialRun, promised
-from tuning.run_store import Key
-from tuning.space import suggest
-from tuning.study import Study, place_of
+from tuning.objective import Pair, Stopped, Trace, TrialRun, expected_difference
+from tuning.run_store import RunKey
+from tuning.space import suggest_params
+from tuning.study import Study, first_number
 
-PROMOTED = 3  # of all trials that finished their short runs, one in so many goes on
-FAILURES = 5  # in a row, and the worker gives up
-FIRST = 6  # trials that have long runs whatever the short ones show: how both agree is read off them
+PROMOTED_ONE_IN = 3  # of all trials that finished their short runs, one in so many is promoted
+MAX_FAILURES = 5  # consecutive trials that fail, after which the worker stops
+CALIBRATION_TRIALS = 6  # the first trials, which have long runs whatever their short runs show
 
 
 class Worker:
-    """Runs trials of ``study``; engines of the trial under way are kept, to go on from short to long."""
+    """Runs trials of a study.
+
+    Parameters
+    ----------
+    study : Study
+        The open study.
+
+    Attributes
+    ----------
+    runs_s : float
+        Seconds spent inside of runs.
+    """
 
     def __init__(self, study: Study) -> None:
         self.study = study
         self.runs_s = 0.0
-        self._live: dict[Key, TrialRun] = {}
+        self._live: dict[RunKey, TrialRun] = {}  # engines of the current trial, to continue short runs to long ones
 
     def trace(self, params: Params, pair: Pair, budget: int) -> Trace:
-        """The run of ``params`` on ``pair``, from the ledger or made now. Raises Stopped when told to."""
+        """The run of ``params`` on ``pair``, from the run store or made now. Raises Stopped when asked to stop."""
         study, key = self.study, self.study.key(params, pair)
-        known = study.run_store.get(key)
-        if known is not None and known.covers(budget):
-            return known
+        stored = study.run_store.get(key)
+        if stored is not None and stored.covers(budget):
+            return stored
         run = self._live.get(key)
         if run is None:
             run = self._live[key] = TrialRun(study.plan.engine, params, pair, study.plan.short)
@@ -54,71 +66,95 @@ class Worker:
         study.run_store.add(key, trace)
         return trace
 
-    def forget(self) -> None:
-        """Let go of the engines of a trial that is over."""
+    def clear(self) -> None:
+        """Release the engines of the last trial."""
         self._live.clear()
 
     def run_defaults(self, first: int) -> None:
-        """The long runs of the defaults on all pairs, from pair ``first`` on, so that workers share them."""
+        """Make the long runs of the defaults on all pairs, from pair ``first`` on, so that workers share them."""
         study = self.study
         for i in range(len(study.pairs)):
             study.run_store.refresh()
             self.trace(study.base, study.pairs[(first + i) % len(study.pairs)], study.plan.nodes)
-            self.forget()
+            self.clear()
 
     def run_trial(self, trial: optuna.Trial) -> float:
-        """The value of a trial: edges above the defaults at the long budget. Raises TrialPruned, Stopped."""
+        """Run a trial; its value, the mean difference to the defaults in long runs, in edges.
+
+        Raises
+        ------
+        optuna.TrialPruned
+            The trial was pruned or not promoted.
+        Stopped
+            The worker was asked to stop.
+        """
         study, plan = self.study, self.study.plan
-        params = suggest(trial, study.space, study.base)
-        short = self._judged(trial, params, plan.short, 0)
+        params = suggest_params(trial, study.space, study.base)
+        short = self._evaluate(trial, params, plan.short, 0)
         trial.set_user_attr("short", short)
-        if place_of(trial) < FIRST:
+        if first_number(trial) < CALIBRATION_TRIALS:
             trial.set_user_attr("long", _mean(list(self._differences(params, plan.nodes))))
-        if not self._goes_on(short):
-            trial.report(short, plan.pairs)  # as in `_judged`
+        if not self._is_promoted(short):
+            trial.report(short, plan.pairs)  # as in `_evaluate`
             raise optuna.TrialPruned
-        return self._judged(trial, params, plan.nodes, plan.pairs)
+        return self._evaluate(trial, params, plan.nodes, plan.pairs)
 
     def _differences(self, params: Params, budget: int) -> Iterator[float]:
-        """To the defaults, pair by pair, of what is to be expected."""
+        """Expected differences to the defaults, pair by pair."""
         for pair in self.study.pairs:
-            ours, theirs = (self.trace(one, pair, budget) for one in (params, self.study.base))
-            yield promised(ours, theirs, budget)
+            candidate, default = (self.trace(either, pair, budget) for either in (params, self.study.base))
+            yield expected_difference(candidate, default, budget)
 
-    def _judged(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
-        """Mean difference to the defaults, told step by step. Raises TrialPruned as soon as it is worse, Stopped."""
-        found = []
-        for step, one in enumerate(self._differences(params, budget), first_step):
-            found.append(one)
-            trial.report(one, step)
-            if place_of(trial) >= FIRST and trial.should_prune():
-                trial.report(_mean(found), step + 1)  # the sampler ranks those given up by their last value
+    def _evaluate(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
+        """Mean expected difference to the defaults; each pair is reported to ``trial`` as a step.
+
+        Raises TrialPruned as soon as the trial is significantly worse than the best one, or Stopped.
+        """
+        differences = []
+        for step, value in enumerate(self._differences(params, budget), first_step):
+            differences.append(value)
+            trial.report(value, step)
+            if first_number(trial) >= CALIBRATION_TRIALS and trial.should_prune():
+                trial.report(_mean(differences), step + 1)  # the sampler ranks pruned trials by their last value
                 raise optuna.TrialPruned
-        return _mean(found)
+        return _mean(differences)
 
-    def _goes_on(self, short: float) -> bool:
-        others = [one.user_attrs["short"] for one in self.study.trials() if "short" in one.user_attrs]
-        return bool(sum(other > short for other in others) < len(others) / PROMOTED)
+    def _is_promoted(self, short: float) -> bool:
+        """Whether a trial with the mean difference ``short`` in short runs is among the best third."""
+        others = [trial.user_attrs["short"] for trial in self.study.trials() if "short" in trial.user_attrs]
+        return bool(sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN)
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def search(path: Path, first: int, most_trials: int | None) -> float:
-    """Task of a worker: until told to stop, or the study has ``most_trials``; seconds inside of runs.
+def search_task(path: Path, first: int, max_trials: int | None) -> float:
+    """Task of a worker process: run trials until asked to stop or until the study has ``max_trials``.
 
-    ``first``: with which pair it begins the defaults' runs.
+    Parameters
+    ----------
+    path : Path
+        Directory of the study.
+    first : int
+        Index of the pair with which the runs of the defaults begin.
+    max_trials : int or None
+        Trials that the study shall have in all, None for no limit.
+
+    Returns
+    -------
+    float
+        Seconds spent inside of runs.
     """
     study = Study(path)
     worker = Worker(study)
     failures = 0
     try:
         worker.run_defaults(first)
-        while not stop_requested() and (trial := study.ask(most_trials)) is not None:
+        while not stop_requested() and (trial := study.next_trial(max_trials)) is not None:
             error = _run(worker, trial)
             failures = 0 if error is None else failures + 1
-            if error is not None and failures == FAILURES:
+            if error is not None and failures == MAX_FAILURES:
                 raise error
     except Stopped:
         pass
@@ -126,16 +162,16 @@ def search(path: Path, first: int, most_trials: int | None) -> float:
 
 
 def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
-    """One trial, told to the study; the error if it failed. Raises Stopped."""
+    """Run one trial and record the result in the study; the error if it failed. Raises Stopped."""
     study = worker.study
     try:
         value = worker.run_trial(trial)
     except optuna.TrialPruned:
         study.optuna.tell(trial, state=TrialState.PRUNED)
     except Stopped:
-        study.give_up(trial)
+        study.requeue(trial)
         raise
-    except InputError as error:  # values that the engine cannot take on this board: as bad as can be
+    except InputError as error:  # values that the engine refuses on this board rank lowest
         trial.set_user_attr("refused", str(error)[:500])
         study.optuna.tell(trial, state=TrialState.PRUNED)
     except Exception as error:
@@ -145,7 +181,7 @@ def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
     else:
         study.optuna.tell(trial, value)
     finally:
-        worker.forget()
+        worker.clear()
     return None
 
 
@@ -154,8 +190,11 @@ def _worker(path: Path) -> Worker:
     return Worker(Study(path))
 
 
-def hold_out(path: Path, params: Params, index: int) -> float:
-    """Task of a worker: one long run on a held-out pair, into the ledger; seconds inside of runs."""
+def validation_task(path: Path, params: Params, index: int) -> float:
+    """Task of a worker process: one long run of ``params`` on the held-out pair ``index``, into the run store.
+
+    Returns the seconds spent inside of runs.
+    """
     worker = _worker(path)
     worker.study.run_store.refresh()
     before = worker.runs_s
@@ -164,5 +203,5 @@ def hold_out(path: Path, params: Params, index: int) -> float:
     except Stopped:
         pass
     finally:
-        worker.forget()
+        worker.clear()
     return worker.runs_s - before

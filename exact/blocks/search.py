@@ -138,8 +138,9 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
     oriented = np.concatenate(groups)
     place_class = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     up, right, down, left, pairs = _pairs(puzzle, oriented, size)
-    order = np.lexsort((up, left, place_class))
-    keys = place_class[order] * pairs + left[order]
+    keys = place_class * pairs + left
+    order = np.argsort(keys * pairs + up, kind="stable")
+    keys = keys[order]
     start = np.searchsorted(keys, np.arange(len(groups) * pairs)).reshape(len(groups), pairs)
     end = np.searchsorted(keys, (np.arange(len(groups)) + 1) * pairs).reshape(-1, 1)
     tables = BlockTables(
@@ -189,12 +190,16 @@ def _sorted_by(values: IntArray, key: npt.NDArray[Any], keys: int) -> tuple[IntA
 
 def _pairs(puzzle: Puzzle, oriented: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray, int]:
     """Numbers of the pairs of colours on the four sides of each block (0 = grey), and how many numbers there are."""
-    quads = puzzle.oriented[oriented]  # block, piece, side
+    quads, colours = puzzle.oriented, puzzle.colours + 1
     ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # the two pieces of up, right, down, left
     codes = [
-        quads[:, first, side].astype(np.int64) * (puzzle.colours + 1) + quads[:, second, side]
+        quads[oriented[:, first], side] * colours + quads[oriented[:, second], side]
         for side, (first, second) in enumerate(ends)
     ]
-    distinct, numbers = np.unique(np.concatenate([np.zeros(1, dtype=np.int64), *codes]), return_inverse=True)
-    up, right, down, left = numbers[1:].astype(np.int32).reshape(4, -1)
-    return up, right, down, left, len(distinct)
+    used = np.zeros(colours**2, dtype=np.bool_)
+    used[0] = True
+    for code in codes:
+        used[code] = True
+    number = np.cumsum(used, dtype=np.int32) - 1
+    up, right, down, left = (number[code] for code in codes)
+    return up, right, down, left, int(number[-1]) + 1

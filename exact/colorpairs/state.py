@@ -102,7 +102,7 @@ def empty_state(tables: Tables, options: Options) -> State:
 
     offer = np.diff(tables.pair_piece_start).astype(np.int32)
     if not options.opposite:
-        offer[tables.pair_span == 2] += 1 << 20  # so many pieces that the pair causes no deduction
+        offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so the pair causes no deduction
     longest = int(np.diff(tables.pair_oriented_start).max(initial=0))
     colour_rows = tables.quad.reshape(-1, 4)[::4]
     return State(

@@ -14,7 +14,7 @@ from lns_support.errors import InputError
 
 I32 = npt.NDArray[np.int32]
 MAX_COLOURS = 4096
-SLOTS = 6  # at most so many pairs has a piece or a cell: four consecutive, two opposite
+SLOTS = 6  # most pairs of a piece or a cell: four consecutive, two opposite
 
 
 class Tables(NamedTuple):

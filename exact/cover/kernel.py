@@ -41,7 +41,7 @@ class CoverState(NamedTuple):
     next_try: Ints  # (L+1,): by level, index in `tries` of the next option
     end_try: Ints  # (L+1,): by level, end of its options in `tries`
     tries: Ints  # options to try, level after level
-    per_level: Longs  # (L,): nodes of the search tree with so many choices
+    per_level: Longs  # (L,): nodes of the search tree by level
     first: Ints  # (C,): the options of the first solution
     counters: Longs  # (COUNTERS,): see the names above
 

@@ -21,7 +21,7 @@ from lns_support.errors import InputError
 from lns_support.optional_deps import require
 
 MAX_NODES = 60_000_000
-"""Most nodes of a matrix; so many take about 1.5 GB."""
+"""Most nodes of a matrix, about 1.5 GB."""
 
 MAX_NODES_XCOVER = 4_000_000
 """Most nodes for xcover, which takes options as lists of strings; about four times the matrix of Eternity II."""

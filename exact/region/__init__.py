@@ -1,1 +1,4 @@
-"""The region re-solve: the largest number of matched edges that a freed region of a board can hold, with a proof."""
+"""The region re-solve: the best refill of a freed region of a board, with a proof.
+
+`exact.region.resolve.resolve` does it; `exact.region.windows` chooses regions.
+"""

@@ -1,4 +1,4 @@
-"""The budgets of a region re-solve."""
+"""The budget of a region re-solve, in nodes and seconds."""
 
 from __future__ import annotations
 
@@ -8,40 +8,43 @@ from exact.driver import StepSizer
 
 
 class Budget:
-    """Counts nodes against a budget of nodes and one of seconds, None = no limit.
+    """A budget of nodes and of seconds, None = no limit. ``nodes``: nodes used so far.
 
-    ``step`` tells how far to go before the next look at the clock; ``count`` what came of it.
+    The search asks `step` for the size of its next step, and reports it to `use` afterwards.
     """
 
     def __init__(self, nodes: int | None, seconds: float | None) -> None:
         self.limit = nodes
         self.seconds = seconds
         self.nodes = 0
-        self.pace = StepSizer()
+        self.sizer = StepSizer()
         self.start()
 
     def start(self) -> None:
-        """Let the clock begin."""
-        self.began = self._stepped = time.perf_counter()
+        """Start the clock."""
+        self.started = self._step_started = time.perf_counter()
 
     @property
     def elapsed(self) -> float:
-        return time.perf_counter() - self.began
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
 
     @property
     def spent(self) -> bool:
+        """Whether one of the limits is reached."""
         return (self.limit is not None and self.nodes >= self.limit) or (
             self.seconds is not None and self.elapsed >= self.seconds
         )
 
     def step(self, most: int) -> int:
-        """Nodes of the next step, at most ``most``."""
-        self._stepped = time.perf_counter()
-        most = min(most, self.pace.step)
+        """The number of nodes of the next step, at most ``most``, and start its clock."""
+        self._step_started = time.perf_counter()
+        most = min(most, self.sizer.step)
         return most if self.limit is None else min(most, self.limit - self.nodes)
 
-    def count(self, made: int) -> None:
-        """A step is over and took ``made`` nodes."""
+    def use(self, nodes: int) -> None:
+        """Count the nodes of a finished step, and adapt the size of the next one."""
         now = time.perf_counter()
-        self.nodes += made
-        self.pace.update(made, now - self._stepped, None if self.seconds is None else self.began + self.seconds - now)
+        self.nodes += nodes
+        remaining = None if self.seconds is None else self.started + self.seconds - now
+        self.sizer.update(nodes, now - self._step_started, remaining)

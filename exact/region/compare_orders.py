@@ -1,7 +1,7 @@
-"""Orders of deciding, measured: `python -m exact.region.compare_orders BOARDS.csv --puzzle INSTANCE`.
+"""Compare static and dynamic orders: `python -m exact.region.compare_orders BOARDS.csv --puzzle INSTANCE`.
 
 Shapes: HxW, the rectangle with the most mismatches; ``touched``, the cells that touch a mismatch; ``around``, these
-and their neighbours (`lns improve --around-mismatches`); ``scatteredN``, N cells, half of which touch a mismatch.
+and their neighbours (`lns improve --around-mismatches`); ``scatteredN``, N random cells, half of them at a mismatch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,tou
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table: per shape and order how many were proven, nodes (median) and CPU seconds (median, all)."""
+    """Print a table by shape and order: windows proven, median nodes, median and total CPU seconds."""
     parser = argparse.ArgumentParser(prog="python -m exact.region.compare_orders", description=__doc__)
     parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> Iterator[str]:
-    """What each order makes of the shape on all boards."""
+    """For each variant, the entry of the table for a shape on all boards. Raises AssertionError if they disagree."""
     regions = [cells_of(puzzle, board, shape, number) for number, board in enumerate(boards)]
     best: dict[int, int] = {}
     for options in _VARIANTS.values():
@@ -87,7 +87,26 @@ def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> I
 
 
 def cells_of(puzzle: Puzzle, board: Board, shape: str, number: int) -> list[int]:
-    """The cells of a shape on a board; ``number`` is the seed of those that lie by chance."""
+    """The cells of a shape on a board.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+    shape : str
+        See the module.
+    number : int
+        Seed of ``scatteredN``.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    InputError
+        If the shape is unknown or does not fit the board.
+    """
     pairs = verify(puzzle, board).mismatches
     touched = sorted({cell for pair in pairs for cell in pair})
     if shape == "touched":
@@ -96,9 +115,9 @@ def cells_of(puzzle: Puzzle, board: Board, shape: str, number: int) -> list[int]
         return around_mismatches(puzzle, board)
     if match := re.fullmatch(r"scattered([0-9]+)", shape):
         rng, count = np.random.default_rng(number), int(match[1])
-        some = rng.permutation(touched)[: count // 2].tolist()
+        chosen = rng.permutation(touched)[: count // 2].tolist()
         rest = [cell for cell in range(puzzle.cells) if cell not in touched]
-        return [*some, *rng.permutation(rest)[: count - len(some)].tolist()]
+        return [*chosen, *rng.permutation(rest)[: count - len(chosen)].tolist()]
     if match := re.fullmatch(r"([0-9]+)x([0-9]+)", shape):
         height, width = int(match[1]), int(match[2])
         windows = [
@@ -108,7 +127,7 @@ def cells_of(puzzle: Puzzle, board: Board, shape: str, number: int) -> list[int]
         ]
         if windows:
             return max(windows, key=lambda cells: sum(not set(cells).isdisjoint(pair) for pair in pairs))
-    raise InputError(f"'{shape}' is no shape here; expected HxW on the board, touched, around or scatteredN")
+    raise InputError(f"unknown shape '{shape}'; expected HxW on the board, touched, around or scatteredN")
 
 
 if __name__ == "__main__":

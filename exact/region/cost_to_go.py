@@ -1,12 +1,17 @@
-"""What the cells still to come cost at least, were pieces reusable at a price: one table per depth.
+"""Cost-to-go tables: a lower bound on the cost of the remaining cells, for each depth and colours of its open joints.
 
-Without the rule that each piece lies once, the least mismatches of the rest of a region depend on the colours of its
-open joints alone, and dynamic programming over the cells finds them. The rule comes back as a price of every piece
-(Lagrangian relaxation: Held and Karp 1971): whoever lays a piece pays, and the sum of the prices of all free pieces is
-allowed on top of the mismatches. A refill that uses each piece once comes out even, one that repeats pieces does not.
+If pieces could be reused, the least mismatches of the remaining cells would depend only on the colours of the open
+joints, and dynamic programming over the cells would find them. The rule that each piece is used once is relaxed by
+prices (Lagrangian relaxation): placing a piece costs its price, and the sum of the prices of all free pieces is added
+to the allowed mismatches. A refill that uses each piece once pays exactly that sum; one that repeats pieces does not.
 
-Everything is counted in units, UNIT of them to a mismatch. ``need[d, colours]``: units that the cells from depth d on
-cost at least, given the colours of the joints that are open there.
+Costs are counted in units of 1/UNIT mismatch. ``cost[d, colours]``: the least cost of the cells from depth d on, given
+the colours of the joints open there.
+
+References
+----------
+M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees: Part II", Mathematical Programming
+1, 1971.
 """
 
 from __future__ import annotations
@@ -16,263 +21,272 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.state import TRACKED, Ints, RegionPlan, RegionWork, Rest
+from exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-UNIT = 16
-TOO_MUCH = 30_000  # units, more than any region costs
-ENTRIES = 72_000_000  # of all tables together: 144 MB, of which only what is filled is ever touched
+UNIT = 16  # units of cost to a mismatch
+INFINITE = 30_000  # units; more than any region costs
+MAX_ENTRIES = 72_000_000  # of all tables together: 144 MB, of which only filled pages take memory
 _ONE = np.uint64(1)
 
 
-def no_rest() -> Rest:
-    """The tables of a search that uses none."""
-    return _room(0, 0, 0, 0, 0, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+def empty_tables() -> CostTables:
+    """Tables of length 0, for a search without prices."""
+    return _allocate(0, 0, 0, 0, 0, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
-def make_rest(plan: RegionPlan, work: RegionWork, used: npt.NDArray[np.uint8], limit: int) -> Rest:
-    """Room for the tables of ``plan``'s region in any order, for the pieces that are free in ``used`` (pieces,).
+def make_tables(plan: RegionPlan, state: RegionState, used: npt.NDArray[np.uint8], limit: int) -> CostTables:
+    """Allocate the tables of a region, for any order of its cells.
 
-    ``limit``: colourings per depth at most; ENTRIES in all.
+    ``used``: uint8 (pieces,), 1 for pieces outside the region; ``limit``: most entries of one table.
     """
-    free = np.flatnonzero((used == 0) & (plan.of_clue == 0) & (plan.kind_of_piece >= 0))
+    free = np.flatnonzero((used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0))
     oriented = (free[:, None] * 4 + np.arange(4)).ravel()
-    digit = np.zeros(len(plan.part), dtype=np.int64)
-    sizes = np.zeros(int(plan.part.max()) + 1, dtype=np.int64)
+    digit = np.zeros(len(plan.colour_class), dtype=np.int64)
+    sizes = np.zeros(int(plan.colour_class.max()) + 1, dtype=np.int64)
     for colour in np.unique(plan.quads[oriented]).tolist():
         if colour:
-            digit[colour] = sizes[plan.part[colour]]
-            sizes[plan.part[colour]] += 1
-    radix = np.ones(2 * len(plan.of_clue), dtype=np.int64)
+            digit[colour] = sizes[plan.colour_class[colour]]
+            sizes[plan.colour_class[colour]] += 1
+    radix = np.ones(2 * len(plan.is_clue), dtype=np.int64)
     for pattern in range(len(plan.kind_of)):
         shown = plan.quads[oriented[plan.pattern_of[oriented] == pattern][0]]
         here = plan.pattern_at == pattern
         for side in range(4):
-            radix[plan.joint_at[here & (plan.around[:, side] >= 0), side]] = sizes[plan.part[shown[side]]]
+            radix[plan.joint_at[here & (plan.around[:, side] >= 0), side]] = sizes[plan.colour_class[shown[side]]]
     patterns = len(plan.kind_of)
-    return _room(len(plan.cells), patterns, len(work.valid) // patterns * 64, limit, ENTRIES, digit, radix)
+    return _allocate(len(plan.cells), patterns, len(state.valid) // patterns * 64, limit, MAX_ENTRIES, digit, radix)
 
 
-def _room(n: int, patterns: int, bits: int, limit: int, entries: int, digit: Ints, radix: Ints) -> Rest:
+def _allocate(n: int, patterns: int, bits: int, limit: int, entries: int, digit: Ints, radix: Ints) -> CostTables:
     def ints(*shape: int) -> Ints:
         return np.zeros(shape, dtype=np.int64)
 
-    return Rest(
-        need=np.empty(entries, dtype=np.int16),
-        at=ints(n + 1),
-        tracked=ints(n + 1),
-        joint=ints(n + 1, TRACKED),
-        stride=ints(n + 1, TRACKED),
-        carried=ints(n),
-        carry=ints(n, TRACKED),
-        carry_stride=ints(n, TRACKED),
-        carry_here=ints(n, TRACKED),
-        carry_turn=ints(n, TRACKED),
-        least=np.empty(entries, dtype=np.int16),
-        first=ints(n + 1),
-        top=ints(n + 1),
-        keep=ints(n + 1),
-        opens=np.zeros(n * bits, dtype=np.int32),
+    return CostTables(
+        cost=np.empty(entries, dtype=np.int16),
+        cost_start=ints(n + 1),
+        open_count=ints(n + 1),
+        open_joint=ints(n + 1, MAX_OPEN_JOINTS),
+        open_stride=ints(n + 1, MAX_OPEN_JOINTS),
+        carried_count=ints(n),
+        carried_joint=ints(n, MAX_OPEN_JOINTS),
+        next_stride=ints(n, MAX_OPEN_JOINTS),
+        carried_stride=ints(n, MAX_OPEN_JOINTS),
+        rank_stride=ints(n, MAX_OPEN_JOINTS),
+        min_cost=np.empty(entries, dtype=np.int16),
+        min_start=ints(n + 1),
+        max_level=ints(n + 1),
+        next_base=ints(n + 1),
+        next_offset=np.zeros(n * bits, dtype=np.int32),
         price=ints(patterns * bits),
         paid=ints(n + 1),
         digit=digit,
         radix=radix,
-        line=np.zeros(limit, dtype=np.int16),
-        lows=np.zeros(limit, dtype=np.int16),
-        turn=ints(TRACKED),
-        piece=ints(4, bits),
+        row=np.zeros(limit, dtype=np.int16),
+        row_min=np.zeros(limit, dtype=np.int16),
+        odometer=ints(MAX_OPEN_JOINTS),
+        candidate=ints(4, bits),
     )
 
 
 @flat_kernel
-def track(plan: RegionPlan, rest: Rest, limit: int) -> int:
-    """Note for every depth, from the last to the first, its open joints; returns about how many steps a fill takes.
+def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
+    """Determine the open joints and the size of the table of every depth, for the order of ``plan``.
 
-    Returns 0 when the colourings are more than ``limit`` at a depth, or more than ENTRIES in all.
+    Returns roughly the number of steps that `fill_tables` will take; 0 if a table would have more than ``limit``
+    entries, or all tables more than MAX_ENTRIES, or a depth more than MAX_OPEN_JOINTS open joints.
     """
     n = len(plan.cells)
     steps = 0
-    rest.tracked[n] = 0
-    rest.at[n] = 0
-    rest.first[n] = 0
+    tables.open_count[n] = 0
+    tables.cost_start[n] = 0
+    tables.min_start[n] = 0
     after = 1
     for back in range(n):
         depth = n - 1 - back
         number = plan.order[depth]
         known, ends = plan.known[depth], plan.known[depth] + plan.open[depth]
         count, size = 0, 1
-        for j in range(known):  # answered here
+        for j in range(known):  # joints to earlier cells: they are open before this depth
             joint = plan.joint[depth, j]
             if plan.around[number, plan.side[depth, j]] >= 0:
-                rest.joint[depth, count] = joint
-                rest.stride[depth, count] = size
-                size *= rest.radix[joint]
+                tables.open_joint[depth, count] = joint
+                tables.open_stride[depth, count] = size
+                size *= tables.radix[joint]
                 count += 1
-        lines = size
+        row_size = size
         carried, combos = 0, 1
-        for i in range(rest.tracked[depth + 1]):
-            joint = rest.joint[depth + 1, i]
+        for i in range(tables.open_count[depth + 1]):
+            joint = tables.open_joint[depth + 1, i]
             opened = False
             for j in range(known, ends):
                 opened |= plan.joint[depth, j] == joint
             if opened:
                 continue
-            rest.carry[depth, carried] = joint
-            rest.carry_stride[depth, carried] = rest.stride[depth + 1, i]
-            if count == TRACKED:
+            tables.carried_joint[depth, carried] = joint
+            tables.next_stride[depth, carried] = tables.open_stride[depth + 1, i]
+            if count == MAX_OPEN_JOINTS:
                 return 0
-            rest.carry_here[depth, carried] = size
-            rest.carry_turn[depth, carried] = combos
-            combos *= rest.radix[joint]
-            rest.joint[depth, count] = joint
-            rest.stride[depth, count] = size
-            size *= rest.radix[joint]
+            tables.carried_stride[depth, carried] = size
+            tables.rank_stride[depth, carried] = combos
+            combos *= tables.radix[joint]
+            tables.open_joint[depth, count] = joint
+            tables.open_stride[depth, count] = size
+            size *= tables.radix[joint]
             count += 1
             carried += 1
-        if size > limit or rest.at[depth + 1] + after + size > ENTRIES:
+        if size > limit or tables.cost_start[depth + 1] + after + size > MAX_ENTRIES:
             return 0
-        rest.tracked[depth] = count
-        rest.carried[depth] = carried
-        rest.at[depth] = rest.at[depth + 1] + after
-        rest.first[depth] = rest.first[depth + 1] + combos
+        tables.open_count[depth] = count
+        tables.carried_count[depth] = carried
+        tables.cost_start[depth] = tables.cost_start[depth + 1] + after
+        tables.min_start[depth] = tables.min_start[depth + 1] + combos
         after = size
-        steps += combos * (plan.need[plan.kind_of[plan.pattern[depth]]] * 4 + lines)
+        steps += combos * (plan.cells_of_kind[plan.kind_of[plan.pattern[depth]]] * 4 + row_size)
     return steps
 
 
 @flat_kernel
-def fill(plan: RegionPlan, work: RegionWork, begin: int) -> None:
-    """The tables of the depths before ``begin`` (of all for ``begin`` = n), each from the next one's."""
-    rest = work.rest
+def fill_tables(plan: RegionPlan, state: RegionState, begin: int) -> None:
+    """Fill the tables of the depths before ``begin``, each from the next one (``begin`` = n: all of them)."""
+    tables = state.tables
     if begin == len(plan.cells):
-        rest.need[rest.at[begin]] = 0
+        tables.cost[tables.cost_start[begin]] = 0
     for back in range(begin):
-        _fill_depth(plan, work, begin - 1 - back)
+        _fill_table(plan, state, begin - 1 - back)
 
 
 @flat_kernel
-def _fill_depth(plan: RegionPlan, work: RegionWork, depth: int) -> None:
-    rest = work.rest
-    need, line, lows, piece, turn, radix = rest.need, rest.line, rest.lows, rest.piece, rest.turn, rest.radix
-    pieces = _pieces(plan, work, depth)
-    carried = rest.carried[depth]
-    lines = 1
-    answers = rest.tracked[depth] - carried
-    for i in range(answers):
-        lines *= radix[rest.joint[depth, i]]
+def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
+    """Fill the table of one depth: a row of entries for each combination of colours of its carried joints."""
+    tables = state.tables
+    cost, row, row_min, candidate, odometer, radix = (
+        tables.cost,
+        tables.row,
+        tables.row_min,
+        tables.candidate,
+        tables.odometer,
+        tables.radix,
+    )
+    pieces = _candidates(plan, state, depth)
+    carried = tables.carried_count[depth]
+    row_size = 1
+    answered = tables.open_count[depth] - carried
+    for i in range(answered):
+        row_size *= radix[tables.open_joint[depth, i]]
     combos = 1
     for i in range(carried):
-        combos *= radix[rest.carry[depth, i]]
-        turn[i] = 0
-    here, there = rest.at[depth], rest.at[depth + 1]
+        combos *= radix[tables.carried_joint[depth, i]]
+        odometer[i] = 0
+    here, there = tables.cost_start[depth], tables.cost_start[depth + 1]
     for combo in range(combos):
         to, source = here, there
         for i in range(carried):
-            to += turn[i] * rest.carry_here[depth, i]
-            source += turn[i] * rest.carry_stride[depth, i]
-        for k in range(lines):
-            line[k] = TOO_MUCH
-        low = np.int64(TOO_MUCH)
+            to += odometer[i] * tables.carried_stride[depth, i]
+            source += odometer[i] * tables.next_stride[depth, i]
+        for k in range(row_size):
+            row[k] = INFINITE
+        low = np.int64(INFINITE)
         for m in range(pieces):
-            value = need[source + piece[0, m]] + piece[1, m]
-            if value < line[piece[2, m]]:
-                line[piece[2, m]] = value
-            low = min(low, value - piece[3, m])
-        rest.least[rest.first[depth + 1] + combo] = low
+            value = cost[source + candidate[0, m]] + candidate[1, m]
+            if value < row[candidate[2, m]]:
+                row[candidate[2, m]] = value
+            low = min(low, value - candidate[3, m])
+        tables.min_cost[tables.min_start[depth + 1] + combo] = low
         stride = 1
-        for i in range(answers):  # another colour asked for: a mismatch
-            span = stride * radix[rest.joint[depth, i]]
-            for begin in range(0, lines, span):
+        for i in range(answered):  # a joint of another colour: one mismatch
+            span = stride * radix[tables.open_joint[depth, i]]
+            for begin in range(0, row_size, span):
                 for k in range(stride):
-                    lows[k] = line[begin + k]
-                for next_one in range(begin + stride, begin + span, stride):
+                    row_min[k] = row[begin + k]
+                for other in range(begin + stride, begin + span, stride):
                     for k in range(stride):
-                        lows[k] = min(lows[k], line[next_one + k])
-                for next_one in range(begin, begin + span, stride):
+                        row_min[k] = min(row_min[k], row[other + k])
+                for other in range(begin, begin + span, stride):
                     for k in range(stride):
-                        line[next_one + k] = min(line[next_one + k], lows[k] + np.int16(UNIT))
+                        row[other + k] = min(row[other + k], row_min[k] + np.int16(UNIT))
             stride = span
-        for k in range(lines):
-            need[to + k] = line[k]
-        for i in range(carried):  # the next colours of what is carried
-            turn[i] += 1
-            if turn[i] < radix[rest.carry[depth, i]]:
+        for k in range(row_size):
+            cost[to + k] = row[k]
+        for i in range(carried):  # the next combination of colours of the carried joints
+            odometer[i] += 1
+            if odometer[i] < radix[tables.carried_joint[depth, i]]:
                 break
-            turn[i] = 0
+            odometer[i] = 0
 
 
 @flat_kernel
-def _pieces(plan: RegionPlan, work: RegionWork, depth: int) -> int:
-    """Per oriented piece that fits the cell: what it adds to the place in the next table, its units, its place here."""
-    rest = work.rest
+def _candidates(plan: RegionPlan, state: RegionState, depth: int) -> int:
+    """Write ``candidate``: next-table offset, cost, row index, cost of mismatches. Returns the number of candidates."""
+    tables = state.tables
     number, pattern, known = plan.order[depth], plan.pattern[depth], plan.known[depth]
-    words = len(work.valid) // len(plan.kind_of)
+    words = len(state.valid) // len(plan.kind_of)
     bits = words * 64
-    answers = rest.tracked[depth] - rest.carried[depth]
+    answered = tables.open_count[depth] - tables.carried_count[depth]
     count = 0
     for bit in range(bits):
-        if not work.valid[pattern * words + (bit >> 6)] & (_ONE << np.uint64(bit & 63)):
+        if not state.valid[pattern * words + (bit >> 6)] & (_ONE << np.uint64(bit & 63)):
             continue
         shows = (pattern * bits + bit) * 4
-        units, place, opens, misses = rest.price[pattern * bits + bit], 0, 0, 0
+        cost, index, offset, misses = tables.price[pattern * bits + bit], 0, 0, 0
         for j in range(known):
             side = plan.side[depth, j]
-            colour = work.shows[shows + side]
+            colour = state.shows[shows + side]
             if plan.around[number, side] < 0:
-                misses += colour != work.joint_colour[plan.joint[depth, j]]
-            for i in range(answers):
-                if rest.joint[depth, i] == plan.joint[depth, j]:
-                    place += rest.digit[colour] * rest.stride[depth, i]
+                misses += colour != state.joint_colour[plan.joint[depth, j]]
+            for i in range(answered):
+                if tables.open_joint[depth, i] == plan.joint[depth, j]:
+                    index += tables.digit[colour] * tables.open_stride[depth, i]
         for j in range(known, known + plan.open[depth]):
-            colour = work.shows[shows + plan.side[depth, j]]
-            for i in range(rest.tracked[depth + 1]):
-                if rest.joint[depth + 1, i] == plan.joint[depth, j]:
-                    opens += rest.digit[colour] * rest.stride[depth + 1, i]
-        rest.opens[depth * bits + bit] = opens
-        rest.piece[0, count] = opens
-        rest.piece[1, count] = units + UNIT * misses
-        rest.piece[3, count] = UNIT * misses
-        rest.piece[2, count] = place
+            colour = state.shows[shows + plan.side[depth, j]]
+            for i in range(tables.open_count[depth + 1]):
+                if tables.open_joint[depth + 1, i] == plan.joint[depth, j]:
+                    offset += tables.digit[colour] * tables.open_stride[depth + 1, i]
+        tables.next_offset[depth * bits + bit] = offset
+        tables.candidate[0, count] = offset
+        tables.candidate[1, count] = cost + UNIT * misses
+        tables.candidate[3, count] = UNIT * misses
+        tables.candidate[2, count] = index
         count += 1
     return count
 
 
 @inline_flat_kernel
-def look_up(work: RegionWork, depth: Any, room: Any) -> None:
-    """Note where the next depth's table begins with what is open, and how many misses ``room`` leaves the cell."""
-    rest = work.rest
+def look_up(state: RegionState, depth: Any, allowed: Any) -> None:
+    """Set ``next_base`` and ``max_level`` of a depth from its carried joints; ``allowed``: units of a refill."""
+    tables = state.tables
     deeper = depth + _ONE
-    place, turn = rest.at[deeper], rest.first[deeper]
-    for i in range(np.uint64(rest.carried[depth])):
-        digit = rest.digit[np.uint64(work.joint_colour[np.uint64(rest.carry[depth, i])])]
-        place += digit * rest.carry_stride[depth, i]
-        turn += digit * rest.carry_turn[depth, i]
-    rest.keep[depth] = place
-    rest.top[depth] = (room - rest.paid[depth] - rest.least[np.uint64(turn)]) // UNIT
+    base, rank = tables.cost_start[deeper], tables.min_start[deeper]
+    for i in range(np.uint64(tables.carried_count[depth])):
+        digit = tables.digit[np.uint64(state.joint_colour[np.uint64(tables.carried_joint[depth, i])])]
+        base += digit * tables.next_stride[depth, i]
+        rank += digit * tables.rank_stride[depth, i]
+    tables.next_base[depth] = base
+    tables.max_level[depth] = (allowed - tables.paid[depth] - tables.min_cost[np.uint64(rank)]) // UNIT
 
 
 @flat_kernel
-def trace(plan: RegionPlan, work: RegionWork, uses: Ints) -> None:
-    """Add to ``uses`` (pieces,) how often each piece lies in a cheapest refill with reusable pieces."""
-    rest = work.rest
-    words = len(work.valid) // len(plan.kind_of)
+def add_cheapest_refill(plan: RegionPlan, state: RegionState, uses: Ints) -> None:
+    """Add to ``uses``, int64 (pieces,), how often each piece occurs in a cheapest refill with reusable pieces."""
+    tables = state.tables
+    words = len(state.valid) // len(plan.kind_of)
     bits = words * 64
     for depth in range(len(plan.cells)):
-        look_up(work, np.uint64(depth), 0)
-        keep = rest.keep[depth]
+        look_up(state, np.uint64(depth), 0)
+        base = tables.next_base[depth]
         pattern = plan.pattern[depth]
         least, chosen = 1 << 40, 0
         for bit in range(bits):
-            if not work.valid[pattern * words + (bit >> 6)] & (_ONE << np.uint64(bit & 63)):
+            if not state.valid[pattern * words + (bit >> 6)] & (_ONE << np.uint64(bit & 63)):
                 continue
-            units = rest.price[pattern * bits + bit] + rest.need[keep + rest.opens[depth * bits + bit]]
+            units = tables.price[pattern * bits + bit] + tables.cost[base + tables.next_offset[depth * bits + bit]]
             for j in range(plan.known[depth]):
                 joint, side = plan.joint[depth, j], plan.side[depth, j]
-                if work.shows[(pattern * bits + bit) * 4 + side] != work.joint_colour[joint]:
+                if state.shows[(pattern * bits + bit) * 4 + side] != state.joint_colour[joint]:
                     units += UNIT
             if units < least:
                 least, chosen = units, bit
         at = pattern * bits + chosen
-        uses[work.oriented[at] >> 2] += 1
+        uses[state.oriented[at] >> 2] += 1
         for j in range(plan.known[depth], plan.known[depth] + plan.open[depth]):
-            work.joint_colour[plan.joint[depth, j]] = work.shows[at * 4 + plan.side[depth, j]]
+            state.joint_colour[plan.joint[depth, j]] = state.shows[at * 4 + plan.side[depth, j]]

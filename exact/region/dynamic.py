@@ -1,100 +1,100 @@
-"""The dynamic search of a region as `exact.region.resolve` uses it: all starts of a schedule, one after the other."""
+"""A sweep in the dynamic order: the searches from all starts of `SpendCurves`, one after the other."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.dynamic_moves import by_number, make_dynamic_state
-from exact.region.dynamic_search import BACKJUMPING, LINES, search_dynamic, start_dynamic
+from exact.region.dynamic_moves import make_dynamic_state, reset_plan
+from exact.region.dynamic_search import BACKJUMPING, SEGMENTS, search_dynamic, start_dynamic
 from exact.region.kernel import (
     BALANCE,
     BEST,
+    EXHAUSTED,
     FINISHED,
     FOUND,
     NODES,
-    NONE,
-    OPEN,
+    PAUSED,
     RUNNING,
     START,
     load_region,
     start_search,
 )
 from exact.region.spend_curves import SpendCurves
-from exact.region.state import RIM, Ints, RegionPlan, RegionWork
+from exact.region.state import RIM, Ints, RegionPlan, RegionState
 from instances.puzzle import Puzzle
 
-STEP = 400_000  # nodes between two looks at the clock: 50 to 200 ms
+MAX_STEP = 400_000  # nodes of one step, 50 to 200 ms, so that time limits hold
 
 
 def is_compact(puzzle: Puzzle, cells: Ints) -> bool:
-    """Whether the dynamic order is the quicker one for these cells, as measured (docs/windows.md).
+    """Whether the dynamic order is expected to be faster for a region; the rule is measured in docs/windows.md.
 
-    It is in a block nearly square: less than half as long again as wide, three quarters of it in the region. A static
-    order lives on a frontier that stays short, and on prices, which need one.
+    It is for nearly square blocks: the longer side is less than half as long again as the shorter one, and the region
+    fills three quarters of the rectangle. In other shapes the static order has few open joints, so prices can be used.
     """
-    short, long = sorted(len(np.unique(line)) for line in np.divmod(cells, puzzle.width))
+    short, long = sorted(len(np.unique(coordinate)) for coordinate in np.divmod(cells, puzzle.width))
     return 2 * long < 3 * short and 4 * len(cells) >= 3 * short * long
 
 
 class DynamicSearch:
-    """Searches of one region, the most urgent cell first (`exact.region.dynamic_search`).
+    """Sweeps of one region in the dynamic order (`exact.region.dynamic_search`).
 
-    A schedule's order only tells where mismatches may be spent; the cells are decided in an order of their own, which
-    ``plan.order`` shows after a find, beside ``work.found``.
+    The order of the spend curves defines only where mismatches may be spent. When a refill is found, ``plan.order`` has
+    the order in which the cells were decided, and ``state.refill`` the pieces.
     """
 
     def __init__(
         self,
         plan: RegionPlan,
-        work: RegionWork,
+        state: RegionState,
         used: npt.NDArray[np.uint8],
         board: npt.NDArray[np.int32],
         *,
         balance: int,
         backjumping: bool,
     ) -> None:
-        self.plan, self.work, self.used, self.board = plan, work, used, board
+        self.plan, self.state, self.used, self.board = plan, state, used, board
         self.balance, self.backjumping = balance, backjumping
-        self.laid = work._replace(free=np.zeros_like(work.free))
-        self.urgency = make_dynamic_state(plan, work)
+        self.placed = state._replace(free=np.zeros_like(state.free))
+        self.dynamic_state = make_dynamic_state(plan, state)
 
-    def sweep(self, schedule: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
-        """Go on with the sweep for at most ``r`` mismatches; as `exact.region.sweep.sweep`, begun by `begin_sweep`."""
-        state, made = self.work.state, 0
-        node_budget = min(node_budget, STEP)
-        while state[START] < len(schedule.shifts):
-            if not state[RUNNING]:
-                if not self._begin(schedule, int(state[START]), r):
-                    return NONE, made
-                state[RUNNING] = 1
-            before = int(state[NODES])
-            search_dynamic(self.plan, self.work, self.laid, self.urgency, before + node_budget - made)
-            made += int(state[NODES]) - before
-            if state[BEST] >= 0:
-                state[RUNNING] = 0
-                return FOUND, made
-            if not state[FINISHED]:
-                return OPEN, made
-            state[START] += 1
-            state[RUNNING] = 0
-        return NONE, made
+    def sweep(self, curves: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
+        """Continue a sweep, as `exact.region.sweep.sweep` does. Returns (status, nodes searched)."""
+        scalars, searched = self.state.scalars, 0
+        node_budget = min(node_budget, MAX_STEP)
+        while scalars[START] < len(curves.starts):
+            if not scalars[RUNNING]:
+                if not self._start(curves, int(scalars[START]), r):
+                    return EXHAUSTED, searched
+                scalars[RUNNING] = 1
+            before = int(scalars[NODES])
+            search_dynamic(self.plan, self.state, self.placed, self.dynamic_state, before + node_budget - searched)
+            searched += int(scalars[NODES]) - before
+            if scalars[BEST] >= 0:
+                scalars[RUNNING] = 0
+                return FOUND, searched
+            if not scalars[FINISHED]:
+                return PAUSED, searched
+            scalars[START] += 1
+            scalars[RUNNING] = 0
+        return EXHAUSTED, searched
 
-    def _begin(self, schedule: SpendCurves, start: int, r: int) -> bool:
-        """Stand at the root of one start; False when some kind of piece is too few."""
-        plan, work, urgency = self.plan, self.work, self.urgency
-        if not load_region(plan, work, self.used, self.board):
+    def _start(self, curves: SpendCurves, start: int, r: int) -> bool:
+        """Start the search from one start of the curves. Returns False if there are too few pieces of some kind."""
+        plan, state, dynamic = self.plan, self.state, self.dynamic_state
+        if not load_region(plan, state, self.used, self.board):
             return False
-        allowed = np.minimum(r, r * schedule.curve[start] // schedule.total)
-        cap, line = np.unique(allowed, return_inverse=True)  # one line per height of the curve
-        line_of = np.zeros(len(line), dtype=np.int64)
-        line_of[np.roll(schedule.order, -schedule.shifts[start])] = line
-        beyond = np.where(plan.around >= 0, line_of[np.maximum(plan.around, 0)], 0)
+        allowed = np.minimum(r, r * curves.curve[start] // curves.total)
+        cap, segment = np.unique(allowed, return_inverse=True)  # one segment for each height of the curve
+        segment_of = np.zeros(len(segment), dtype=np.int64)  # by number of the cell
+        segment_of[np.roll(curves.order, -curves.starts[start])] = segment
+        neighbour_segment = np.where(plan.around >= 0, segment_of[np.maximum(plan.around, 0)], 0)
         inner = plan.around != RIM
-        urgency.line[plan.joint_at[inner]] = np.maximum(line_of[:, None], beyond)[inner]
-        urgency.cap[: len(cap)] = cap
-        by_number(plan, urgency)
-        work.state[[BALANCE, LINES, BACKJUMPING]] = self.balance, len(cap), self.backjumping
-        start_search(plan, work, r)
-        start_dynamic(plan, work, self.laid, urgency)
+        dynamic.segment[plan.joint_at[inner]] = np.maximum(segment_of[:, None], neighbour_segment)[inner]
+        dynamic.cap[: len(cap)] = cap
+        reset_plan(plan, dynamic)
+        state.scalars[[BALANCE, SEGMENTS, BACKJUMPING]] = self.balance, len(cap), self.backjumping
+        start_search(plan, state, r)
+        start_dynamic(plan, state, self.placed, dynamic)
         return True

@@ -1,18 +1,20 @@
-"""Why a dead end of the dynamic search holds: the decisions that suffice for it, as bit vectors over their depths.
+"""Explanations of dead ends of the dynamic search: sets of decisions that suffice for them, as bit sets over depths.
 
 A set E of decisions *explains* a dead end if no refill within the caps agrees with all of E.
-- Line k over its cap. E: the decisions at both ends of each joint charged up to k; and for each open cell that the
-  bound counts there with m > 0 mismatches, its decided neighbours and whoever holds a piece that would have fewer
-  than m. A refill that agrees with E pays the charged joints. On such a cell it lays a piece that is free now and
-  pays m at least, or one with fewer of which E holds every copy elsewhere, which cannot be. Too much in all. (Only so
-  many joints and cells as exceed the cap; and as the m mismatches were there at some earlier depth already, the
-  neighbours and holders of that time suffice.)
-- Every piece refuted on the cell of depth d. E: what explained the refutations, without d; and what would explain
-  line k over its cap if this cell had one mismatch more than its room (k: the line that gives no more). So E has
-  whoever holds a piece that the room would admit, and a piece that it would not admit breaks line k. Where the room
-  admits everything: the holders alone.
-Of equal pieces one waits until the other lies (`exact.region.kernel.load_region`): a free one stands for those that
-wait, so a piece has no free copy only if every copy is held.
+
+- Segment k is over its cap. E: the decisions at both ends of each joint charged up to k; and for each open cell that
+  the bound counts there with m > 0 mismatches, its decided neighbours and the decisions that placed a piece which would
+  have fewer than m. Proof: a refill that agrees with E pays the charged joints. On such a cell it has either a piece
+  that is free now, with m mismatches or more, or a piece with fewer, but E places every copy of that piece elsewhere.
+  So it exceeds the cap. (Only as many joints and cells as exceed the cap are needed. If the m mismatches were there at
+  an earlier depth already, the neighbours and placed pieces of that depth suffice.)
+- Every candidate of the cell decided at depth d has failed. E: the explanations of these failures, without d; and the
+  explanation of segment k over its cap if this cell had one mismatch more than its maximal level (k: the segment that
+  allows no more). So E contains the decisions that placed pieces within the maximal level, and a piece above that level
+  exceeds segment k. If no segment limits the cell: only the decisions that placed pieces.
+
+Identical pieces become free one after the other (`exact.region.kernel.load_region`). A free one represents those that
+are not free yet, so a piece has no free copy only if every copy is placed.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from exact.region.candidates import candidates, group
+from exact.region.candidates import candidates, rotation_bits
 from exact.region.dynamic_moves import DynamicState
-from exact.region.state import RegionPlan, RegionWork
+from exact.region.state import RegionPlan, RegionState
 from lns_support.bits import bit, highest_bit, lowest_bit
 from lns_support.jit import inline_flat_kernel
 
-NO_LINE, UNBALANCED = -1, -2  # instead of a line over its cap: none; the colour balance is the reason
+NO_SEGMENT, UNBALANCED = -1, -2  # instead of a segment: none is over its cap; the colour balance excludes a refill
 
 _ONE = np.uint64(1)
 
@@ -35,123 +37,125 @@ _ONE = np.uint64(1)
 @inline_flat_kernel
 def explain(
     plan: RegionPlan,
-    work: RegionWork,
-    laid: RegionWork,
-    urgency: DynamicState,
+    state: RegionState,
+    placed: RegionState,
+    dynamic: DynamicState,
     depth: Any,
-    line: Any,
+    segment: Any,
     cell: Any,
-    missed: Any,
+    mismatches: Any,
 ) -> None:
-    """Add to the conflict of ``depth`` why ``line`` is over its cap, an open ``cell`` having ``missed`` mismatches.
+    """Add the explanation of a dead end to the conflict set of ``depth``.
 
-    NO_LINE: only why no free piece has fewer. UNBALANCED: all decisions, for all of them made the balance.
+    ``segment`` is over its cap when the open ``cell`` has ``mismatches`` mismatches. NO_SEGMENT: explain only why no
+    free piece has fewer. UNBALANCED: all decisions, since the balance depends on all of them.
     """
-    if line == UNBALANCED:
+    if segment == UNBALANCED:
         for earlier in range(depth):
-            _blame(urgency, depth, np.int64(earlier))
+            _add_conflict(dynamic, depth, np.int64(earlier))
         return
-    if missed:
-        _explain_cell(plan, work, laid, urgency, depth, cell, missed, line != NO_LINE)
-    if line == NO_LINE:
+    if mismatches:
+        _explain_cell(plan, state, placed, dynamic, depth, cell, mismatches, segment != NO_SEGMENT)
+    if segment == NO_SEGMENT:
         return
-    lacking = urgency.cap[np.uint64(line)] + 1 - missed
+    deficit = dynamic.cap[np.uint64(segment)] + 1 - mismatches
     for earlier in range(depth):
-        if lacking > 0 and work.level[earlier]:
-            lacking -= _explain_charge(plan, work, urgency, depth, earlier, line)
+        if deficit > 0 and state.level[earlier]:
+            deficit -= _explain_charges(plan, state, dynamic, depth, earlier, segment)
     for other in range(np.uint64(len(plan.cells))):
-        least = np.int64(urgency.least[depth + _ONE, other])
-        counted = least and urgency.depth_of[other] < 0 and urgency.reach[other] <= line
-        if lacking > 0 and counted and (not missed or other != cell):
+        least = np.int64(dynamic.min_level[depth + _ONE, other])
+        counted = least and dynamic.depth_of[other] < 0 and dynamic.last_segment[other] <= segment
+        if deficit > 0 and counted and (not mismatches or other != cell):
             known = plan.known[other]
-            plan.known[other] = _known_then(plan, urgency, depth, other)
-            _explain_cell(plan, work, laid, urgency, depth, other, least, True)
+            plan.known[other] = _known_then(plan, dynamic, depth, other)
+            _explain_cell(plan, state, placed, dynamic, depth, other, least, True)
             plan.known[other] = known
-            lacking -= least
+            deficit -= least
 
 
 @inline_flat_kernel
-def _known_then(plan: RegionPlan, urgency: DynamicState, depth: Any, cell: Any) -> Any:
-    """How many joints an open cell knew at the depth from which on it has had as many mismatches as at ``depth``."""
+def _known_then(plan: RegionPlan, dynamic: DynamicState, depth: Any, cell: Any) -> Any:
+    """The number of known joints of an open cell at the depth where its least mismatches reached the present value."""
     row = depth + _ONE
-    while row > 1 and urgency.least[row - _ONE, cell] == urgency.least[depth + _ONE, cell]:
+    while row > 1 and dynamic.min_level[row - _ONE, cell] == dynamic.min_level[depth + _ONE, cell]:
         row -= _ONE
     known = np.int64(0)
     for j in range(np.uint64(plan.known[cell])):
         beyond = plan.around[cell, np.uint64(plan.side[cell, j])]
-        if beyond < 0 or urgency.depth_of[np.uint64(beyond)] + 1 < np.int64(row):
+        if beyond < 0 or dynamic.depth_of[np.uint64(beyond)] + 1 < np.int64(row):
             known += 1
     return known
 
 
 @inline_flat_kernel
-def _explain_charge(
-    plan: RegionPlan, work: RegionWork, urgency: DynamicState, depth: Any, earlier: Any, line: Any
+def _explain_charges(
+    plan: RegionPlan, state: RegionState, dynamic: DynamicState, depth: Any, earlier: Any, segment: Any
 ) -> Any:
-    """Blame a decision and its neighbours for what it charged up to ``line``; returns how much that is."""
-    words = np.uint64(len(work.valid)) // np.uint64(len(plan.kind_of))
+    """Add a decision and its neighbours if it charged mismatches up to ``segment``; returns how many."""
+    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
     cell = np.uint64(plan.order[earlier])
-    at = np.uint64(plan.pattern[cell]) * words * np.uint64(64) + np.uint64(work.chosen[earlier])
+    at = np.uint64(plan.pattern[cell]) * words * np.uint64(64) + np.uint64(state.chosen[earlier])
     charged = np.int64(0)
     for j in range(np.uint64(plan.known[cell])):  # known when it was decided
         joint, side = np.uint64(plan.joint[cell, j]), np.uint64(plan.side[cell, j])
-        if urgency.line[joint] <= line and work.joint_colour[joint] != work.shows[at * np.uint64(4) + side]:
+        if dynamic.segment[joint] <= segment and state.joint_colour[joint] != state.shows[at * np.uint64(4) + side]:
             charged += 1
-            _blame(urgency, depth, np.int64(earlier))
+            _add_conflict(dynamic, depth, np.int64(earlier))
             if plan.around[cell, side] >= 0:
-                _blame(urgency, depth, urgency.depth_of[np.uint64(plan.around[cell, side])])
+                _add_conflict(dynamic, depth, dynamic.depth_of[np.uint64(plan.around[cell, side])])
     return charged
 
 
 @inline_flat_kernel
 def _explain_cell(
     plan: RegionPlan,
-    work: RegionWork,
-    laid: RegionWork,
-    urgency: DynamicState,
+    state: RegionState,
+    placed: RegionState,
+    dynamic: DynamicState,
     depth: Any,
     cell: Any,
-    missed: Any,
+    mismatches: Any,
     neighbours: bool,
 ) -> None:
-    """Blame the neighbours of an open cell, and whoever holds a piece that would have fewer than ``missed``."""
-    words = np.uint64(len(work.valid)) // np.uint64(len(plan.kind_of))
+    """Add the neighbours of an open cell and the decisions that placed a piece with fewer than ``mismatches``."""
+    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
     if neighbours:
         for j in range(np.uint64(plan.known[cell])):
             beyond = plan.around[cell, np.uint64(plan.side[cell, j])]
             if beyond >= 0:
-                _blame(urgency, depth, urgency.depth_of[np.uint64(beyond)])
+                _add_conflict(dynamic, depth, dynamic.depth_of[np.uint64(beyond)])
     kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[cell])])
-    turns = plan.turns[kind]
-    for level in range(missed):
+    turns = plan.rotations[kind]
+    for level in range(mismatches):
         for word in range(words):
-            bits = candidates(plan, laid, cell, level, word, words)
+            bits = candidates(plan, placed, cell, level, word, words)
             while bits:
                 start = np.uint64(lowest_bit(bits)) & ~np.uint64(turns - 1)
-                _blame(urgency, depth, urgency.holder[(kind * words + word) * np.uint64(64) + start])
-                bits &= ~group(np.int64(start), turns)
+                _add_conflict(dynamic, depth, dynamic.placed_depth[(kind * words + word) * np.uint64(64) + start])
+                bits &= ~rotation_bits(np.int64(start), turns)
 
 
 @inline_flat_kernel
-def _blame(urgency: DynamicState, depth: Any, earlier: Any) -> None:
-    urgency.conflict[depth, np.uint64(earlier >> 6)] |= bit(earlier)
+def _add_conflict(dynamic: DynamicState, depth: Any, earlier: Any) -> None:
+    """Add the decision at depth ``earlier`` to the conflict set of ``depth``."""
+    dynamic.conflict[depth, np.uint64(earlier >> 6)] |= bit(earlier)
 
 
 @inline_flat_kernel
-def full(urgency: DynamicState, depth: Any) -> bool:
-    """Whether all earlier decisions are in the conflict of ``depth`` already, so that nothing more can be learnt."""
+def conflict_is_complete(dynamic: DynamicState, depth: Any) -> bool:
+    """Whether the conflict set of ``depth`` has all earlier decisions already."""
     last = depth >> np.uint64(6)
     for word in range(last):
-        if ~urgency.conflict[depth, word]:
+        if ~dynamic.conflict[depth, word]:
             return False
-    return bool(urgency.conflict[depth, last] == (_ONE << (depth & np.uint64(63))) - _ONE)
+    return bool(dynamic.conflict[depth, last] == (_ONE << (depth & np.uint64(63))) - _ONE)
 
 
 @inline_flat_kernel
-def deepest(urgency: DynamicState, depth: Any) -> Any:
-    """The last decision in the conflict of ``depth``, -1 = none."""
-    for back in range(np.uint64(urgency.conflict.shape[1])):
-        word = np.uint64(urgency.conflict.shape[1]) - _ONE - back
-        if urgency.conflict[depth, word]:
-            return np.int64(word) * 64 + highest_bit(urgency.conflict[depth, word])
+def last_conflict(dynamic: DynamicState, depth: Any) -> Any:
+    """The depth of the last decision in the conflict set of ``depth``, -1 = none."""
+    for back in range(np.uint64(dynamic.conflict.shape[1])):
+        word = np.uint64(dynamic.conflict.shape[1]) - _ONE - back
+        if dynamic.conflict[depth, word]:
+            return np.int64(word) * 64 + highest_bit(dynamic.conflict[depth, word])
     return np.int64(-1)

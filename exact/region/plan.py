@@ -1,4 +1,4 @@
-"""From a puzzle and the cells of a region to the arrays of its search (`exact.region.state`)."""
+"""Make the arrays of a region search (`exact.region.state`) from a puzzle and the cells of the region."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.piece_classes import distinct_rotations
-from exact.region.cost_to_go import no_rest
+from exact.region.cost_to_go import empty_tables
 from exact.region.order import set_order
-from exact.region.state import AHEAD, OUTSIDE, PARTS, RIM, WILD, Ints, RegionPlan, RegionWork, Words
+from exact.region.state import COLOUR_CLASSES, MAX_AHEAD, OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
 from lns_support.errors import InputError
 
@@ -20,11 +20,20 @@ MAX_REGION = 256
 
 
 def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
-    """Plan the region of ``cells``, to be filled in this order; `set_order` changes the order later.
+    """Plan a region, to be filled in the order of ``cells``; `set_order` changes the order later.
 
-    ``cells``: none of a clue, whose piece lies. ``filled``: bool (cells of the board,), which cells outside the region
-    hold a piece when the region is solved; all of them by default.
-    Raises InputError for an empty region, a cell off the board or named twice, or more than MAX_REGION free cells.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    cells : iterable of int
+        Free cells of the region; none with a clue.
+    filled : ndarray of bool (cells of the board,), optional
+        Which cells outside the region hold a piece. Default: all.
+
+    Raises
+    ------
+    InputError
+        If the region is empty, names a cell twice or off the board, or has more than MAX_REGION cells.
     """
     free = checked_cells(puzzle, cells)
     assert not set(free) & {clue.cell for clue in puzzle.clues}
@@ -51,7 +60,7 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
                 around[i, side] = OUTSIDE
                 outside.append((int(joint_at[i, side]), other, (side + 2) % 4))
             else:
-                around[i, side] = WILD
+                around[i, side] = VACANT
     pattern_of = np.full(16, -1, dtype=np.int64)
     pattern_of[patterns] = np.arange(len(patterns))
     kind_of = np.full(16, -1, dtype=np.int64)
@@ -70,30 +79,33 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         side=np.zeros((n, 4), dtype=np.int64),
         joint=np.zeros((n, 4), dtype=np.int64),
         demand=np.zeros((n, 4), dtype=np.int64),
-        wild=np.zeros(n + 1, dtype=np.int64),
-        ahead=np.full((n, AHEAD), -1, dtype=np.int64),
-        ahead_known=np.zeros((n, AHEAD), dtype=np.int64),
+        vacant=np.zeros(n + 1, dtype=np.int64),
+        ahead=np.full((n, MAX_AHEAD), -1, dtype=np.int64),
+        ahead_known=np.zeros((n, MAX_AHEAD), dtype=np.int64),
         kind_of=of_pattern,
-        turns=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
-        need=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),
+        rotations=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
+        cells_of_kind=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),
         outside=np.array(outside, dtype=np.int64).reshape(-1, 3),
-        of_clue=tables.of_clue,
+        is_clue=tables.of_clue,
         quads=tables.quads,
         pattern_of=pattern_of[tables.grey],
         kind_of_piece=kind_of[[_kind(grey) for grey in tables.grey[::4].tolist()]],
-        first=tables.first,
-        twin=tables.twin,
-        part=_parts(tables, free),
+        distinct=tables.first,
+        identical=tables.identical,
+        colour_class=_colour_classes(tables, free),
     )
     set_order(plan, np.arange(n, dtype=np.int64), 0)
     return plan
 
 
-def make_work(plan: RegionPlan, spare: int = 0) -> RegionWork:
-    """Room for searches of ``plan``'s region in any order, with up to ``spare`` free pieces more than free cells."""
+def make_state(plan: RegionPlan, spare: int = 0) -> RegionState:
+    """Allocate the state of a search of ``plan``, for any order and up to ``spare`` more free pieces than cells.
+
+    ``cap`` sets no limit.
+    """
     n = len(plan.cells)
-    words = max(1, int(np.max(-(-(plan.need + spare) * plan.turns // 64), initial=0)))
-    patterns, kinds, colours1 = len(plan.kind_of), len(plan.turns), len(plan.part)
+    words = max(1, int(np.max(-(-(plan.cells_of_kind + spare) * plan.rotations // 64), initial=0)))
+    patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
     bits = words * 64
 
     def ints(*shape: int) -> Ints:
@@ -102,19 +114,19 @@ def make_work(plan: RegionPlan, spare: int = 0) -> RegionWork:
     def sets(size: int) -> Words:
         return np.zeros(size, dtype=np.uint64)
 
-    return RegionWork(
+    return RegionState(
         mask=sets(patterns * 4 * colours1 * words),
         valid=sets(patterns * words),
         free=sets(kinds * words),
         oriented=ints(patterns * bits),
         shows=ints(patterns * bits * 4),
-        next_twin=ints(kinds * bits),
-        last_twin=ints(len(plan.twin)),
-        pieces=ints(kinds),
-        joint_colour=ints(2 * len(plan.of_clue)),
+        next_identical=ints(kinds * bits),
+        last_identical=ints(len(plan.identical)),
+        piece_count=ints(kinds),
+        joint_colour=ints(2 * len(plan.is_clue)),
         balance=ints(colours1),
-        lacking=ints(PARTS),
-        odd=ints(PARTS),
+        deficit=ints(COLOUR_CLASSES),
+        odd_balances=ints(COLOUR_CLASSES),
         spent=ints(n + 1),
         bound=ints(n + 1),
         level=ints(n + 1),
@@ -122,14 +134,14 @@ def make_work(plan: RegionPlan, spare: int = 0) -> RegionWork:
         bits=sets(n + 1),
         chosen=ints(n + 1),
         cap=np.full(n + 1, 4 * n + 4, dtype=np.int64),
-        state=ints(16),
-        found=np.zeros(n, dtype=np.int32),
-        rest=no_rest(),
+        scalars=ints(16),
+        refill=np.zeros(n, dtype=np.int32),
+        tables=empty_tables(),
     )
 
 
 def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
-    """The cells as plain numbers. Raises InputError when there is none, or one off the board or named twice."""
+    """The cells as a list of int. Raises InputError if there is none, or one is off the board or named twice."""
     chosen = [int(cell) for cell in cells]
     if not chosen:
         raise InputError("the region has no cell; expected 1 or more")
@@ -145,12 +157,12 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Tables:
-    """What depends on the puzzle alone. ``shown[pattern][side]``: colours that pieces can show there."""
+    """Arrays that depend on the puzzle alone. ``shown[pattern][side]``: colours that pieces can have on that side."""
 
     quads: Ints
     grey: Ints
     first: npt.NDArray[np.uint8]
-    twin: Ints
+    identical: Ints
     of_clue: npt.NDArray[np.uint8]
     pattern_at: list[int]
     neighbour: list[list[int]]
@@ -162,14 +174,14 @@ def _tables(puzzle: Puzzle) -> _Tables:
     quads = puzzle.oriented.astype(np.int64)
     grey = ((quads == GREY) << np.arange(4)).sum(axis=1).astype(np.int64)
     first = np.zeros((puzzle.cells, 4), dtype=np.uint8)
-    alike: dict[tuple[int, ...], list[int]] = {}
+    by_colours: dict[tuple[int, ...], list[int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         first[piece, distinct_rotations(quad)] = 1
-        alike.setdefault(canonical(quad), []).append(piece)
-    twin = np.full(puzzle.cells, -1, dtype=np.int64)
-    for members in alike.values():
+        by_colours.setdefault(canonical(quad), []).append(piece)
+    identical = np.full(puzzle.cells, -1, dtype=np.int64)
+    for members in by_colours.values():
         if len(members) > 1:
-            twin[members] = members[0]
+            identical[members] = members[0]
     bound = np.zeros(puzzle.cells, dtype=np.uint8)
     bound[[clue.piece for clue in puzzle.clues]] = 1
     beside = [dict(puzzle.neighbours(cell)) for cell in range(puzzle.cells)]
@@ -182,7 +194,7 @@ def _tables(puzzle: Puzzle) -> _Tables:
         quads,
         grey,
         first.ravel(),
-        twin,
+        identical,
         bound,
         [sum(side << s for s, side in enumerate(sides)) for sides in rim],
         [[there.get(side, -1) for side in range(4)] for there in beside],
@@ -190,8 +202,8 @@ def _tables(puzzle: Puzzle) -> _Tables:
     )
 
 
-def _parts(tables: _Tables, free: list[int]) -> Ints:
-    """Parts of the colours: two colours share one as soon as some joint of the region could show both."""
+def _colour_classes(tables: _Tables, free: list[int]) -> Ints:
+    """int64 (colours + 1,): colour classes; two colours share a class if a joint of the region could have both."""
     colours1 = int(tables.quads.max()) + 1
     parent = list(range(colours1))
 
@@ -207,23 +219,24 @@ def _parts(tables: _Tables, free: list[int]) -> Ints:
         if other >= 0
     }
     for pattern, side, beyond in sorted(joints):
-        met = tables.shown[pattern][side] + tables.shown[beyond][(side + 2) % 4]
-        for colour in met[1:]:
-            parent[root(colour)] = root(met[0])
+        possible = tables.shown[pattern][side] + tables.shown[beyond][(side + 2) % 4]
+        for colour in possible[1:]:
+            parent[root(colour)] = root(possible[0])
     numbers: dict[int, int] = {}
-    part = [min(numbers.setdefault(root(colour), len(numbers)), PARTS - 1) for colour in range(1, colours1)]
+    part = [min(numbers.setdefault(root(colour), len(numbers)), COLOUR_CLASSES - 1) for colour in range(1, colours1)]
     return np.array([0, *part], dtype=np.int64)
 
 
 def _rotations(pattern: int) -> list[int]:
+    """The four rotations of a pattern (bit s: side s has the colour of the rim)."""
     return [((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)]
 
 
 def _kind(pattern: int) -> int:
-    """A pattern of grey sides up to rotation."""
+    """The kind of a pattern: the smallest of its rotations."""
     return min(_rotations(pattern))
 
 
 def _turns(pattern: int) -> int:
-    """In how many rotations a piece keeps its grey sides."""
+    """Number of rotations that leave a pattern unchanged."""
     return _rotations(pattern).count(pattern)

@@ -1,8 +1,8 @@
-"""The table "windows proven on published boards": `python -m exact.region.published BOARDS.csv --puzzle INSTANCE`.
+"""Windows of full rows on published boards: `python -m exact.region.published BOARDS.csv --puzzle INSTANCE`.
 
-For every board and shape: the window of full rows with the most mismatches, or every window of full rows. One line of
-a CSV file per window, appended when it is done, so that a stopped run goes on where it was; a line answers only the
-question that it carries (puzzle, order, parts switched off) about the board that it was made of.
+For every board and height it re-solves the window of full rows with the most mismatches, or every window, and prints a
+table of how many were proven. A row of a CSV file is appended for each window, so that a stopped run can be continued.
+A row is reused only for the same board and the same question (puzzle, order, parts switched off).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PARTS = ("balance", "lookahead", "curves", "prices", "backjumping")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is not yet in the results, then print the table."""
+    """Re-solve the windows that are not in the results yet, then print the table. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m exact.region.published", description=__doc__)
     parser.add_argument("boards", metavar="BOARDS.csv", type=Path, help="columns score and board_edges")
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
@@ -75,10 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: set[str], question: str) -> None:
-    """Re-solve every window that has no line yet, or one that was left open within a smaller limit."""
+    """Re-solve every window that has no row yet, or one that was not proven within a smaller time limit."""
     published = read_boards(args.boards, puzzle)
-    lines = _lines(args.results, question)
-    done = {_key(line) for line in lines if _settled(line, args.seconds)}
+    done = {_key(row) for row in _rows(args.results, question) if _settled(row, args.seconds)}
     warm_up(args.order)
     for height in heights:
         for number, (score, board) in enumerate(published):
@@ -106,28 +105,52 @@ def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: s
                 )
                 if result.status == RegionStatus.INTERRUPTED:
                     raise KeyboardInterrupt
-                line = _line(puzzle, board, number, score, height, first, result, time.process_time() - cpu)
-                told = {"limit": args.seconds, "question": question, "pieces": pieces}
-                append_row(args.results, _FIELDS, line | told)
+                row = _row(puzzle, board, number, score, height, first, result, time.process_time() - cpu)
+                row |= {"limit": args.seconds, "question": question, "pieces": pieces}
+                append_row(args.results, _FIELDS, row)
                 print(f"board {number} ({score}), rows {first}:{first + height}: {result.status}, "
                       f"{result.score_before} -> {result.score}, at most {result.bound}, {result.seconds:.2f} s",
                       flush=True)  # fmt: skip
 
 
 def worst_rows(puzzle: Puzzle, board: Board, height: int) -> int:
-    """The first row of the ``height`` full rows that hold or touch the most mismatches."""
+    """The window of full rows that contains or touches the most mismatches.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+    height : int
+        Rows of the window.
+
+    Returns
+    -------
+    int
+        Its first row, from 0.
+    """
     touched = np.zeros(puzzle.height, dtype=int)
     pairs = verify(puzzle, board).mismatches
     for first in range(puzzle.height - height + 1):
         inside = range(first * puzzle.width, (first + height) * puzzle.width)
-        touched[first] = sum(one in inside or other in inside for one, other in pairs)
+        touched[first] = sum(a in inside or b in inside for a, b in pairs)
     return int(touched.argmax())
 
 
 def table(results: Path, question: str) -> str:
-    """The results of one question as a Markdown table, by height and published score."""
-    lines = _lines(results, question)
-    latest = {_key(line): line for line in lines}
+    """The results of one question as a Markdown table, by height and published score.
+
+    Parameters
+    ----------
+    results : Path
+        CSV file of this module.
+    question : str
+        The value of its column ``question``.
+
+    Returns
+    -------
+    str
+    """
+    latest = {_key(row): row for row in _rows(results, question)}
     groups = (("467 to 470", 467, 470), ("461 to 464", 461, 464), ("458 to 460", 458, 460), ("all", 0, 1 << 20))
     out = [
         "| full rows | boards of | windows | proven | improved | open | nodes, median | s, median | s, worst | gap |",
@@ -135,16 +158,14 @@ def table(results: Path, question: str) -> str:
     ]
     for height in sorted({key[1] for key in latest}):
         for name, low, high in groups:
-            chosen = [
-                line for key, line in latest.items() if key[1] == height and low <= int(line["published"]) <= high
-            ]
+            chosen = [row for key, row in latest.items() if key[1] == height and low <= int(row["published"]) <= high]
             if not chosen:
                 continue
-            proven = [line for line in chosen if _proven(line)]
-            gaps = [int(line["bound"]) - int(line["score"]) for line in chosen if not _proven(line)]
-            seconds = np.array([float(line["cpu_seconds"]) for line in chosen])
-            nodes = float(np.median([int(line["nodes"]) for line in chosen]))
-            improved = sum(int(line["score"]) > int(line["score_before"]) for line in chosen)
+            proven = [row for row in chosen if _proven(row)]
+            gaps = [int(row["bound"]) - int(row["score"]) for row in chosen if not _proven(row)]
+            seconds = np.array([float(row["cpu_seconds"]) for row in chosen])
+            nodes = float(np.median([int(row["nodes"]) for row in chosen]))
+            improved = sum(int(row["score"]) > int(row["score_before"]) for row in chosen)
             out.append(
                 f"| {height} | {name} | {len(chosen)} | {len(proven)} | {improved} | {len(gaps)} | {nodes:.3g} | "
                 f"{np.median(seconds):.3g} | {seconds.max():.3g} | {f'{min(gaps)} to {max(gaps)}' if gaps else ''} |"
@@ -153,9 +174,23 @@ def table(results: Path, question: str) -> str:
 
 
 def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
-    """(published score, board) of the lines of a collection, whose colours are the viewer's letters.
+    """Read a collection of published boards.
 
-    Raises InputError for a file without columns score and board_edges, without a line, or with one that is no board.
+    Parameters
+    ----------
+    path : Path
+        CSV file with the columns ``score`` and ``board_edges`` (the letters of a viewer URL).
+    puzzle : Puzzle
+
+    Returns
+    -------
+    list of (int, Board)
+        Published score and board.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, there is no row, or a row has no board of the puzzle.
     """
     boards = []
     for number, line in _read(path, ("score", "board_edges")):
@@ -163,14 +198,18 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
         try:
             boards.append((int(line["score"]), load_board(url, puzzle)[1]))
         except ValueError as error:
-            why = error.message if isinstance(error, InputError) else f"score is {quoted(line['score'])}, no number"
+            why = (
+                error.message
+                if isinstance(error, InputError)
+                else f"score is {quoted(line['score'])}; expected a number"
+            )
             raise InputError(why, path, number) from None
     if not boards:
-        raise InputError("the file has no line with a board; expected 1 or more", path)
+        raise InputError("the file has no row with a board; expected 1 or more", path)
     return boards
 
 
-def _line(
+def _row(
     puzzle: Puzzle, board: Board, number: int, score: int, height: int, first: int, result: RegionResult, cpu: float
 ) -> dict[str, object]:
     from instances.formats import viewer_url
@@ -182,7 +221,7 @@ def _line(
         "published": score,
         "rows": height,
         "first": first,
-        "mismatches": sum(one in inside or other in inside for one, other in pairs),
+        "mismatches": sum(a in inside or b in inside for a, b in pairs),
         "status": str(result.status),
         "score_before": result.score_before,
         "score": result.score,
@@ -194,37 +233,38 @@ def _line(
     }
 
 
-def _key(line: dict[str, str]) -> tuple[str, int, int]:
-    return line["pieces"], int(line["rows"]), int(line["first"])
+def _key(row: dict[str, str]) -> tuple[str, int, int]:
+    return row["pieces"], int(row["rows"]), int(row["first"])
 
 
-def _proven(line: dict[str, str]) -> bool:
-    return line["score"] == line["bound"]
+def _proven(row: dict[str, str]) -> bool:
+    return row["score"] == row["bound"]
 
 
-def _settled(line: dict[str, str], limit: float) -> bool:
-    return _proven(line) or float(line["limit"]) >= limit
+def _settled(row: dict[str, str], limit: float) -> bool:
+    return _proven(row) or float(row["limit"]) >= limit
 
 
-def _lines(results: Path, question: str) -> list[dict[str, str]]:
-    lines = _read(results, _FIELDS) if results.exists() else []
-    return [line for _, line in lines if line["question"] == question]
+def _rows(results: Path, question: str) -> list[dict[str, str]]:
+    """The rows of the results for one question; none if there is no file."""
+    numbered = _read(results, _FIELDS) if results.exists() else []
+    return [row for _, row in numbered if row["question"] == question]
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """The lines of a CSV file, numbered as in it. Raises InputError where one has not all of these columns."""
+    """(line number, row) of the rows of a CSV file. Raises InputError if a column is missing."""
     reader = csv.DictReader(io.StringIO(read_text(path)), strict=True)
     lines: list[tuple[int, dict[str, str]]] = []
     try:
-        absent = [column for column in columns if column not in (reader.fieldnames or ())]
-        if absent:
-            raise InputError(f"there is no column '{absent[0]}'; expected {', '.join(columns)}", path, 1)
+        missing = [column for column in columns if column not in (reader.fieldnames or ())]
+        if missing:
+            raise InputError(f"there is no column '{missing[0]}'; expected {', '.join(columns)}", path, 1)
         for line in reader:
             if None in line.values():
                 raise InputError(f"the line is too short; expected {', '.join(columns)}", path, reader.line_num)
             lines.append((reader.line_num, line))
     except csv.Error as error:
-        raise InputError(f"this is no CSV: {error}", path) from None
+        raise InputError(f"the file is not valid CSV: {error}", path) from None
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The region re-solve as one call: free these cells, refill them as well as possible, say what was proven."""
+"""The region re-solve: free some cells of a board, refill them as well as possible, and report what was proven."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from exact.driver import StepSizer
 from exact.region.budget import Budget
 from exact.region.dynamic import DynamicSearch, is_compact
-from exact.region.kernel import BEST, FINISHED, FOUND, NODES, NONE, OPEN, search_region
+from exact.region.kernel import BEST, EXHAUSTED, FINISHED, FOUND, NODES, PAUSED, search_region
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import RegionOptions
-from exact.region.plan import checked_cells, make_work, plan_region
+from exact.region.plan import checked_cells, make_state, plan_region
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from exact.region.spend_curves import SpendCurves, both_ways, schedules
-from exact.region.state import RegionPlan, RegionWork
-from exact.region.sweep import begin_sweep, sweep
-from exact.region.validation import check_pieces, checked, filled, with_clues
+from exact.region.spend_curves import SpendCurves, make_spend_curves, orders_from_both_ends
+from exact.region.state import RegionPlan, RegionState
+from exact.region.sweep import reset_sweep, sweep
+from exact.region.validation import check_pieces, fill_empty_cells, verify_rest, with_clues
 from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
@@ -26,13 +26,13 @@ from lns_support.errors import InputError
 
 __all__ = ["OnImprove", "OnProgress", "RegionOptions", "RegionResult", "RegionStatus", "resolve"]
 
-_FIRST_TRY = 100_000  # nodes for a refill better than the incumbent, before the proof by deepening begins
-_TRY_ALL = 20_000  # a level that cost less than this tries all schedules, to learn which is the best
-_TRY_SOME = 1_000_000
-_GROWTH = math.log(5.0)  # one more mismatch costs about five times more nodes
-_STEPS_OF_A_NODE = 25  # of filling tables, in the time of a node without them
-_PATIENCE = 0.5  # nodes before prices are set, as a share of what setting them takes
-_FIRST_LOOK = 50_000  # nodes before that is found out
+_FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
+_TRY_ALL = 20_000  # nodes; a level that cost less is repeated with all spend curves, to find the fastest
+_TRY_SOME = 1_000_000  # nodes; a level that cost less is repeated with two other spend curves
+_GROWTH = math.log(5.0)  # one more mismatch costs about five times as many nodes
+_TABLE_STEPS = 25  # steps of filling tables that take as long as a node without prices
+_PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the cost of setting them
+_PRICE_CHECK = 50_000  # nodes searched before that cost is computed
 _NEVER = 1 << 62
 _DEFAULTS = RegionOptions()
 
@@ -50,31 +50,61 @@ def resolve(
     on_progress: OnProgress | None = None,
     on_improve: OnImprove | None = None,
 ) -> RegionResult:
-    """The best refill of ``cells`` and ``donors``, the rest of ``board`` staying as it is.
+    """Find the best refill of a region, the rest of the board staying as it is, and prove it if the budget allows.
 
-    ``cells``, ``donors``: cell numbers; the pieces on all of them may move among all of them. Empty cells of the region
-    are filled (from the pieces that lie nowhere), empty cells elsewhere stay empty and count nothing. Clue cells keep
-    their clue; an identical piece on the cell of a clue changes names with the clue's. ``target``: a score to reach,
-    instead of the best; ``nodes``: budget, same answer on every machine; ``seconds``: a limit that only stops.
-    ``balance``, ``look``, ``curves``: switches of the two bounds and of the spend curves, for measuring; the optimum
-    does not depend on them. ``prices``: True = set from the start, False = never, None = when the search turns out
-    long. ``order``: "static" = cell after cell along the region; "dynamic" = the most urgent cell first, with or
-    without
-    ``backjumping`` (no prices, and ``look`` is part of it); "auto" = urgent where that is quicker, in compact regions,
-    without jumps. ``keep`` is called with every better board as it is found, verified, so that it can be saved long
-    before the end.
-    Raises InputError for an unusable region, donors that overlap, a board of another shape or that breaks a rule
-    outside the region.
+    Empty cells of the region are filled, from the pieces that are not on the board. Empty cells elsewhere stay empty
+    and count no matches. Clue cells get the piece of their clue; if an identical piece is on a clue's cell, the two
+    pieces exchange numbers.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        It may be incomplete, and may break rules inside the region.
+    cells : iterable of int
+        The cells to be freed, at most 256 without those of clues.
+    donors : iterable of int
+        More cells to be freed, usually apart from the region: their pieces and those of `cells` may exchange places.
+    target : int, optional
+        Stop at this score of the whole board instead of searching for the best.
+    nodes : int, optional
+        Budget of nodes. The result then does not depend on the speed of the machine.
+    seconds : float, optional
+        Limit of elapsed time, without compilation.
+    options : RegionOptions
+        Order, bounds and prices; the optimum does not depend on them.
+    on_progress : callable, optional
+        Called now and then with score, bound, nodes and seconds.
+    on_improve : callable, optional
+        Called with every better board when it is found; the board is verified.
+
+    Returns
+    -------
+    RegionResult
+        After Ctrl-C with what is known, and the status INTERRUPTED.
+
+    Raises
+    ------
+    InputError
+        If the region is empty or too large, names a cell twice or off the board, or overlaps the donors; if the board
+        has another shape than the puzzle or breaks a rule outside the region.
+
+    Notes
+    -----
+    Branch and bound with at most r mismatches, r rising from a lower bound (`exact.region.balance`) until a refill is
+    found; spend curves limit where mismatches may be placed (`exact.region.spend_curves`, after Dvoretzky & Motzkin
+    1947), and long searches in the static order use cost-to-go tables with Lagrangian prices
+    (`exact.region.lagrangian`, after Held & Karp 1971).
     """
     region = checked_cells(puzzle, cells)
-    extra = [int(cell) for cell in donors]
-    overlap = set(region) & set(extra)
+    donor_cells = [int(cell) for cell in donors]
+    overlap = set(region) & set(donor_cells)
     if overlap:
         raise InputError(f"the donors overlap the region at {puzzle.cell_label(min(overlap))}; expected other cells")
-    region = checked_cells(puzzle, [*region, *extra])
+    region = checked_cells(puzzle, [*region, *donor_cells])
     if set(region) <= {clue.cell for clue in puzzle.clues}:
         return _only_clues(puzzle, board, region)
-    search = _Resolve(puzzle, board, region, options)
+    search = RegionSearch(puzzle, board, region, options)
     dynamic, prices = options.order == "dynamic", options.prices
     if dynamic or (options.order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
         search.use_dynamic_order(options.backjumping and dynamic)
@@ -82,14 +112,18 @@ def resolve(
     return search.run(target, prices, Budget(nodes, seconds), on_progress, on_improve)
 
 
-class _Resolve:
-    """One question. Mismatches are counted on the joints of the region; score = ``base`` + joints - mismatches."""
+class RegionSearch:
+    """The search for the best refill of one region.
+
+    Mismatches are counted on the joints of the region. The score of the whole board is ``base`` + ``joints`` -
+    mismatches, where ``base`` counts the matches that do not touch the region.
+    """
 
     def __init__(self, puzzle: Puzzle, board: Board, cells: list[int], options: RegionOptions) -> None:
         self.puzzle = puzzle
         self.given = board
         self.cells = cells
-        self.judged = verify(puzzle, board)
+        self.given_verification = verify(puzzle, board)
         self.bounds = int(options.balance), int(options.lookahead)
         start = with_clues(puzzle, board, cells)
         clue_cells = {clue.cell for clue in puzzle.clues}
@@ -97,261 +131,266 @@ class _Resolve:
         outside = start.placements.copy()
         outside[free] = EMPTY
         self.outside = outside
-        rest = checked(puzzle, Board(outside, puzzle.width, puzzle.height))
+        self.base = verify_rest(puzzle, Board(outside, puzzle.width, puzzle.height)).score
         self.plan: RegionPlan = plan_region(puzzle, free.tolist(), filled=outside >= 0)
         self.joints = int((self.plan.demand == 2).sum()) - _inner_joints(self.plan)
-        self.base = rest.score
         self.used = np.zeros(puzzle.cells, dtype=np.uint8)
         self.used[outside[outside >= 0] >> 2] = 1
         self.spare = max(0, int((self.used == 0).sum()) - len(free))
         check_pieces(self.plan, self.used)
-        self.work = make_work(self.plan, self.spare)
+        self.state = make_state(self.plan, self.spare)
         self.priced: LagrangianSearch | None = None
         self.dynamic: DynamicSearch | None = None
-        self.schedules: list[SpendCurves] = schedules(puzzle, self.plan.cells, curves=options.curves)
+        self.curves: dict[str, SpendCurves] = make_spend_curves(puzzle, self.plan.cells, curves=options.curves)
         self.best = start
-        begun = self.judged if start == board else verify(puzzle, start)
-        lies = start.placements[free] >= 0
-        if lies.any() and not lies.all() and not begun.violations:  # what lies is to be kept until a refill is better
-            self.best = filled(puzzle, start, free.tolist())
-            begun = verify(puzzle, self.best)
-        # mismatches of the incumbent; one more than possible where it is none
-        self.incumbent = (
-            self.base + self.joints - begun.score if lies.any() and not begun.violations else self.joints + 1
-        )
-        self.refuted = -1  # no refill has at most this many mismatches
+        verification = self.given_verification if start == board else verify(puzzle, start)
+        occupied = start.placements[free] >= 0
+        if occupied.any() and not occupied.all() and not verification.violations:
+            self.best = fill_empty_cells(puzzle, start, free.tolist())
+            verification = verify(puzzle, self.best)
+        # mismatches of the best refill so far; joints + 1 if the board has no legal one
+        legal = occupied.any() and not verification.violations
+        self.incumbent = self.base + self.joints - verification.score if legal else self.joints + 1
+        self.lower_bound = 0  # every refill has at least this many mismatches
 
     def use_dynamic_order(self, backjumping: bool) -> None:
-        """Search in a dynamic order from now on, also with mismatches anywhere: in some squares that is quicker."""
-        if len(self.schedules) > 1:
-            self.schedules += schedules(self.puzzle, self.plan.cells, curves=False)
+        """Search in the dynamic order, also without a spend curve, which is faster in some squares."""
+        if len(self.curves) > 1:
+            self.curves |= make_spend_curves(self.puzzle, self.plan.cells, curves=False)
         self.dynamic = DynamicSearch(
-            self.plan, self.work, self.used, self.outside, balance=self.bounds[0], backjumping=backjumping
+            self.plan, self.state, self.used, self.outside, balance=self.bounds[0], backjumping=backjumping
         )
 
-    # -- the question ----------------------------------------------------------------------------------------------
+    # -- the search ------------------------------------------------------------------------------------------------
 
     def run(
         self,
         target: int | None,
         prices: bool | None,
-        meter: Budget,
+        budget: Budget,
         on_progress: OnProgress | None,
         on_improve: OnImprove | None,
     ) -> RegionResult:
-        # mismatches that the target allows; -1 = it is out of reach, None = the best is asked for
-        self.enough = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
+        """Search until the best refill is proven, the target is reached or refuted, or the budget is spent."""
+        # mismatches that the target allows; -1 = it cannot be reached, None = no target
+        self.allowed = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
         interrupted = False
-        self.meter, self.on_progress, self.on_improve = meter, on_progress, on_improve
-        self.costs: dict[str, tuple[int, float]] = {}  # schedule -> (r, nodes that refuting r took)
-        least = self._least()
-        meter.start()
+        self.budget, self.on_progress, self.on_improve = budget, on_progress, on_improve
+        self.costs: dict[str, tuple[int, float]] = {}  # spend curves -> (r, nodes of the search for r mismatches)
+        root_bound = self._root_bound()
+        budget.start()
         try:
-            self.patience = {None: _FIRST_LOOK, True: 0, False: _NEVER}[prices]
-            self._refute(min(least, self.incumbent) - 1)
+            self.price_delay = {None: _PRICE_CHECK, True: 0, False: _NEVER}[prices]  # nodes
+            self._raise_bound(min(root_bound, self.incumbent))
             self._search()
         except KeyboardInterrupt:
             interrupted = True
         return self._result(interrupted)
 
-    def _least(self) -> int:
-        """Mismatches that every refill has at least, by the bound at the root. Loads the machine code too."""
+    def _root_bound(self) -> int:
+        """The bound by colour balance before the first placement. Compiles the kernels."""
         _compile(self)
-        return int(self.work.bound[0]) * self.bounds[0]
+        return int(self.state.bound[0]) * self.bounds[0]
 
     def _search(self) -> None:
-        """Tries for a better refill, each a little longer, between the levels of a proof by deepening."""
-        effort = _FIRST_TRY
-        while not self._settled and not self.meter.spent:
-            if self.meter.nodes >= self.patience:
+        """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
+        attempt_nodes = _FIRST_ATTEMPT
+        while not self._settled and not self.budget.spent:
+            if self.budget.nodes >= self.price_delay:
                 self._consider_prices()
                 continue
-            if self._aim > self.refuted + 1 and self._attempt(self._ranked(self._aim)[0], self._aim, effort) == FOUND:
+            goal = self._goal
+            if goal > self.lower_bound and self._attempt(self._ranked(goal)[0], goal, attempt_nodes) == FOUND:
                 continue
-            while not self._settled and not self.meter.spent:
-                before = self.meter.nodes
-                self._level(self.refuted + 1)
-                if self.meter.nodes - before > effort or self.meter.nodes >= self.patience:
-                    break  # the next level will be longer still: try for more again
-            effort *= 4
+            while not self._settled and not self.budget.spent:
+                before = self.budget.nodes
+                self._decide_level(self.lower_bound)
+                if self.budget.nodes - before > attempt_nodes or self.budget.nodes >= self.price_delay:
+                    break  # the next level will take longer, so search for a better refill again
+            attempt_nodes *= 4
 
     @property
-    def _aim(self) -> int:
-        """Mismatches that the next find may have."""
-        return self.incumbent - 1 if self.enough is None else min(self.incumbent - 1, self.enough)
+    def _goal(self) -> int:
+        """Mismatches that the next refill may have."""
+        return self.incumbent - 1 if self.allowed is None else min(self.incumbent - 1, self.allowed)
 
     @property
     def _settled(self) -> bool:
-        """Whether nothing is left to find: none is better, or the target is reached or refuted."""
-        return self._aim <= self.refuted or (self.enough is not None and self.incumbent <= self.enough)
+        """Whether the search is over: no refill is better, or the target is reached or refuted."""
+        return self._goal < self.lower_bound or (self.allowed is not None and self.incumbent <= self.allowed)
 
-    def _level(self, r: int) -> None:
-        """Decide whether some refill has at most ``r`` mismatches; while levels are cheap, find the best schedule."""
+    def _decide_level(self, r: int) -> None:
+        """Decide whether some refill has at most ``r`` mismatches; if that was cheap, find the fastest spend curves."""
         ranked = self._ranked(r)
-        if self._attempt(ranked[0], r, None) != NONE or self.priced is not None:
+        if self._attempt(ranked[0], r, None) != EXHAUSTED or self.priced is not None:
             return
-        cost = int(self.costs[ranked[0].name][1])
-        for schedule in ranked[1 : len(ranked) if cost < _TRY_ALL else 3 if cost < _TRY_SOME else 1]:
-            if self._settled or self.meter.spent or self.meter.nodes >= self.patience:
+        cost = int(self.costs[ranked[0]][1])
+        for name in ranked[1 : len(ranked) if cost < _TRY_ALL else 3 if cost < _TRY_SOME else 1]:
+            if self._settled or self.budget.spent or self.budget.nodes >= self.price_delay:
                 break
-            if self._attempt(schedule, r, cost) == NONE:
-                cost = int(self.costs[schedule.name][1])
+            if self._attempt(name, r, cost) == EXHAUSTED:
+                cost = int(self.costs[name][1])
 
-    def _ranked(self, r: int) -> list[SpendCurves]:
-        """Cheapest first, by what an earlier level cost; untried ones keep their place behind."""
+    def _ranked(self, r: int) -> list[str]:
+        """The names of the spend curves by their estimated cost at level ``r``; those not tried yet come last."""
 
-        def cost(schedule: SpendCurves) -> float:
-            level, nodes = self.costs.get(schedule.name, (r, math.inf))
+        def log_cost(name: str) -> float:
+            level, nodes = self.costs.get(name, (r, math.inf))
             return (math.log(nodes) if nodes else -math.inf) + _GROWTH * (r - level)
 
-        return sorted(self.schedules, key=cost)
+        return sorted(self.curves, key=log_cost)
 
-    def _attempt(self, schedule: SpendCurves, r: int, limit: int | None) -> int:
-        """Sweep for at most ``r`` mismatches within ``limit`` nodes: FOUND, NONE or OPEN."""
+    def _attempt(self, name: str, r: int, limit: int | None) -> int:
+        """Search for at most ``r`` mismatches within ``limit`` nodes; returns FOUND, EXHAUSTED or PAUSED."""
         if self.priced is not None:
-            return self._priced_attempt(self.priced, r, limit)
-        began = self.meter.nodes
-        limit = min(self.patience - began, _NEVER if limit is None else limit)
-        begin_sweep(self.work)
+            return self._attempt_with_prices(self.priced, r, limit)
+        started = self.budget.nodes
+        limit = min(self.price_delay - started, _NEVER if limit is None else limit)
+        reset_sweep(self.state)
         while True:
-            status, made = self.sweep(schedule, r, self.meter.step(limit - (self.meter.nodes - began)))
-            self.meter.count(made)
-            spent = self.meter.nodes - began
+            status, nodes = self.sweep(self.curves[name], r, self.budget.step(limit - (self.budget.nodes - started)))
+            self.budget.use(nodes)
+            used = self.budget.nodes - started
             if status == FOUND:
-                self._take(self.plan, self.work)
+                self._accept(self.plan, self.state)
                 return FOUND
-            if status == NONE:
-                self.costs[schedule.name] = r, spent
-                self._refute(r)
-                return NONE
-            if self.meter.spent or spent >= limit:
-                self.costs[schedule.name] = r, 3.0 * spent
-                return OPEN
-            self._tell()
+            if status == EXHAUSTED:
+                self.costs[name] = r, used
+                self._raise_bound(r + 1)
+                return EXHAUSTED
+            if self.budget.spent or used >= limit:
+                self.costs[name] = r, 3.0 * used
+                return PAUSED
+            self._report_progress()
 
-    def sweep(self, schedule: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
-        """Go on with the sweep: (status, nodes made)."""
+    def sweep(self, curves: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
+        """Continue the sweep in the order of this search; returns (status, nodes searched)."""
         if self.dynamic is not None:
-            return self.dynamic.sweep(schedule, r, node_budget)
-        return sweep(
-            self.plan, self.work, self.used, self.outside, schedule.order, schedule.shifts, schedule.curve,
-            schedule.total, r, *self.bounds, node_budget,
-        )  # fmt: skip
+            return self.dynamic.sweep(curves, r, node_budget)
+        status, nodes = sweep(self.plan, self.state, self.used, self.outside, curves, r, *self.bounds, node_budget)
+        return status, nodes
 
     # -- prices ----------------------------------------------------------------------------------------------------
 
     def _consider_prices(self) -> None:
-        """Set prices now, or find out when it will be worth its time."""
-        orders = both_ways(self.puzzle, self.plan.cells)
+        """Set prices now, or decide after how many nodes that is worth its time."""
+        orders = orders_from_both_ends(self.puzzle, self.plan.cells)
         priced = LagrangianSearch(self.plan, self.used, self.outside, orders, self.spare)
-        cost = priced.steps // _STEPS_OF_A_NODE
+        cost = priced.steps // _TABLE_STEPS
         if priced.steps == 0:
-            self.patience = _NEVER
+            self.price_delay = _NEVER
             return
-        if 0 < self.patience < _PATIENCE * cost:
-            affordable = self.meter.limit is None or cost <= self.meter.limit
-            self.patience = math.ceil(_PATIENCE * cost) if affordable else _NEVER
+        if 0 < self.price_delay < _PRICE_DELAY * cost:
+            affordable = self.budget.limit is None or cost <= self.budget.limit
+            self.price_delay = math.ceil(_PRICE_DELAY * cost) if affordable else _NEVER
             return
-        priced.set_prices(self._aim, lambda: self.meter.spent)
-        self.priced, self.patience, self.meter.pace = priced, _NEVER, StepSizer()
-        self._refute(min(priced.bound, self.incumbent) - 1)
+        priced.set_prices(self._goal, lambda: self.budget.spent)
+        self.priced, self.price_delay, self.budget.sizer = priced, _NEVER, StepSizer()
+        self._raise_bound(min(priced.bound, self.incumbent))
 
-    def _priced_attempt(self, priced: LagrangianSearch, r: int, limit: int | None) -> int:
-        """The same with prices: a search from each end."""
-        began = self.meter.nodes
-        most = _NEVER if limit is None else limit
+    def _attempt_with_prices(self, priced: LagrangianSearch, r: int, limit: int | None) -> int:
+        """As `_attempt`, with prices: a search from each end."""
+        started = self.budget.nodes
+        limit = _NEVER if limit is None else limit
         for end in range(len(priced.ends)):
-            plan, work = priced.begin(end, r, *self.bounds)
-            while not work.state[FINISHED]:
-                before = int(work.state[NODES])
-                search_region(plan, work, before + self.meter.step(most - (self.meter.nodes - began)))
-                self.meter.count(int(work.state[NODES]) - before)
-                if work.state[BEST] >= 0:
-                    self._take(plan, work)
+            plan, state = priced.start(end, r, *self.bounds)
+            while not state.scalars[FINISHED]:
+                before = int(state.scalars[NODES])
+                search_region(plan, state, before + self.budget.step(limit - (self.budget.nodes - started)))
+                self.budget.use(int(state.scalars[NODES]) - before)
+                if state.scalars[BEST] >= 0:
+                    self._accept(plan, state)
                     return FOUND
-                if not work.state[FINISHED] and (self.meter.spent or self.meter.nodes - began >= most):
-                    return OPEN
-                self._tell()
-        self._refute(r)
-        return NONE
+                if not state.scalars[FINISHED] and (self.budget.spent or self.budget.nodes - started >= limit):
+                    return PAUSED
+                self._report_progress()
+        self._raise_bound(r + 1)
+        return EXHAUSTED
 
-    # -- what is known ---------------------------------------------------------------------------------------------
+    # -- bounds and incumbent --------------------------------------------------------------------------------------
 
-    def _refute(self, r: int) -> None:
-        if r > self.refuted:
-            self.refuted = r
-        self._tell()
+    def _raise_bound(self, mismatches: int) -> None:
+        self.lower_bound = max(self.lower_bound, mismatches)
+        self._report_progress()
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.on_progress is not None:
             total = self.base + self.joints
-            bound = total - min(self.refuted + 1, self.incumbent)
-            self.on_progress(total - self.incumbent, bound, self.meter.nodes, self.meter.elapsed)
+            bound = total - min(self.lower_bound, self.incumbent)
+            self.on_progress(total - self.incumbent, bound, self.budget.nodes, self.budget.elapsed)
 
-    def _take(self, plan: RegionPlan, work: RegionWork) -> None:
-        """Make the refill that was found the incumbent."""
+    def _accept(self, plan: RegionPlan, state: RegionState) -> None:
+        """Verify the refill that was found and make it the incumbent if it is better."""
         placements = self.outside.copy()
-        placements[plan.cells[plan.order]] = work.found
+        placements[plan.cells[plan.order]] = state.refill
         board = Board(placements, self.puzzle.width, self.puzzle.height)
-        mismatches = int(work.state[BEST])
-        judged = verify(self.puzzle, board)
-        if judged.score != self.base + self.joints - mismatches or judged.violations:
-            raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {judged}")
+        mismatches = int(state.scalars[BEST])
+        verification = verify(self.puzzle, board)
+        if verification.score != self.base + self.joints - mismatches or verification.violations:
+            raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {verification}")
         if mismatches < self.incumbent:
             self.best, self.incumbent = board, mismatches
             if self.on_improve is not None:
                 self.on_improve(board)
-            self._tell()
+            self._report_progress()
 
     def _result(self, interrupted: bool) -> RegionResult:
-        total, before, enough = self.base + self.joints, self.judged.score, self.enough
-        if self.refuted >= self.joints and self.incumbent > self.joints:
-            raise AssertionError("every refill was refuted")
-        bound = total - min(self.refuted + 1, self.incumbent)
-        found = self.incumbent <= self.joints
-        proven = found and self.refuted + 1 >= self.incumbent
-        reached = found and enough is not None and self.incumbent <= enough
-        improved = found and (total - self.incumbent > before or bool(self.judged.violations))
-        taken = improved or (found and self.best.placed > self.given.placed)
+        total, score_before, allowed = self.base + self.joints, self.given_verification.score, self.allowed
+        if self.lower_bound > self.joints and self.incumbent > self.joints:
+            raise AssertionError("the search found no refill, although there is one")
+        bound = total - min(self.lower_bound, self.incumbent)
+        has_refill = self.incumbent <= self.joints
+        proven = has_refill and self.lower_bound >= self.incumbent
+        reached = has_refill and allowed is not None and self.incumbent <= allowed
+        improved = has_refill and (total - self.incumbent > score_before or bool(self.given_verification.violations))
+        replaced = improved or (has_refill and self.best.placed > self.given.placed)
         status = (
             (RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL) if proven
             else RegionStatus.INTERRUPTED if interrupted
             else RegionStatus.TARGET_REACHED if reached
             else RegionStatus.IMPROVED if improved
-            else RegionStatus.TARGET_REFUTED if enough is not None and self.refuted >= enough
+            else RegionStatus.TARGET_REFUTED if allowed is not None and self.lower_bound > allowed
             else RegionStatus.BUDGET_SPENT
         )  # fmt: skip
-        score = total - self.incumbent if taken else before
+        score = total - self.incumbent if replaced else score_before
         return RegionResult(
-            status,
-            self.best if taken else self.given,
-            score,
-            before,
-            max(bound, score),
-            self.meter.nodes,
-            self.meter.elapsed,
-            tuple(self.cells),
-            legal=found or not self.judged.violations,
+            status=status,
+            board=self.best if replaced else self.given,
+            score=score,
+            score_before=score_before,
+            bound=max(bound, score),
+            nodes=self.budget.nodes,
+            seconds=self.budget.elapsed,
+            cells=tuple(self.cells),
+            legal=has_refill or not self.given_verification.violations,
         )
 
 
 def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
-    """The result for a region in which nothing can change."""
+    """The result for a region that has only clue cells."""
     before = verify(puzzle, board)
     after = with_clues(puzzle, board, cells)
-    judged = verify(puzzle, after)
-    checked(puzzle, after)
-    improved = judged.score > before.score or bool(before.violations)
+    score = verify_rest(puzzle, after).score
+    improved = score > before.score or bool(before.violations)
     status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
-    return RegionResult(status, after, judged.score, before.score, judged.score, 0, 0.0, tuple(cells))
+    return RegionResult(
+        status=status,
+        board=after,
+        score=score,
+        score_before=before.score,
+        bound=score,
+        nodes=0,
+        seconds=0.0,
+        cells=tuple(cells),
+    )
 
 
-def _compile(search: _Resolve) -> None:
-    """Load the machine code before the clock starts."""
-    begin_sweep(search.work)
-    search.sweep(search.schedules[0], -1, 0)
+def _compile(search: RegionSearch) -> None:
+    """Compile or load the kernels of a search before its clock starts."""
+    reset_sweep(search.state)
+    search.sweep(next(iter(search.curves.values())), -1, 0)
 
 
 def _inner_joints(plan: RegionPlan) -> int:
-    """Joints with both cells in the region: seen from both sides."""
+    """Number of joints between two cells of the region."""
     return int((plan.around >= 0).sum()) // 2

@@ -1,4 +1,4 @@
-"""What a region re-solve answers."""
+"""The result of a region re-solve."""
 
 from __future__ import annotations
 
@@ -12,23 +12,39 @@ from instances.board import Board
 class RegionStatus(StrEnum):
     """How a re-solve ended. The first three are proofs."""
 
-    OPTIMAL = "optimal"  # the board was the best possible already
-    IMPROVED_OPTIMAL = "improved and optimal"  # improved: a better score, or a rule kept that the board broke
+    OPTIMAL = "optimal"  # no refill is better than the given board
+    IMPROVED_OPTIMAL = "improved and optimal"  # a refill has a better score, or is the first legal one; none is better
     TARGET_REFUTED = "target refuted"  # no refill reaches the target
-    TARGET_REACHED = "target reached"  # by a refill or by the board as it was; not proven to be the best
-    IMPROVED = "improved"  # not proven to be the best
+    TARGET_REACHED = "target reached"  # by a refill or by the given board; not proven optimal
+    IMPROVED = "improved"  # a refill is better; not proven optimal
     BUDGET_SPENT = "budget spent"
-    INTERRUPTED = "interrupted"  # Ctrl-C; the board may have improved
+    INTERRUPTED = "interrupted"  # by Ctrl-C; the board may have improved
 
 
 @dataclass(frozen=True)
 class RegionResult:
-    """``score``, ``score_before``: matched inner edges of the whole board. ``bound``: the most that any refill
-    of the region can give, as far as proven. ``board``: a refill, verified, or the board as it was given. ``legal``:
-    whether it breaks no rule.
+    """The result of `exact.region.resolve.resolve`.
 
-    A refill never has fewer matches than the board as it was given, unless that breaks a rule, or leaves the cell of a
-    clue empty and has its piece on another one.
+    The score is never lower than that of the given board, unless the given board breaks a rule, or has the piece of a
+    clue on another cell while the clue's cell is empty.
+
+    Parameters
+    ----------
+    status : RegionStatus
+    board : Board
+        The best refill found, verified, or the given board if none is better.
+    score, score_before : int
+        Matched inner edges of the whole board, now and as given.
+    bound : int
+        No refill of the region has a higher score.
+    nodes : int
+        Pieces placed by the search.
+    seconds : float
+        Elapsed time, without compilation.
+    cells : tuple of int
+        The freed cells, donors included.
+    legal : bool
+        Whether `board` breaks no rule.
     """
 
     status: RegionStatus
@@ -43,14 +59,17 @@ class RegionResult:
 
     @property
     def proven(self) -> bool:
-        """Whether ``board`` is legal and no refill of the region is better."""
+        """Whether `board` is legal and no refill of the region is better."""
         return self.legal and self.score == self.bound
 
     @property
     def improved(self) -> bool:
-        """Whether it has more matches than the board as it was given; that may have broken a rule."""
+        """Whether the score is higher than that of the given board, which may have broken a rule."""
         return self.score > self.score_before
 
 
-OnProgress = Callable[[int, int, int, float], None]  # score, bound, nodes, seconds
+OnProgress = Callable[[int, int, int, float], None]
+"""Receives score, bound, nodes and seconds."""
+
 OnImprove = Callable[[Board], None]
+"""Receives a better board, verified."""

@@ -1,96 +1,98 @@
-"""Orders and spend curves that split "at most r mismatches" into cheap searches, without losing a refill.
+"""Spend curves: split "at most r mismatches" into cheaper searches that together miss no refill.
 
-Let the region's blocks (its columns, say) stand in a cycle and give each a share w of r. Charge every mismatch of a
-refill to one block. If the refill has at most r mismatches in all, then *some* block can be the start from which, going
-round, no prefix has more mismatches than its shares allow (the cycle lemma of Dvoretzky and Motzkin, 1947; the gas
-station puzzle). So the region is searched once per start with the spend curve "after these blocks, at most that many
-mismatches", and the searches together miss nothing. Each of them may spend only where it has gone far, where little is
-left to choose; that is worth orders of magnitude (docs/windows.md).
+The blocks of a region (its columns, say) form a cycle, and each block gets a share of r. Every mismatch of a refill is
+charged to one block. If a refill has at most r mismatches, then from *some* block on, going round the cycle, no prefix
+of blocks has more mismatches than its shares allow (the cycle lemma). So the region is searched once from each block,
+with the spend curve "after these blocks, at most the sum of their shares". Each search allows mismatches only when much
+of the region is filled and few candidates are left; docs/windows.md has measurements.
 
-A block with no share is never the first such start: dropping it keeps the sums of the others within theirs.
+A block without a share need not be a start: without it, the prefix sums of the other blocks stay within their shares.
+
+References
+----------
+A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14, 1947.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from exact.region.state import Ints
 from instances.puzzle import Puzzle
 
-Ints = npt.NDArray[np.int64]
-
-# blocks without a share at the beginning and at the end of the cycle; the first is tried first
-_BARE_ENDS = ((1, 1), (2, 1), (0, 0))
+# blocks without a share at the beginning and at the end of the cycle; the first pair is tried first
+_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))
 
 
-@dataclass(frozen=True)
-class SpendCurves:
-    """``order`` (n,): numbers of the region's cells; the search from start i begins at position ``shifts[i]`` of that
-    cycle and may have spent ``r * curve[i, depth] // total`` mismatches once ``depth`` is filled."""
+class SpendCurves(NamedTuple):
+    """An order of n cells and the spend curve of each of its s starts.
 
-    name: str
-    order: Ints
-    shifts: Ints
-    curve: Ints
-    total: int
+    The search from start i may have spent ``r * curve[i, depth] // total`` mismatches once ``depth`` is filled.
+    """
+
+    order: Ints  # int64 (n,): numbers of the cells, a cyclic order
+    starts: Ints  # int64 (s,): positions in `order` at which the searches begin
+    curve: Ints  # int64 (s, n): sum of shares after each depth
+    total: int  # sum of all shares
 
 
-def schedules(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> list[SpendCurves]:
-    """The schedules worth trying for a region (its free cells on the board), the most promising first.
+def make_spend_curves(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> dict[str, SpendCurves]:
+    """The spend curves worth trying for a region, by name, the most promising first.
 
-    Without ``curves``: only a single search along the region, mismatches allowed anywhere.
+    ``cells``: its free cells on the board. Without ``curves`` there is only one search along the region, with
+    mismatches allowed anywhere.
     """
     rows, columns = np.divmod(cells, puzzle.width)
-    tall, wide = len(np.unique(rows)), len(np.unique(columns))
+    height, width = len(np.unique(rows)), len(np.unique(columns))
     axes = [("columns", columns, rows), ("rows", rows, columns)]
-    if tall > wide:
+    if height > width:
         axes.reverse()
-    if max(tall, wide) >= 2 * min(tall, wide):
+    if max(height, width) >= 2 * min(height, width):
         axes = axes[:1]
     if not curves or len(cells) < 2:
-        name, along, across = axes[0]
-        return [plain(np.lexsort((across, along)).astype(np.int64))]
-    found = []
-    for head, tail in _BARE_ENDS:
+        _, along, across = axes[0]
+        return {"plain": _without_limits(np.lexsort((across, along)).astype(np.int64))}
+    named = {}
+    for head, tail in _BLOCKS_WITHOUT_SHARE:
         for name, along, across in axes:
             if head + tail > 0 and len(np.unique(along)) < head + tail + 3:
                 continue
             for sign in (-1, 1):
                 order = np.lexsort((across, sign * along)).astype(np.int64)
                 title = f"{'back ' * (sign < 0)}by {name} {head}-{tail}"
-                found.append(_spread(title, order, along[order], head, tail))
-    return found
+                named[title] = _equal_shares(order, along[order], head, tail)
+    return named
 
 
-def both_ways(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
+def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
     """The two orders along the longer side of a region, from one end and from the other."""
     rows, columns = np.divmod(cells, puzzle.width)
     along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
     return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
 
 
-def plain(order: Ints) -> SpendCurves:
+def _without_limits(order: Ints) -> SpendCurves:
     """One search, mismatches allowed anywhere."""
     n = len(order)
-    return SpendCurves("plain", order, np.zeros(1, dtype=np.int64), np.ones((1, n), dtype=np.int64), 1)
+    return SpendCurves(order=order, starts=np.zeros(1, dtype=np.int64), curve=np.ones((1, n), dtype=np.int64), total=1)
 
 
-def _spread(name: str, order: Ints, line: Ints, head: int, tail: int) -> SpendCurves:
-    """Equal shares for all cells but those of the first ``head`` and the last ``tail`` lines.
+def _equal_shares(order: Ints, block_of: Ints, head: int, tail: int) -> SpendCurves:
+    """Equal shares for all cells except those of the first ``head`` and the last ``tail`` blocks.
 
-    ``line``: by position in ``order``, equal values = one line, a block.
+    ``block_of``: by position in ``order``; consecutive equal values are a block.
     """
     n = len(order)
-    ends = np.flatnonzero(np.concatenate(([True], line[1:] != line[:-1], [True])))
+    ends = np.flatnonzero(np.concatenate(([True], block_of[1:] != block_of[:-1], [True])))
     share = np.ones(n, dtype=np.int64)
     share[: ends[head]] = 0
     share[ends[len(ends) - 1 - tail] :] = 0
-    shifts = ends[:-1][share[ends[:-1]] > 0].astype(np.int64)
-    last = np.repeat(ends[1:], np.diff(ends)) - 1  # of each position's block
-    so_far = np.cumsum(np.concatenate((share, share)))
-    position = shifts[:, None] + np.arange(n)
-    end = last[position % n] + n * (position >= n)
-    curve = so_far[end] - so_far[shifts][:, None] + share[shifts][:, None]
-    return SpendCurves(name, order, shifts, curve, int(share.sum()))
+    starts = ends[:-1][share[ends[:-1]] > 0].astype(np.int64)
+    last_of_block = np.repeat(ends[1:], np.diff(ends)) - 1  # by position
+    sums = np.cumsum(np.concatenate((share, share)))
+    position = starts[:, None] + np.arange(n)
+    end = last_of_block[position % n] + n * (position >= n)
+    curve = sums[end] - sums[starts][:, None] + share[starts][:, None]
+    return SpendCurves(order=order, starts=starts, curve=curve, total=int(share.sum()))

@@ -1,8 +1,12 @@
-"""The flat arrays of a region search: what it knows before it starts, and its room to work in.
+"""The flat arrays of a region search: `RegionPlan` (fixed for an order) and `RegionState` (changed by the search).
 
-A *joint* is an inner edge of the board, numbered ``2*cell`` (right of the cell) and ``2*cell + 1`` (below it). When a
-cell is filled, each of its joints is *known* (the colour asked for comes from outside or from an earlier cell), *open*
-(a later cell will have to answer) or *wild* (beyond it a cell that stays empty: counts nothing).
+A *joint* is an inner edge of the board, numbered ``2*cell`` (right of the cell) or ``2*cell + 1`` (below the cell).
+When a cell is filled, each of its joints is *known* (its colour is given by a filled cell), *open* (the cell beyond it
+is filled later) or *vacant* (the cell beyond it stays empty, so the joint never counts as a mismatch).
+
+A *pattern* is the set of rim-coloured sides of an oriented piece or of a cell; a *kind* is a pattern up to rotation
+(inner, edge, corner). The oriented pieces of a pattern are numbered by *bits*, 64 to a word; the rotations of a piece
+have consecutive bits of one word.
 """
 
 from __future__ import annotations
@@ -12,128 +16,100 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-AHEAD = 8  # cells looked at before their turn
-TRACKED = 8  # joints that the bound of `exact.region.cost_to_go` follows at a depth, at most
-PARTS = 4  # classes of colours that are told apart by the bound
+MAX_AHEAD = 8  # cells that the look-ahead tests at a depth
+MAX_OPEN_JOINTS = 8  # open joints that a cost-to-go table can have
+COLOUR_CLASSES = 4  # classes of colours that the colour balance distinguishes
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
-RIM, OUTSIDE, WILD = -1, -2, -3
+RIM, OUTSIDE, VACANT = -1, -2, -3  # neighbours without a number: none; a filled cell; a cell that stays empty
 
 
-class Rest(NamedTuple):
-    """Tables for a region of n free cells in one order, with so many colourings per depth at most.
+class CostTables(NamedTuple):
+    """The cost-to-go tables of a region of n cells (`exact.region.cost_to_go`), in units of a mismatch / UNIT.
 
-    ``need`` int16: the tables, that of depth d from ``at[d]`` on. ``joint``, ``stride`` (n+1, TRACKED): the joints
-    open at a depth, ``tracked`` (n+1,) of them. ``carry``, ``carry_stride`` (n, TRACKED): those of the next depth
-    that are open before this one's cell is filled, ``carried`` (n,) of them; ``carry_here``: their stride here;
-    ``carry_turn``: their stride in ``least``. ``least`` int16, from ``first[d]`` on: the least that the cells
-    from depth d on cost, and the price of the cell before them, by what is open before that one is filled.
-    ``opens`` int32, by depth and bit: what the piece adds to the place in the next table; ``price``, by pattern and
-    bit. Written by a search: ``paid`` (n+1,) units before a depth; ``keep`` (n+1,) place in the next table without the
-    piece; ``top`` (n+1,) mismatches that the cell may have.
-    ``digit`` (colours1,): number of a colour among those that free pieces show in its part; ``radix``, by joint.
-    ``line``, ``lows`` int16, ``turn``, ``piece`` (4, bits): room to work in.
+    The table of a depth is indexed by the colours of the joints open there; that index is a sum of digit * stride.
     """
 
-    need: npt.NDArray[np.int16]
-    at: Ints
-    tracked: Ints
-    joint: Ints
-    stride: Ints
-    carried: Ints
-    carry: Ints
-    carry_stride: Ints
-    carry_here: Ints
-    carry_turn: Ints
-    keep: Ints
-    least: npt.NDArray[np.int16]
-    first: Ints
-    top: Ints
-    opens: npt.NDArray[np.int32]
-    price: Ints
-    paid: Ints
-    digit: Ints
-    radix: Ints
-    line: npt.NDArray[np.int16]
-    lows: npt.NDArray[np.int16]
-    turn: Ints
-    piece: Ints
+    cost: npt.NDArray[np.int16]  # int16 (MAX_ENTRIES,): least cost of the cells from a depth on, all tables
+    cost_start: Ints  # int64 (n+1,): where the table of a depth begins in `cost`
+    open_count: Ints  # int64 (n+1,): open joints at a depth
+    open_joint: Ints  # int64 (n+1, MAX_OPEN_JOINTS): these joints
+    open_stride: Ints  # int64 (n+1, MAX_OPEN_JOINTS): their strides in the table of this depth
+    carried_count: Ints  # int64 (n,): joints open at the next depth that are open before this cell is filled
+    carried_joint: Ints  # int64 (n, MAX_OPEN_JOINTS): these joints
+    next_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in the table of the next depth
+    carried_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in the table of this depth
+    rank_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in `min_cost`
+    next_base: Ints  # int64 (n,): index in `cost` given by the carried joints; `next_offset` is added
+    min_cost: npt.NDArray[np.int16]  # int16 (MAX_ENTRIES,): least cost after a depth plus the price of its own piece
+    min_start: Ints  # int64 (n+1,): `min_start[d + 1]` is where the entries of depth d begin in `min_cost`
+    max_level: Ints  # int64 (n+1,): mismatches that the cell of a depth may have
+    next_offset: npt.NDArray[np.int32]  # int32 (n * bits,): index change in the next table by depth and bit
+    price: Ints  # int64 (patterns * bits,): price of the piece, in units
+    paid: Ints  # int64 (n+1,): units spent before a depth, mismatches and prices
+    digit: Ints  # int64 (colours + 1,): number of a colour within its class
+    radix: Ints  # int64 (joints,): colours that a joint can have
+    row: npt.NDArray[np.int16]  # int16 (limit,): workspace
+    row_min: npt.NDArray[np.int16]  # int16 (limit,): workspace
+    odometer: Ints  # int64 (MAX_OPEN_JOINTS,): workspace
+    candidate: Ints  # int64 (4, bits): workspace
 
 
 class RegionPlan(NamedTuple):
-    """A region and the order in which its n free cells are filled; p patterns of grey sides, k kinds of pieces.
+    """A region of n free cells and the order in which they are filled. p patterns, k kinds.
 
-    By number of the cell: ``cells`` int64 (n,) on the board; ``pattern_at`` (n,); ``around`` (n, 4) number of the
-    neighbour, or RIM, OUTSIDE, WILD; ``joint_at`` (n, 4).
-    By depth, written by `set_order`: ``order`` (n,) number of the cell; ``pattern``; ``known``, ``open`` (n,) how many
-    joints; ``side``, ``joint`` (n, 4) the known ones first, then the others; ``demand`` (n, 4) half-edges that leave
-    the balance, 2 for an open joint, 1 for a wild one; ``wild`` (n+1,) wild joints still to come; ``ahead``,
-    ``ahead_known`` (n, AHEAD) the next depths whose cells have two known joints or more before their turn, -1 = none,
-    and how many.
-    ``kind_of`` (p,): kind of a pattern, that is the pattern up to rotation; ``turns`` (k,): oriented pieces that a
-    piece of this kind has per pattern; ``need`` (k,) cells of this kind.
-    ``outside`` (o, 3): joint, cell beyond it, that cell's side; ``of_clue`` uint8 (pieces,): bound to a clue.
-    ``quads`` (4*pieces, 4); ``pattern_of`` (4*pieces,) and ``kind_of_piece`` (pieces,), -1 = fits no cell here;
-    ``first`` uint8 (4*pieces,): 0 for a rotation that looks like an earlier one; ``twin`` (pieces,): number of a set of
-    equal pieces, -1 = alone. ``part`` (colours1,): colours of different parts never meet on a joint of this region.
+    Arrays by depth are written by `exact.region.order.set_order`; the others by `exact.region.plan.plan_region`.
     """
 
-    cells: Ints
-    pattern_at: Ints
-    around: Ints
-    joint_at: Ints
-    order: Ints
-    pattern: Ints
-    known: Ints
-    open: Ints
-    side: Ints
-    joint: Ints
-    demand: Ints
-    wild: Ints
-    ahead: Ints
-    ahead_known: Ints
-    kind_of: Ints
-    turns: Ints
-    need: Ints
-    outside: Ints
-    of_clue: npt.NDArray[np.uint8]
-    quads: Ints
-    pattern_of: Ints
-    kind_of_piece: Ints
-    first: npt.NDArray[np.uint8]
-    twin: Ints
-    part: Ints
+    cells: Ints  # int64 (n,): cell of the board, by number in the region
+    pattern_at: Ints  # int64 (n,): pattern, by number
+    around: Ints  # int64 (n, 4): number of the neighbour on each side, or RIM, OUTSIDE, VACANT
+    joint_at: Ints  # int64 (n, 4): joint on each side
+    order: Ints  # int64 (n,): number of the cell, by depth
+    pattern: Ints  # int64 (n,): its pattern, by depth
+    known: Ints  # int64 (n,): its known joints, by depth
+    open: Ints  # int64 (n,): its open and vacant joints, by depth
+    side: Ints  # int64 (n, 4): sides, the known ones first, by depth
+    joint: Ints  # int64 (n, 4): joints on these sides, by depth
+    demand: Ints  # int64 (n, 4): half-edges that leave the colour balance: 2 for an open joint, 1 for a vacant one
+    vacant: Ints  # int64 (n+1,): vacant joints of the cells from a depth on
+    ahead: Ints  # int64 (n, MAX_AHEAD): next depths whose cells have two or more known joints, -1 = none
+    ahead_known: Ints  # int64 (n, MAX_AHEAD): how many of their joints are known
+    kind_of: Ints  # int64 (p,): kind of a pattern
+    rotations: Ints  # int64 (k,): rotations of a piece of this kind that have one pattern
+    cells_of_kind: Ints  # int64 (k,): cells of this kind
+    outside: Ints  # int64 (o, 3): joint, filled cell beyond it, that cell's side
+    is_clue: npt.NDArray[np.uint8]  # uint8 (pieces,): 1 if the piece belongs to a clue
+    quads: Ints  # int64 (4 * pieces, 4): colours of the oriented pieces
+    pattern_of: Ints  # int64 (4 * pieces,): pattern, -1 = fits no cell of the region
+    kind_of_piece: Ints  # int64 (pieces,): kind, -1 = fits no cell of the region
+    distinct: npt.NDArray[np.uint8]  # uint8 (4 * pieces,): 0 if an earlier rotation has the same colours
+    identical: Ints  # int64 (pieces,): number of a set of identical pieces, -1 = unique
+    colour_class: Ints  # int64 (colours + 1,): colours of different classes cannot meet on a joint of the region
 
 
-class RegionWork(NamedTuple):
-    """Room for one search; no state between two regions but ``cap``, which belongs to the caller.
+class RegionState(NamedTuple):
+    """The state of a search. It carries nothing from one region to the next except `cap`, which the caller owns."""
 
-    ``cap`` int64 (n+1,): mismatches that may have been spent once a depth is filled; no limit when made. ``found``
-    int32 (n,): the best refill, oriented pieces by depth. ``state``: scalars of the (paused) search, see
-    `exact.region.kernel`.
-    ``mask``: oriented pieces, one bit each, by pattern, side, colour and word; ``valid`` by pattern and word; ``free``
-    by kind and word. ``rest``: tables of what the rest costs, empty unless a search is priced.
-    """
-
-    mask: Words
-    valid: Words
-    free: Words
-    oriented: Ints
-    shows: Ints
-    next_twin: Ints
-    last_twin: Ints
-    pieces: Ints
-    joint_colour: Ints
-    balance: Ints
-    lacking: Ints
-    odd: Ints
-    spent: Ints
-    bound: Ints
-    level: Ints
-    word: Ints
-    bits: Words
-    chosen: Ints
-    cap: Ints
-    state: Ints
-    found: npt.NDArray[np.int32]
-    rest: Rest
+    mask: Words  # uint64: oriented pieces by pattern, side, colour, word
+    valid: Words  # uint64: distinct oriented pieces by pattern, word
+    free: Words  # uint64: pieces not placed by kind, word
+    oriented: Ints  # int64: oriented piece by pattern, bit
+    shows: Ints  # int64: colour by pattern, bit, side
+    next_identical: Ints  # int64: bit of the identical piece that becomes free after this one by kind, bit; -1 = none
+    last_identical: Ints  # int64 (pieces,): workspace of `load_region`
+    piece_count: Ints  # int64 (kinds,): loaded pieces
+    joint_colour: Ints  # int64 (joints,): colour of a known joint
+    balance: Ints  # int64 (colours + 1,): half-edges on free pieces minus half-edges that joints require
+    deficit: Ints  # int64 (COLOUR_CLASSES,): sum of the negative balances, as a positive number
+    odd_balances: Ints  # int64 (COLOUR_CLASSES,): number of positive odd balances
+    spent: Ints  # int64 (n+1,): mismatches before a depth
+    bound: Ints  # int64 (n+1,): lower bound on mismatches from a depth on, by colour balance
+    level: Ints  # int64 (n+1,): mismatches of the candidates tried at a depth
+    word: Ints  # int64 (n+1,): word of the candidates tried at a depth
+    bits: Words  # uint64 (n+1,): candidates of this word not tried yet
+    chosen: Ints  # int64 (n+1,): bit of the piece placed at a depth
+    cap: Ints  # int64 (n+1,): mismatches allowed once a depth is filled
+    scalars: Ints  # int64 (16,): see the indices in `exact.region.kernel`
+    refill: npt.NDArray[np.int32]  # int32 (n,): the refill found, oriented pieces by depth
+    tables: CostTables  # empty unless the search uses prices

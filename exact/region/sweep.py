@@ -1,4 +1,4 @@
-"""All starts of a schedule, one search after the other, in steps."""
+"""A sweep: the searches from all starts of `SpendCurves`, one after the other, in steps."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy.typing as npt
 from exact.region.kernel import (
     BALANCE,
     BEST,
+    EXHAUSTED,
     FINISHED,
     FOUND,
-    LOOK,
+    LOOKAHEAD,
     NODES,
-    NONE,
-    OPEN,
+    PAUSED,
     RUNNING,
     START,
     load_region,
@@ -21,59 +21,57 @@ from exact.region.kernel import (
     start_search,
 )
 from exact.region.order import set_order
-from exact.region.state import RegionPlan, RegionWork
+from exact.region.spend_curves import SpendCurves
+from exact.region.state import RegionPlan, RegionState
 from lns_support.jit import flat_kernel
 
 
 @flat_kernel
-def begin_sweep(work: RegionWork) -> None:
-    """The next `sweep` begins with the first start."""
-    work.state[START] = 0
-    work.state[RUNNING] = 0
+def reset_sweep(state: RegionState) -> None:
+    """Let the next `sweep` begin with the first start."""
+    state.scalars[START] = 0
+    state.scalars[RUNNING] = 0
 
 
 @flat_kernel
 def sweep(
     plan: RegionPlan,
-    work: RegionWork,
+    state: RegionState,
     used: npt.NDArray[np.uint8],
     board: npt.NDArray[np.int32],
-    order: npt.NDArray[np.int64],
-    shifts: npt.NDArray[np.int64],
-    curve: npt.NDArray[np.int64],
-    total: int,
+    curves: SpendCurves,
     r: int,
     balance: int,
-    look: int,
+    lookahead: int,
     node_budget: int,
 ) -> tuple[int, int]:
-    """Go on with the sweep for at most ``r`` mismatches for ``node_budget`` nodes; (status, nodes made).
+    """Continue a sweep for at most ``r`` mismatches by ``node_budget`` nodes. Returns (status, nodes searched).
 
-    FOUND: ``work.found`` (by depth of ``plan.order``) has at most r mismatches, ``state[BEST]`` of them; NONE: no
-    refill has at most r; OPEN: call again. ``balance``, ``look``: 0 switches a bound off.
+    FOUND: ``state.refill`` (by depth of ``plan.order``) has ``scalars[BEST]`` <= r mismatches. EXHAUSTED: no refill has
+    at most r. PAUSED: call again. ``balance``, ``lookahead``: 0 switches that bound off.
     """
-    state = work.state
-    made = 0
-    while state[START] < len(shifts):
-        start = state[START]
-        if not state[RUNNING]:
-            set_order(plan, order, shifts[start])
-            if not load_region(plan, work, used, board):
-                return NONE, made
-            state[BALANCE] = balance
-            state[LOOK] = look
-            for depth in range(len(order)):
-                work.cap[depth] = min(r, r * curve[start, depth] // total)
-            start_search(plan, work, r)
-            state[RUNNING] = 1
-        before = state[NODES]
-        search_region(plan, work, before + node_budget - made)
-        made += state[NODES] - before
-        if state[BEST] >= 0:
-            state[RUNNING] = 0
-            return FOUND, made
-        if not state[FINISHED]:
-            return OPEN, made
-        state[START] += 1
-        state[RUNNING] = 0
-    return NONE, made
+    scalars = state.scalars
+    searched = 0
+    while scalars[START] < len(curves.starts):
+        start = scalars[START]
+        if not scalars[RUNNING]:
+            set_order(plan, curves.order, curves.starts[start])
+            if not load_region(plan, state, used, board):
+                return EXHAUSTED, searched
+            scalars[BALANCE] = balance
+            scalars[LOOKAHEAD] = lookahead
+            for depth in range(len(curves.order)):
+                state.cap[depth] = min(r, r * curves.curve[start, depth] // curves.total)
+            start_search(plan, state, r)
+            scalars[RUNNING] = 1
+        before = scalars[NODES]
+        search_region(plan, state, before + node_budget - searched)
+        searched += scalars[NODES] - before
+        if scalars[BEST] >= 0:
+            scalars[RUNNING] = 0
+            return FOUND, searched
+        if not scalars[FINISHED]:
+            return PAUSED, searched
+        scalars[START] += 1
+        scalars[RUNNING] = 0
+    return EXHAUSTED, searched

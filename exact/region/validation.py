@@ -1,4 +1,4 @@
-"""What the rules say about a board whose region is still open."""
+"""Checks and completions of a board before its region is searched."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lns_support.errors import BoardError
 
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """``board`` with the clues of the region laid down, over what lies there.
+    """The board with the clues of the region placed, replacing the pieces on their cells.
 
-    Identical pieces change names, so that no other cell holds the piece of a clue (see `normalise_clue_pieces`).
+    Identical pieces exchange numbers so that no other cell has the piece of a clue (see `normalise_clue_pieces`).
     """
     placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
     for clue in puzzle.clues:
@@ -25,38 +25,38 @@ def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     return Board(placements, puzzle.width, puzzle.height)
 
 
-def filled(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """``board``, which breaks no rule, with a piece on each empty one of ``cells``, in turn: the one that matches most.
+def fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
+    """A legal board with the empty ones of ``cells`` filled, in order, each by the free piece that matches most.
 
-    Pieces of clues are left out; there is always another one that obeys the rules.
+    Pieces of clues are not used. A legal piece always remains.
     """
     placements = board.placements.copy()
-    left = np.ones(puzzle.cells, dtype=bool)
-    left[placements[placements >= 0] >> 2] = False
-    left[[clue.piece for clue in puzzle.clues]] = False
+    unused = np.ones(puzzle.cells, dtype=bool)
+    unused[placements[placements >= 0] >> 2] = False
+    unused[[clue.piece for clue in puzzle.clues]] = False
     for cell in cells:
         if placements[cell] >= 0:
             continue
-        fits = np.repeat(left, 4) & ((puzzle.oriented == GREY) == puzzle.rim_sides(cell)).all(axis=1)
+        fits = np.repeat(unused, 4) & ((puzzle.oriented == GREY) == puzzle.rim_sides(cell)).all(axis=1)
         matches = fits.astype(int)
         for side, other in puzzle.neighbours(cell):
             if placements[other] >= 0:
                 matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
         placements[cell] = matches.argmax()
-        left[placements[cell] >> 2] = False
+        unused[placements[cell] >> 2] = False
     return Board(placements, puzzle.width, puzzle.height)
 
 
-def checked(puzzle: Puzzle, rest: Board) -> Verification:
-    """The verdict on the board without the region's pieces; BoardError when a rule is broken there."""
-    judged = verify(puzzle, rest)
-    if judged.violations:
-        raise BoardError(f"the board breaks a rule outside the region: {judged.violations[0]}")
-    return judged
+def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
+    """Verify the board without the pieces of the region. Raises BoardError if it breaks a rule."""
+    verification = verify(puzzle, rest)
+    if verification.violations:
+        raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
+    return verification
 
 
 def check_pieces(plan: RegionPlan, used: npt.NDArray[np.uint8]) -> None:
-    """AssertionError where the free pieces are too few: a search would refute everything, a proof of nothing."""
-    kinds = plan.kind_of_piece[(used == 0) & (plan.of_clue == 0) & (plan.kind_of_piece >= 0)]
-    if (np.bincount(kinds, minlength=len(plan.need)) < plan.need).any():
+    """Raise AssertionError if there are fewer free pieces of some kind than cells; a search would find no refill."""
+    kinds = plan.kind_of_piece[(used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0)]
+    if (np.bincount(kinds, minlength=len(plan.cells_of_kind)) < plan.cells_of_kind).any():
         raise AssertionError("the free pieces are too few for the region")

@@ -1,4 +1,4 @@
-"""The kernels of regions before the clock starts: compiled, or their machine code loaded, once a process."""
+"""Compile or load the kernels of the region search before a clock starts, once a process."""
 
 from __future__ import annotations
 
@@ -15,23 +15,40 @@ _KERNELS = {"static": ("exact.region.sweep", "exact.region.cost_to_go"), "dynami
 
 
 def is_ready(order: str) -> bool:
-    """Whether the machine code that `warm_up` needs is on the disk."""
-    return all(is_compiled(module) for one in _orders(order) for module in _KERNELS[one])
+    """Whether the machine code that `warm_up` needs is in the cache on disk.
+
+    Parameters
+    ----------
+    order : {"auto", "static", "dynamic"}
+        As in `RegionOptions`.
+    """
+    return all(is_compiled(module) for name in _orders(order) for module in _KERNELS[name])
 
 
 @cache
 def warm_up(order: str) -> None:
-    """Let the searches in ``order`` (see `resolve`), with prices too, make some steps on a small board.
+    """Compile or load the kernels by short searches of a small board, with prices too.
 
-    Their machine code depends neither on the board nor on the region. Raises InputError for no order, and
-    KeyboardInterrupt at Ctrl-C: kernels that were not all loaded are not taken for warm.
+    The machine code depends neither on the board nor on the region.
+
+    Parameters
+    ----------
+    order : {"auto", "static", "dynamic"}
+        As in `RegionOptions`; "auto" loads both.
+
+    Raises
+    ------
+    InputError
+        If the order is unknown.
+    KeyboardInterrupt
+        On Ctrl-C; the next call then starts again.
     """
     planted = uniform(4, 4, 3, 1)
     placements = planted.solution.placements.copy()
     placements[[5, 6]] = placements[[6, 5]]
     board = Board(placements, 4, 4)
-    for one in _orders(order):
-        result = resolve(planted.puzzle, board, range(16), nodes=100, options=RegionOptions(order=one, prices=True))
+    for name in _orders(order):
+        result = resolve(planted.puzzle, board, range(16), nodes=100, options=RegionOptions(order=name, prices=True))
         if result.status is RegionStatus.INTERRUPTED:
             raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""Windows: which cells a question frees, and the sweep over all windows of a shape."""
+"""Regions to re-solve: rows, rectangles, cells around mismatches, donors; and a sweep over all windows of a shape."""
 
 from __future__ import annotations
 
@@ -16,11 +16,27 @@ from instances.verify import verify
 from lns_support.errors import InputError
 
 _DEFAULTS = RegionOptions()
-_AROUND_LIMIT = 64  # cells; with more, only the cells that touch a mismatch are freed
+_MAX_AROUND = 64  # cells; a larger set is reduced to the cells that touch a mismatch
 
 
 def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
-    """The cells of rows ``first`` to ``end - 1``. Raises InputError for an empty range or one off the board."""
+    """The cells of full rows.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    first, end : int
+        Rows from 0; ``end`` itself is left out.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    InputError
+        If the range is empty or reaches off the board.
+    """
     if not 0 <= first < end <= puzzle.height:
         raise InputError(
             f"rows {first}:{end} of a board with {puzzle.height} rows; expected a range A:B with "
@@ -30,58 +46,108 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
 
 
 def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> list[int]:
-    """The cells of a rectangle whose upper left cell is (row, column)."""
+    """The cells of a rectangle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    height, width : int
+        Shape in cells.
+    row, column : int
+        Upper left cell, from 0. The rectangle must lie on the board; this is not checked.
+
+    Returns
+    -------
+    list of int
+    """
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 
 
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
-    """The cells that touch a mismatch, with their neighbours where that makes at most 64 cells."""
+    """The cells that touch a mismatch and their neighbours.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+
+    Returns
+    -------
+    list of int
+        In ascending order. Without the neighbours if there would be more than 64 cells.
+    """
     touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
     wide = with_neighbours(puzzle, touched)
-    return sorted(wide) if len(wide) <= _AROUND_LIMIT else touched
+    return sorted(wide) if len(wide) <= _MAX_AROUND else touched
 
 
 def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
-    """``cells`` and their neighbours."""
-    return {around for cell in cells for around in (cell, *(other for _, other in puzzle.neighbours(cell)))}
+    """The set of some cells and their neighbours on the board."""
+    return {near for cell in cells for near in (cell, *(other for _, other in puzzle.neighbours(cell)))}
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
-    """``count`` cells elsewhere whose pieces carry most of the colours that meet wrongly in the region.
+    """Choose donors: cells outside the region whose pieces have the most colours of the region's mismatches.
 
-    No two of them, and none of them and the region, are neighbours: each is one piece that can be traded.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+    cells : list of int
+        The region.
+    count : int
+        Number of donors.
+
+    Returns
+    -------
+    list of int
+        No two of them are neighbours, and none is a neighbour of the region.
+
+    Raises
+    ------
+    InputError
+        If there are fewer such cells.
     """
     region = set(cells)
     colours = board.colours(puzzle)
-    wanted = np.zeros(puzzle.colours + 1)
-    for one, other in verify(puzzle, board).mismatches:
-        if one in region or other in region:
-            side, facing = (DOWN, UP) if other == one + puzzle.width else (RIGHT, LEFT)
-            wanted[colours[one, side]] += 1
-            wanted[colours[other, facing]] += 1
-    wanted[0] = 0
+    mismatched = np.zeros(puzzle.colours + 1)  # by colour
+    for first, second in verify(puzzle, board).mismatches:
+        if first in region or second in region:
+            side, facing = (DOWN, UP) if second == first + puzzle.width else (RIGHT, LEFT)
+            mismatched[colours[first, side]] += 1
+            mismatched[colours[second, facing]] += 1
+    mismatched[0] = 0
     clues = {clue.cell for clue in puzzle.clues}
-    worth = {
-        cell: float(wanted[colours[cell]].sum())
+    weight = {
+        cell: float(mismatched[colours[cell]].sum())
         for cell in range(puzzle.cells)
         if cell not in region and cell not in clues and board.placements[cell] >= 0
     }
     chosen: list[int] = []
     blocked = with_neighbours(puzzle, region)
-    for cell in sorted(worth, key=lambda cell: (-worth[cell], cell)):
+    for cell in sorted(weight, key=lambda cell: (-weight[cell], cell)):
         if len(chosen) == count:
             break
         if cell not in blocked:
             chosen.append(cell)
             blocked |= with_neighbours(puzzle, [cell])
     if len(chosen) < count:
-        raise InputError(f"{count} donors; only {len(chosen)} cells lie apart from the region and from each other")
+        raise InputError(
+            f"{count} donors; expected at most {len(chosen)}, the cells apart from the region and from each other"
+        )
     return chosen
 
 
 @dataclass(frozen=True)
 class WindowResult:
-    """What was found out about one window (its upper left cell) of a sweep."""
+    """The result of one window of `sweep_windows`.
+
+    Parameters
+    ----------
+    row, column : int
+        Upper left cell of the window, from 0.
+    result : RegionResult
+    """
 
     row: int
     column: int
@@ -89,7 +155,7 @@ class WindowResult:
 
 
 def check_shape(puzzle: Puzzle, height: int, width: int) -> None:
-    """Raises InputError where no window of this shape fits the board."""
+    """Raise InputError if no window of this shape (in cells) fits the board."""
     if not (1 <= height <= puzzle.height and 1 <= width <= puzzle.width):
         raise InputError(
             f"a window of {height}x{width} (height x width) does not fit a board of {puzzle.height}x{puzzle.width}"
@@ -107,21 +173,43 @@ def sweep_windows(
     seconds: Callable[[], float | None] = lambda: None,
     on_improve: OnImprove | None = None,
 ) -> Iterator[WindowResult]:
-    """Re-solve all windows of a shape, row by row, each on the board as the ones before have improved it.
+    """Re-solve all windows of a shape, row by row, each on the board that the windows before have improved.
 
-    ``nodes``: budget of each window; ``options``, ``on_improve``: as for `resolve`; ``seconds()``: what is
-    left for the rest, asked before each window, the sweep ends at 0. Windows with no free cell are passed over as
-    proven. Raises InputError when no window fits.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+    height, width : int
+        Shape of the windows, in cells.
+    nodes : int, optional
+        Budget of nodes of each window.
+    options, on_improve
+        As for `exact.region.resolve.resolve`.
+    seconds : callable
+        Returns the remaining seconds, or None without a limit. It is called before each window, and the sweep ends when
+        it returns 0 or less.
+
+    Yields
+    ------
+    WindowResult
+        One for each window. The last one may be interrupted by Ctrl-C.
+
+    Raises
+    ------
+    InputError
+        If no window fits the board.
     """
     check_shape(puzzle, height, width)
     for row in range(puzzle.height - height + 1):
         for column in range(puzzle.width - width + 1):
-            left = seconds()
-            if left is not None and left <= 0:
+            remaining = seconds()
+            if remaining is not None and remaining <= 0:
                 return
             cells = window(puzzle, height, width, row, column)
-            answer = resolve(puzzle, board, cells, nodes=nodes, seconds=left, options=options, on_improve=on_improve)
-            board = answer.board
-            yield WindowResult(row, column, answer)
-            if answer.status == RegionStatus.INTERRUPTED:
+            result = resolve(
+                puzzle, board, cells, nodes=nodes, seconds=remaining, options=options, on_improve=on_improve
+            )
+            board = result.board
+            yield WindowResult(row, column, result)
+            if result.status == RegionStatus.INTERRUPTED:
                 return

@@ -34,7 +34,7 @@ def scan(
 ) -> None:
     """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
-    A node is the placement of a free candidate that matches its left and upper neighbours, on any cell.
+    A node is a placement of a free candidate that matches its left and upper neighbours; the last cell counts too.
     ``candidates``, ``starts``, ``bases``: see `exact.rowscan.tables.RowTables`.
     """
     class_mask = np.uint64(0x1FFF)

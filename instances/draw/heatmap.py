@@ -38,7 +38,20 @@ def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
 
 
 def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
-    """Draw a map as an SVG document with ``title`` above it; ``grid`` and ``legend`` as in `terminal_map`."""
+    """Draw a map as SVG.
+
+    Parameters
+    ----------
+    grid, legend
+        As for `terminal_map`.
+    title : str
+        A line above the map, plain text.
+
+    Returns
+    -------
+    str
+        A whole SVG document: the map, then the legend with the count of each value.
+    """
     rows, columns = len(grid), max((len(row) for row in grid), default=0)
     counts = _counts(grid, legend)
     width = max(_MARGIN + columns * _CELL + 12, 420)

@@ -36,7 +36,16 @@ class Summary:
 
 
 def summarise(puzzle: Puzzle) -> Summary:
-    """Count the pieces and colours of a puzzle."""
+    """Count the pieces and colours of a puzzle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+
+    Returns
+    -------
+    Summary
+    """
     quads = puzzle.pieces.tolist()
     greys = Counter(min(2, quad.count(GREY)) for quad in quads)
     along_rim: Counter[int] = Counter()
@@ -60,7 +69,17 @@ def summarise(puzzle: Puzzle) -> Summary:
 
 
 def describe(puzzle: Puzzle) -> str:
-    """A description of a puzzle in a few lines: pieces, colours and clues. Ends in a newline."""
+    """Describe a puzzle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+
+    Returns
+    -------
+    str
+        A few lines on its pieces, colours and clues, which end in a newline each.
+    """
     summary = summarise(puzzle)
     colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
     lines = [

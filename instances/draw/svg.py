@@ -80,13 +80,13 @@ def render_placements(board: Board, *, scale: float = 36.0) -> str:
         upper one in the file, is turned.
     """
     corners = _corners(board.width, board.height, _CELL)
-    lying = [(oriented, corner) for oriented, corner in zip(board.placements.tolist(), corners, strict=True)]
-    squares = "".join(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z" for oriented, (x, y) in lying if oriented >= 0)
-    wedges = "".join(_triangle(x, y, oriented % 4, 4) for oriented, (x, y) in lying if oriented >= 0)
-    parts = _empty([corner for oriented, corner in lying if oriented < 0])
+    cells = [(oriented, corner) for oriented, corner in zip(board.placements.tolist(), corners, strict=True)]
+    squares = "".join(f"M{x} {y}h{_CELL}v{_CELL}h-{_CELL}z" for oriented, (x, y) in cells if oriented >= 0)
+    wedges = "".join(_triangle(x, y, oriented % 4, 4) for oriented, (x, y) in cells if oriented >= 0)
+    parts = _empty([corner for oriented, corner in cells if oriented < 0])
     if squares:
         parts += [f'<path fill="#fff" stroke="#000" d="{squares}"/>', f'<path d="{wedges}"/>']
-        parts += _numbers([None if oriented < 0 else oriented // 4 for oriented, _ in lying], corners)
+        parts += _numbers([None if oriented < 0 else oriented // 4 for oriented, _ in cells], corners)
     return _document(board.width, board.height, _CELL, scale, placements_caption(board), parts)
 
 

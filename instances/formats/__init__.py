@@ -1,7 +1,17 @@
-"""Formats of the field, both ways. `read` guesses by content; a ``format`` decides.
+"""Reading and writing the file formats of the field.
 
-``benoist`` (text of seed 004), ``quads`` (header + quads), ``e2pieces[:ORDER]``, ``csv16`` and ``json`` carry a puzzle;
-``url[:MOTIFS_ORDER]``, ``solution`` and ``best`` carry a board. One module each, gathered in `registry`.
+Reading
+    `load_puzzle`, `load_board`; `read_board` and `read` also return what was noticed while reading, as a `Document`.
+    The format is detected from the content unless it is named.
+Writing
+    `write` to a file, `render` to text, `viewer_url` and `url_if_any` for the URL of an online viewer, `best_json` for
+    the result file of the optimizer, `atomic_write` for any other text.
+Sources
+    `shipped_instances` lists the instances of the package, `is_url` tells a URL from the name of a file.
+
+`FORMATS` has every format by name. These carry a puzzle: ``benoist`` (text of Benoist), ``quads`` (header and quads),
+``e2pieces`` (bare quads; ``e2pieces:ORDER`` names the order of the sides), ``csv16`` and ``json``. These carry a board:
+``url`` (``url:MOTIFS_ORDER`` names the order of the letters), ``solution`` and ``best``.
 """
 
 from instances.formats.base import Document

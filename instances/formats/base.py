@@ -1,4 +1,4 @@
-"""The parts that all formats share: what a reader gets, what it gives back, and how a format describes itself."""
+"""What all formats share: the input and result of a reader, the input of a writer, and the description of a format."""
 
 from __future__ import annotations
 
@@ -14,11 +14,25 @@ Quad = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Document:
-    """What was read. ``notes``: sentences on what was detected, assumed or left out.
+    """What was read from a source.
 
-    ``puzzle`` and ``board`` are None where the source does not hold or define them. A partial viewer URL without
-    a puzzle has neither: ``quads`` then holds its letters as numbers (a = 0) by cell, None = empty, and ``shape``
-    is (width, height). ``instance``: where the puzzle of a ``best.json`` was found, or what the file calls it.
+    Attributes
+    ----------
+    format : str
+        Name of the format.
+    puzzle : Puzzle or None
+        None if the source neither holds nor names nor defines one.
+    board : Board or None
+        None if the source holds none, or if its puzzle is not known.
+    notes : tuple of str
+        Sentences on what was detected, assumed or left out.
+    quads : tuple or None
+        Only for a partial viewer URL whose puzzle is not known: its letters as numbers (a = 0), up, right, down, left
+        of each cell; None for an empty cell.
+    shape : (int, int) or None
+        Width and height that belong to ``quads``.
+    instance : str or None
+        For a ``best.json``: where its puzzle was found, or what the file calls it.
     """
 
     format: str
@@ -32,10 +46,22 @@ class Document:
 
 @dataclass(frozen=True)
 class Source:
-    """What a reader gets: decoded text with ``\\n`` ends, the puzzle if known, a name for what is read.
+    """The input of a reader.
 
-    ``option``: what stood after the colon of the format (``e2pieces:urdl``). ``folder``: of the file, None for a URL.
-    ``find_puzzle``: loads an instance by path or shipped name.
+    Attributes
+    ----------
+    text : str
+        The decoded text; every line ends in ``\\n``.
+    puzzle : Puzzle or None
+        The puzzle of the board in the source, if the caller knows it.
+    name : str
+        A name for a puzzle that is read.
+    option : str or None
+        The part of the format's name after its colon, such as 'urdl' of 'e2pieces:urdl'.
+    folder : Path or None
+        The folder of the file; None for a URL.
+    find_puzzle : callable
+        Loads an instance by path or shipped name.
     """
 
     text: str
@@ -48,21 +74,47 @@ class Source:
 
 @dataclass(frozen=True)
 class Target:
-    """What a writer gets. ``instance``: how ``best.json`` names the puzzle; ``option`` as in Source."""
+    """The input of a writer.
+
+    Attributes
+    ----------
+    puzzle : Puzzle
+    board : Board or None
+        Not None for a format that holds a board.
+    instance : str
+        How a ``best.json`` names the puzzle.
+    option : str or None
+        The part of the format's name after its colon.
+    notes : list of str
+        The writer appends sentences on what the format cannot carry.
+    """
 
     puzzle: Puzzle
     board: Board | None
     instance: str
     option: str | None = None
-    notes: list[str] = field(default_factory=list)  # the writer says here what it leaves out
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format. ``looks_like`` judges a text by its beginning; ``write`` gives the whole text of a file.
+    """The description of a format.
 
-    Readers raise InputError without a source (the caller knows it), with a line where there is one.
-    ``holds``: 'puzzle' or 'board'. ``about`` and ``option`` (what may stand after a colon) are for the help.
+    Attributes
+    ----------
+    name : str
+    holds : {'puzzle', 'board'}
+    about : str
+        One line for the help.
+    looks_like : callable
+        Whether a text is probably of this format, judged by its beginning.
+    read : callable
+        Makes a Document of a Source. Raises InputError with a line, if there is one, and without a source, which the
+        caller adds.
+    write : callable
+        The whole text of a file. Raises InputError if the format cannot carry the puzzle.
+    option : str or None
+        What may stand after a colon in the name, for the help.
     """
 
     name: str

@@ -1,7 +1,8 @@
-"""Seed 004's text (Benoist): size, colours, hints, then one piece a line. Square boards, with clues.
+"""Benoist's text format, which Cuvillier & Szymkowiak 2010 use: square boards, with clues.
 
-``size``; ``num_colors``; ``num_hints``; the hints ``row column id rotation``, all from 1 (rotation r = r-1 clockwise
-quarter turns); then size*size lines ``top right bottom left``, 0 = rim.
+Lines: the size; the number of colours; the number of hints; for each hint ``row column piece rotation``, all counted
+from 1 (rotation 1 is unturned, the others are clockwise); for each of the size * size pieces ``top right bottom left``,
+0 = rim.
 """
 
 from __future__ import annotations
@@ -9,9 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import MAX_SIDE, Lines, first_rows, quad_lines, starts_like_numbers, with_clues
+from instances.formats.text import (
+    MAX_SIDE,
+    Lines,
+    check_square,
+    first_rows,
+    quad_lines,
+    starts_like_numbers,
+    with_clues,
+)
 from instances.puzzle import MAX_COLOUR, Clue, Puzzle
-from lns_support.errors import InputError
 
 
 def looks_like(text: str) -> bool:
@@ -39,10 +47,7 @@ def read(source: Source) -> Document:
 
 def write(target: Target) -> str:
     puzzle = target.puzzle
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
-        )
+    check_square(puzzle, FORMAT.name)
     rows = [[puzzle.width], [puzzle.colours], [len(puzzle.clues)]]
     for clue in puzzle.clues:
         row, column = divmod(clue.cell, puzzle.width)
@@ -51,4 +56,4 @@ def write(target: Target) -> str:
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-FORMAT = Format("benoist", "puzzle", "text of seed 004: size, colours, hints, pieces", looks_like, read, write)
+FORMAT = Format("benoist", "puzzle", "text of Benoist: size, colours, hints, pieces", looks_like, read, write)

@@ -1,7 +1,7 @@
-"""``best.json``: a board with its score, where it came from, and its URL. Schema 1, the result file of the optimizer.
+"""``best.json``, the result file of the optimizer: a board with its score, instance and viewer URL. Schema 1.
 
-``placements``: [piece, rotation] by cell, row-major, pieces from 0 in file order, rotation in clockwise quarter turns,
-null = empty. ``url`` is "" where a viewer URL has no letter for some of the colours.
+``placements`` has [piece, rotation] for each cell, row by row; pieces count from 0 in file order, rotations are
+clockwise quarter turns, null is an empty cell. ``url`` is empty if a viewer URL has no letter for some colour.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
 from lns_support.text import quoted
 
-INSTANCE_COPY = "instance.json"  # the puzzle, in a run directory
+INSTANCE_COPY = "instance.json"  # the copy of the puzzle in a run directory
 _MAX_SEED = 2**128
 _MAX_SECONDS = 1e10
 _MAX_URL = 64 * MAX_CELLS  # characters
@@ -30,16 +30,34 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 
 
 def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed_s: float) -> dict[str, Any]:
-    """The object of ``best.json``. ``instance``: path or shipped name of the puzzle; the score is counted here."""
-    judged = verify(puzzle, board)
+    """The content of a ``best.json``.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        Its score is counted here.
+    instance : str
+        Path or shipped name of the puzzle.
+    seed : int
+        Random seed of the search.
+    elapsed_s : float
+        Seconds from the start of the search to this board.
+
+    Returns
+    -------
+    dict
+        The JSON object.
+    """
+    verification = verify(puzzle, board)
     return {
         "schema": 1,
         "instance": instance,
         "instance_sha256": puzzle.sha256,
         "width": puzzle.width,
         "height": puzzle.height,
-        "score": judged.score,
-        "max_score": judged.max_score,
+        "score": verification.score,
+        "max_score": verification.max_score,
         "placements": board.pairs(),
         "seed": seed,
         "elapsed_s": elapsed_s,
@@ -53,6 +71,8 @@ def looks_like(text: str) -> bool:
 
 @dataclass(frozen=True)
 class _Best:
+    """The fields of a ``best.json`` that are used."""
+
     instance: str
     sha256: str
     score: int
@@ -61,25 +81,25 @@ class _Best:
 
 
 def read(source: Source) -> Document:
-    """The puzzle: the one given, else the instance it names (same sha256), else the one that its URL defines."""
+    """Read the board. Its puzzle is the one given, else the instance that the file names, else that of its URL."""
     best = _parse(source.text)
     notes: list[str] = []
     instance, puzzle = best.instance, source.puzzle
     if puzzle is not None:
         _check(best, puzzle, notes)
-    elif (known := _named(best, source, notes)) is not None:
-        instance, puzzle = known
+    elif (located := _find_instance(best, source, notes)) is not None:
+        instance, puzzle = located
     board = best.board
     if puzzle is None:
         if not best.url:
-            notes.append(f"instance {quoted(best.instance)} not found, and no url to define it")
+            notes.append(f"instance {quoted(best.instance)} not found, and there is no url to define it")
             return Document(FORMAT.name, None, None, tuple(notes), shape=(board.width, board.height))
         notes.append(f"instance {quoted(best.instance)} not found: taken from the url")
         document = _from_url(best, source)
         notes += document.notes
         if document.puzzle is None or document.board is None:
             return Document(FORMAT.name, None, None, tuple(notes), document.quads, document.shape)
-        _agree(best)
+        _check_url(best)
         puzzle, board = document.puzzle, document.board
     pieces = int(board.placements.max(initial=0)) >> 2
     if pieces >= puzzle.cells:
@@ -119,18 +139,14 @@ def _parse(text: str) -> _Best:
 
 
 def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
-    """Raise InputError unless the puzzle is the file's: by hash, or as its pieces show what the url shows."""
-    if (best.board.width, best.board.height) != (puzzle.width, puzzle.height):
-        raise InputError(
-            f"the board is {best.board.width} x {best.board.height} (width x height); "
-            f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
-        )
+    """Raise InputError unless ``puzzle`` has the file's hash, or its pieces show the same board as the url."""
+    best.board.check_shape(puzzle)
     if puzzle.sha256 == best.sha256:
         return
     if best.url:
         letters = viewer.parse(best.url, puzzle, [])
-        shows = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
-        if shows == list(letters.quads):
+        quads = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
+        if quads == list(letters.quads):
             notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
             return
     raise InputError(
@@ -139,10 +155,11 @@ def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:
     )
 
 
-def _named(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
-    """(where it is, the instance), if its hash is the file's: beside the file, in the working directory, or shipped.
+def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
+    """The place and puzzle of the instance that the file names, if its hash is the one in the file; else None.
 
-    A run directory has a copy of its own, so that it may be looked at from anywhere.
+    It is searched in the folder of the file, where a run directory has a copy, then in the working directory, then
+    among the shipped instances.
     """
     places = [best.instance] if best.instance else []
     if source.folder is not None:
@@ -161,6 +178,7 @@ def _named(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] 
 
 
 def _from_url(best: _Best, source: Source) -> Document:
+    """The puzzle and board that the url defines. Raises InputError if they have another shape."""
     document = viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
     shape = document.shape if document.board is None else (document.board.width, document.board.height)
     if shape != (best.board.width, best.board.height):
@@ -170,15 +188,16 @@ def _from_url(best: _Best, source: Source) -> Document:
     return document
 
 
-def _agree(best: _Best) -> None:
-    """Raise InputError unless the placements are the pieces of the url, whose board is full.
+def _check_url(best: _Best) -> None:
+    """Raise InputError unless ``placements`` has the pieces of the url, whose board is full.
 
-    How a piece lies in its own puzzle nobody knows, and without ``board_pieces`` not even which one it is.
+    Rotations cannot be compared, because the file does not define unturned pieces; nor can the numbers of the pieces if
+    the url has no ``board_pieces``.
     """
     pieces = [oriented >> 2 for oriented in best.board.placements.tolist()]
     stated = viewer.parse(best.url, None, []).numbers
     if sorted(pieces) != [*range(len(pieces))] or (stated is not None and pieces != [*stated]):
-        raise InputError("'placements' and 'url' show two boards; expected the same pieces on the same cells")
+        raise InputError("'placements' and 'url' show different boards; expected the same pieces on the same cells")
 
 
 def write(target: Target) -> str:

@@ -1,7 +1,9 @@
-"""CSV of 16-bit words: the size, then ``top,right,bottom,left`` in binary, rim = sixteen ones. Square boards.
+"""CSV of 16-bit words: square boards, with clues.
 
-Colours count from 0 there (``0000000000000000`` is one), so 1 is added. Rows may go on with ``hint,x,y`` (x = column,
-y = row, from 0): hint = 1 fixes the piece on that cell as it stands in its row; whatever follows is ignored.
+The first row is the size. Each further row is a piece, ``top,right,bottom,left`` as 16 binary digits; the rim is
+sixteen ones. Colours count from 0 in the file (``0000000000000000`` is a colour), so 1 is added to each. A row may go
+on with ``hint,x,y`` (x = column, y = row, counted from 0): hint = 1 places the piece on that cell, unturned. All
+further columns are ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import re
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import MAX_SIDE, Lines, first_rows, with_clues
+from instances.formats.text import MAX_SIDE, Lines, check_square, first_rows, with_clues
 from instances.puzzle import GREY, MAX_COLOUR, Clue, Puzzle, rotate
 from lns_support.errors import InputError
 from lns_support.text import parse_integer, quoted
@@ -49,13 +51,14 @@ def read(source: Source) -> Document:
             clues.append((line, Clue(row_number * size + column, index, 0)))
     lines.end(f"{count} pieces")
     puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
-    notes = ["colours of the words counted from 1 on"]
+    notes = ["colours counted from 1 instead of 0"]
     if ignored:
         notes.append("columns after the seventh ignored")
     return Document(FORMAT.name, with_clues(puzzle, clues), None, tuple(notes))
 
 
 def _colour(word: str, line: int) -> int:
+    """The colour of a binary word: 0 for the rim, else its value plus 1."""
     if not _WORD.fullmatch(word):
         raise InputError(f"found {quoted(word)}; expected a word of sixteen binary digits", line=line)
     value = int(word, 2)
@@ -68,13 +71,10 @@ def _colour(word: str, line: int) -> int:
 
 def write(target: Target) -> str:
     puzzle = target.puzzle
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
-        )
+    check_square(puzzle, FORMAT.name)
     clues = {clue.piece: clue for clue in puzzle.clues}
     if any(clue.rotation for clue in puzzle.clues):
-        target.notes.append(f"{FORMAT.name} has no rotation for clues: their pieces are written turned as they lie")
+        target.notes.append(f"{FORMAT.name} has no rotation for clues: their pieces are written as the clues turn them")
     rows = [str(puzzle.width)]
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         clue = clues.get(piece)

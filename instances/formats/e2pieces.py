@@ -1,8 +1,9 @@
-"""Bare ``e2pieces.txt``: four colours a line, no header, in one of several side orders. Square boards, no clues.
+"""Bare ``e2pieces.txt``: four colours on each line, no header. Square boards, no clues.
 
-An order is written with the letters u r d l: ``udlr`` = up, down, left, right. Turning every piece by the same amount
-changes nothing, so the 24 orders are six: three ways of saying which columns face each other, and each of them
-mirrored. The pieces tell the first, not the second: the mirror image of a puzzle is a puzzle with the same scores.
+Files differ in the order of the sides, which is written with the letters u r d l: ``udlr`` is up, down, left, right.
+Rotating every piece by the same amount changes nothing, so the 24 orders fall into six classes: three choices of which
+columns are opposite sides, each with its mirror image. The pieces show which columns are opposite. They cannot show the
+mirror image, because the mirror image of a puzzle is a puzzle with the same scores.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.text import Lines, first_rows, quad_lines, side_of_square, starts_like_numbers
+from instances.formats.text import Lines, check_square, first_rows, quad_lines, side_of_square, starts_like_numbers
 from instances.puzzle import GREY, Puzzle, canonical
 from lns_support.errors import InputError
 from lns_support.text import quoted
 
 CLOCKWISE = "urdl"
-# The usual order of each way to face: columns 1-3 and 2-4; 1-2 and 3-4; 1-4 and 2-3.
+# One order for each choice of opposite columns: 1-3 and 2-4; 1-2 and 3-4; 1-4 and 2-3.
 ORDERS = (CLOCKWISE, "udlr", "ulrd")
 _NAMES = {"u": "up", "r": "right", "d": "down", "l": "left"}
 
@@ -35,23 +36,20 @@ def read(source: Source) -> Document:
     columns = quad_lines(lines, side * side)
     if source.option is None:
         order = detect_order(columns)
-        said = (
-            f"side order {in_words(order)}, detected (clockwise taken: the mirror image cannot be told apart; "
-            f"{FORMAT.name}:ORDER decides)"
+        note = (
+            f"side order {in_words(order)}, detected (clockwise assumed, as the pieces do not show a mirror image; "
+            f"{FORMAT.name}:ORDER sets the order)"
         )
     else:
         order = checked_order(source.option)
-        said = f"side order {in_words(order)}, as told"
+        note = f"side order {in_words(order)}, as given"
     pieces = np.array(clockwise(columns, order), dtype=np.int32)
-    return Document(FORMAT.name, Puzzle(pieces, side, side, name=source.name), None, (said,))
+    return Document(FORMAT.name, Puzzle(pieces, side, side, name=source.name), None, (note,))
 
 
 def write(target: Target) -> str:
     puzzle = target.puzzle
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {FORMAT.name} carries only squares (quads and json carry it)"
-        )
+    check_square(puzzle, FORMAT.name)
     if puzzle.clues:
         target.notes.append(f"{FORMAT.name} carries no clues: {len(puzzle.clues)} left out")
     order = checked_order(target.option or CLOCKWISE)
@@ -65,7 +63,7 @@ def in_words(order: str) -> str:
 
 
 def checked_order(option: str) -> str:
-    """Raises InputError unless ``option`` names each side once."""
+    """A side order in lower case. Raises InputError unless ``option`` names each side once."""
     order = option.lower()
     if sorted(order) != sorted(CLOCKWISE):
         raise InputError(
@@ -75,31 +73,45 @@ def checked_order(option: str) -> str:
 
 
 def clockwise(columns: Sequence[Sequence[int]], order: str) -> list[list[int]]:
-    """Pieces as up, right, down, left from columns in ``order``."""
-    places = [order.index(letter) for letter in CLOCKWISE]
-    return [[quad[place] for place in places] for quad in columns]
+    """Pieces as up, right, down, left from columns in a side order."""
+    positions = [order.index(letter) for letter in CLOCKWISE]
+    return [[quad[position] for position in positions] for quad in columns]
 
 
 def detect_order(columns: Sequence[Sequence[int]]) -> str:
-    """The order, up to a common turn and a reflection, from the pieces. Raises InputError when several remain.
+    """Detect the side order from the pieces.
 
-    A corner's two zeros lie side by side. Walking round the rim of a solved board, each colour leaves one piece as
-    often as it enters the next; and in puzzles like Eternity II the rim's colours appear nowhere else. The second
-    and third are asked only as long as more than one order is left, and only if some order has them.
+    Three properties are tested in turn. The two zeros of a corner piece are adjacent. Along the rim of a solved board
+    every colour leaves one piece as often as it enters the next. In puzzles like Eternity II the colours along the rim
+    appear nowhere else. The last two rule out orders only if some order has the property.
+
+    Parameters
+    ----------
+    columns : sequence of 4 int
+        The four columns of each line.
+
+    Returns
+    -------
+    str
+        One of `ORDERS`: the order up to a rotation of all pieces and a reflection.
+
+    Raises
+    ------
+    InputError
+        If no order is possible, or several are.
     """
-    left = {order: clockwise(columns, order) for order in ORDERS}
-    left = {order: pieces for order, pieces in left.items() if _corners_are_corners(pieces)}
-    if not left:
+    candidates = {order: clockwise(columns, order) for order in ORDERS}
+    candidates = {order: pieces for order, pieces in candidates.items() if _corners_are_corners(pieces)}
+    if not candidates:
         raise InputError(
             "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
         )
-    for has in (_rim_is_balanced, _rim_colours_are_apart):
-        chosen = {order: pieces for order, pieces in left.items() if has(pieces)}
-        left = chosen or left
-    if len({tuple(map(canonical, pieces)) for pieces in left.values()}) > 1:
-        names = " or ".join(f"{FORMAT.name}:{order}" for order in left)
+    for has_property in (_rim_is_balanced, _rim_colours_are_separate):
+        candidates = {order: pieces for order, pieces in candidates.items() if has_property(pieces)} or candidates
+    if len({tuple(map(canonical, pieces)) for pieces in candidates.values()}) > 1:
+        names = " or ".join(f"{FORMAT.name}:{order}" for order in candidates)
         raise InputError(f"the pieces allow several side orders; expected one to be named as format: {names}")
-    return next(iter(left))
+    return next(iter(candidates))
 
 
 def _corners_are_corners(pieces: Sequence[Sequence[int]]) -> bool:
@@ -109,7 +121,7 @@ def _corners_are_corners(pieces: Sequence[Sequence[int]]) -> bool:
 
 
 def _rim_sides(pieces: Sequence[Sequence[int]]) -> tuple[list[int], list[int], list[int]]:
-    """Colours that (enter, leave) the border pieces clockwise along the rim, and those that face inwards."""
+    """The colours of border pieces: where a clockwise walk along the rim enters, where it leaves, and inwards."""
     enter, leave, inward = [], [], []
     for quad in pieces:
         grey = [side for side in range(4) if quad[side] == GREY]
@@ -131,7 +143,7 @@ def _rim_is_balanced(pieces: Sequence[Sequence[int]]) -> bool:
     return Counter(enter) == Counter(leave)
 
 
-def _rim_colours_are_apart(pieces: Sequence[Sequence[int]]) -> bool:
+def _rim_colours_are_separate(pieces: Sequence[Sequence[int]]) -> bool:
     enter, leave, inward = _rim_sides(pieces)
     inner = {colour for quad in pieces if GREY not in quad for colour in quad}
     return not {*enter, *leave} & {*inward, *inner}

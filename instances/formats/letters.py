@@ -1,7 +1,8 @@
-"""Which letter is which colour: told by the pieces themselves.
+"""Find which letter of a viewer URL stands for which colour of a puzzle.
 
-A board in letters and a puzzle in colours are given; wanted is an injective map, grey to grey, under which every quad
-on the board is a piece of the puzzle. Backtracking over the quads, the most constrained first.
+Given a board in letters and a puzzle in colours, the search finds a one-to-one map from letters to colours, grey to
+grey, under which the letters of every cell are those of a piece. It backtracks over the cells' quads, the most
+constrained first.
 """
 
 from __future__ import annotations
@@ -17,30 +18,46 @@ from lns_support.errors import InputError
 
 Pattern = tuple[int | None, int | None, int | None, int | None]
 
-_WORK = 3_000_000  # quads looked at before the search gives up: a few seconds
+_MAX_QUADS = 3_000_000  # quads examined before the search gives up: a few seconds
 
 
 def match_letters(quads: Sequence[Quad | None], index: PieceIndex) -> tuple[dict[int, int], bool] | None:
-    """(letter -> colour, whether no other map does), or None where there is none.
+    """Find a map from letters to colours.
 
-    Maps that use each piece once are preferred to those that do not. Raises InputError when the search takes too long.
+    Parameters
+    ----------
+    quads : sequence of (int, int, int, int) or None
+        Letters up, right, down, left of each cell (a = 0); None for an empty cell.
+    index : PieceIndex
+        The pieces of the puzzle.
+
+    Returns
+    -------
+    (dict of int to int, bool) or None
+        A colour for each letter, and whether the map is known to be the only one; None if there is no map. Maps that
+        use each piece at most once are preferred.
+
+    Raises
+    ------
+    InputError
+        If the search takes too long.
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
     patterns = _patterns(index)
     for each_once in (True, False):
-        found = _Search(needed, index, patterns, each_once).solutions()
-        first = next(found, None)
+        maps = _Search(needed, index, patterns, each_once).solutions()
+        first = next(maps, None)
         if first is not None:
             try:
-                return first, next(found, None) is None
-            except InputError:  # too long to tell
+                return first, next(maps, None) is None
+            except InputError:  # the search for a second map takes too long
                 return first, False
     return None
 
 
 def _patterns(index: PieceIndex) -> dict[Pattern, list[Quad]]:
-    """The distinct oriented quads of the puzzle by every pattern of known and unknown (None) sides."""
-    oriented = {rotate(kind, turns) for kind in index.by_colours for turns in range(4)}
+    """The distinct oriented pieces of the puzzle by every pattern of known and unknown (None) sides."""
+    oriented = {rotate(piece, turns) for piece in index.by_colours for turns in range(4)}
     table: dict[Pattern, list[Quad]] = defaultdict(list)
     for quad in sorted(oriented):
         for a, b, c, d in product((True, False), repeat=4):
@@ -50,52 +67,55 @@ def _patterns(index: PieceIndex) -> dict[Pattern, list[Quad]]:
     return dict(table)
 
 
-def _roles(kinds: Counter[Quad]) -> dict[int, Counter[tuple[bool, ...]]]:
-    """How often each colour stands beside which greys: (grey to the right, opposite, to the left) of the side."""
+def _roles(pieces: Counter[Quad]) -> dict[int, Counter[tuple[bool, ...]]]:
+    """How often each colour has which role: which of the other sides, clockwise from its own, are grey."""
     roles: dict[int, Counter[tuple[bool, ...]]] = defaultdict(Counter)
-    for quad, count in kinds.items():
+    for quad, count in pieces.items():
         for side, colour in enumerate(quad):
             roles[colour][tuple(quad[(side + turn) % 4] == GREY for turn in (1, 2, 3))] += count
     return roles
 
 
 class _Search:
+    """A depth-first search for maps; with ``each_once`` no piece may be used more often than it exists."""
+
     def __init__(
         self, needed: Counter[Quad], index: PieceIndex, patterns: dict[Pattern, list[Quad]], each_once: bool
     ) -> None:
         self.needed = needed
         self.patterns = patterns
         self.each_once = each_once
-        self.supply = {kind: len(twins) for kind, twins in index.by_colours.items()}
-        self.work = 0
-        here, there = _roles(needed), _roles(Counter(self.supply))
+        self.supply = {piece: len(numbers) for piece, numbers in index.by_colours.items()}
+        self.examined = 0
+        letter_roles, colour_roles = _roles(needed), _roles(Counter(self.supply))
         self.allowed = {
             letter: {
                 colour
-                for colour, available in there.items()
+                for colour, available in colour_roles.items()
                 if (colour == GREY) == (letter == GREY)
                 and (not each_once or all(available[role] >= count for role, count in roles.items()))
             }
-            for letter, roles in here.items()
+            for letter, roles in letter_roles.items()
         }
 
     def solutions(self) -> Iterator[dict[int, int]]:
+        """All maps, in a fixed order."""
         waiting = [{GREY: GREY}]
         while waiting:
-            known = waiting.pop()
-            further = self._further(known)
-            if further is None:
-                yield known
+            assigned = waiting.pop()
+            extensions = self._branch(assigned)
+            if extensions is None:
+                yield assigned
             else:
-                waiting.extend(reversed(further))
+                waiting.extend(reversed(extensions))
 
-    def _further(self, known: dict[int, int]) -> list[dict[int, int]] | None:
-        """The extensions of ``known`` by the quad with the fewest pieces left: none at a dead end.
+    def _branch(self, assigned: dict[int, int]) -> list[dict[int, int]] | None:
+        """The extensions of a partial map by the letters of the quad with the fewest matching pieces.
 
-        None = every letter is known and all is well.
+        An empty list is a dead end; None means that the map is complete and valid.
         """
-        self.work += len(self.needed)
-        if self.work > _WORK:
+        self.examined += len(self.needed)
+        if self.examined > _MAX_QUADS:
             raise InputError(
                 "the letters could not be matched to the colours in reasonable time; "
                 "expected default letters or a motifs_order"
@@ -104,36 +124,37 @@ class _Search:
         fewest = 0
         used: Counter[Quad] = Counter()
         for quad, count in self.needed.items():
-            pattern = _pattern(quad, known)
+            pattern = _pattern(quad, assigned)
             options = self.patterns.get(pattern)
             if not options:
                 return []
             if None not in pattern:
-                kind = canonical(options[0])
-                used[kind] += count
-                if self.each_once and used[kind] > self.supply[kind]:
+                piece = canonical(options[0])
+                used[piece] += count
+                if self.each_once and used[piece] > self.supply[piece]:
                     return []
             elif best is None or len(options) < fewest:
                 best, fewest = quad, len(options)
-        return None if best is None else self._extensions(known, best)
+        return None if best is None else self._extensions(assigned, best)
 
-    def _extensions(self, known: dict[int, int], quad: Quad) -> list[dict[int, int]]:
-        """``known`` with the letters of ``quad`` added, in every way that makes it a piece."""
-        taken = set(known.values())
-        found: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for colours in self.patterns[_pattern(quad, known)]:
+    def _extensions(self, assigned: dict[int, int], quad: Quad) -> list[dict[int, int]]:
+        """A partial map with the letters of ``quad`` added, in every way that makes the quad a piece."""
+        taken = set(assigned.values())
+        extensions: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
+        for colours in self.patterns[_pattern(quad, assigned)]:
             added: dict[int, int] = {}
             for letter, colour in zip(quad, colours, strict=True):
-                if letter in known:
+                if letter in assigned:
                     continue
                 if added.setdefault(letter, colour) != colour or colour in taken or colour not in self.allowed[letter]:
                     break
             else:
                 if len(set(added.values())) == len(added):
-                    found.setdefault(tuple(sorted(added.items())), {**known, **added})
-        return list(found.values())
+                    extensions.setdefault(tuple(sorted(added.items())), {**assigned, **added})
+        return list(extensions.values())
 
 
-def _pattern(quad: Quad, known: dict[int, int]) -> Pattern:
+def _pattern(quad: Quad, assigned: dict[int, int]) -> Pattern:
+    """The colours of a quad of letters, None for letters without a colour."""
     a, b, c, d = quad
-    return known.get(a), known.get(b), known.get(c), known.get(d)
+    return assigned.get(a), assigned.get(b), assigned.get(c), assigned.get(d)

@@ -1,4 +1,4 @@
-"""JSON for puzzles: any shape, clues, name. All numbers from 0, as inside the program.
+"""JSON for puzzles: any rectangle, clues, name. All numbers count from 0, as inside the program.
 
 ``{"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...],
 "clues": [[cell, piece, rotation], ...]}``

@@ -1,4 +1,4 @@
-"""Header and quads: ``W H``, then one clockwise quad (up right down left) a piece. Rectangles; no clues."""
+"""Header and quads: ``width height``, then ``up right down left`` for each piece. Any rectangle, no clues."""
 
 from __future__ import annotations
 
@@ -30,4 +30,6 @@ def write(target: Target) -> str:
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-FORMAT = Format("quads", "puzzle", "'W H', then four clockwise colours a piece", looks_like, read, write)
+FORMAT = Format(
+    "quads", "puzzle", "'width height', then four clockwise colours for each piece", looks_like, read, write
+)

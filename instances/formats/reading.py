@@ -1,4 +1,4 @@
-"""Reading and writing whatever the field writes: find the source, guess the format, call its module."""
+"""Reading and writing in all formats: find the source, detect the format, call its module."""
 
 from __future__ import annotations
 
@@ -21,20 +21,36 @@ _EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped insta
 
 
 def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None) -> Document:
-    """Read a file, a viewer URL or a shipped instance by its name; the content tells the format unless ``format`` does.
+    """Read a puzzle or a board.
 
-    ``puzzle``: what a board is a board of. Without it a URL or ``best.json`` finds or defines its own.
-    Raises InputError, with source and line, for everything that cannot be used.
+    Parameters
+    ----------
+    source : str
+        A file, a viewer URL or the name of a shipped instance. A file comes before a shipped instance of that name.
+    puzzle : Puzzle, optional
+        The puzzle of a board. Without it a full URL defines its own puzzle, and a ``best.json`` finds its instance by
+        name and hash, or else is defined by its url.
+    format : str, optional
+        Name of the format, with its option after a colon; detected from the content by default.
+
+    Returns
+    -------
+    Document
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read or is malformed. It names the source, and the line if there is one.
     """
     source = os.fspath(source)
-    chosen = None if format is None else by_name(format)
+    given = None if format is None else by_name(format)
     if is_url(source):
         name, where, folder, text = "puzzle", VIEWER_URL, None, source
     else:
         path = _path(source)
         name, where, folder, text = _stem(path), printable(str(path)), path.parent, _text(path, source)
     try:
-        form, option = chosen or (FORMATS["url"] if folder is None else by_content(text), None)
+        form, option = given or (FORMATS["url"] if folder is None else by_content(text), None)
         document = form.read(Source(text, puzzle, name, option, folder, _find_puzzle))
     except InputError as error:
         raise error.at(where) from None
@@ -70,7 +86,24 @@ def parse(text: str, *, puzzle: Puzzle | None = None, format: str | None = None,
 
 
 def load_puzzle(source: str, format: str | None = None) -> Puzzle:
-    """The puzzle of a file, URL or shipped name. Raises InputError when there is none in it."""
+    """Load a puzzle.
+
+    Parameters
+    ----------
+    source : str
+        A file, a full viewer URL or the name of a shipped instance.
+    format : str, optional
+        Name of the format; detected by default.
+
+    Returns
+    -------
+    Puzzle
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read, is malformed or defines no puzzle.
+    """
     document = read(source, format=format)
     if document.puzzle is None:
         raise InputError(_without_puzzle(document), source_name(source))
@@ -78,15 +111,50 @@ def load_puzzle(source: str, format: str | None = None) -> Puzzle:
 
 
 def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> tuple[Puzzle, Board]:
-    """(puzzle, board) of a file or URL. Without ``puzzle`` a full URL defines its own, and ``best.json`` finds its
-    instance by name and hash or else is defined by its url; a solution list needs it. Raises InputError."""
+    """Load a board and its puzzle.
+
+    Parameters
+    ----------
+    source : str
+        A file or a viewer URL.
+    puzzle : Puzzle, optional
+        The puzzle of the board, see `read`. A solution list and a partial URL need it.
+    format : str, optional
+        Name of the format; detected by default.
+
+    Returns
+    -------
+    puzzle : Puzzle
+    board : Board
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read, is malformed, holds no board, or its puzzle is not known.
+    """
     document = read_board(source, puzzle, format)
     assert document.puzzle is not None and document.board is not None
     return document.puzzle, document.board
 
 
 def read_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> Document:
-    """As `load_board`, with what was noticed while reading: puzzle and board are not None."""
+    """Load a board with notes on what was noticed while reading.
+
+    Parameters
+    ----------
+    source, puzzle, format
+        As for `load_board`.
+
+    Returns
+    -------
+    Document
+        Its ``puzzle`` and ``board`` are not None.
+
+    Raises
+    ------
+    InputError
+        As for `load_board`.
+    """
     document = read(source, puzzle=puzzle, format=format)
     if document.puzzle is None:
         raise InputError(_without_puzzle(document), source_name(source))
@@ -103,10 +171,25 @@ def write(
     *,
     instance: str | None = None,
 ) -> None:
-    """Write atomically, over an existing file too; ``format`` None = by the extension.
+    """Write a puzzle or a board to a file, atomically. An existing file is replaced.
 
-    ``instance``: how a ``best.json`` names the puzzle; its name otherwise. Raises InputError when the format cannot
-    carry what is given, OSError when the file cannot be written.
+    Parameters
+    ----------
+    path : str or path
+    format : str or None
+        Name of the format; None chooses it by the extension.
+    puzzle : Puzzle
+    board : Board or None
+        None writes the puzzle.
+    instance : str, optional
+        How a ``best.json`` names the puzzle; by default its own name.
+
+    Raises
+    ------
+    InputError
+        If the format is unknown or cannot carry the puzzle or board.
+    OSError
+        If the file cannot be written.
     """
     text, _ = render(format, puzzle, board, path=os.fspath(path), instance=instance)
     atomic_write(path, text)
@@ -115,7 +198,31 @@ def write(
 def render(
     format: str | None, puzzle: Puzzle, board: Board | None, *, path: str | None = None, instance: str | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """(text, what was left out) in ``format``, or in the format of ``path``'s extension. Raises InputError."""
+    """Make the text of a file.
+
+    Parameters
+    ----------
+    format : str or None
+        Name of the format; None chooses it by the extension of ``path``.
+    puzzle : Puzzle
+    board : Board or None
+        None writes the puzzle.
+    path : str, optional
+        Name of the file, for its extension and for messages.
+    instance : str, optional
+        How a ``best.json`` names the puzzle; by default its own name.
+
+    Returns
+    -------
+    text : str
+    notes : tuple of str
+        Sentences on what the format cannot carry.
+
+    Raises
+    ------
+    InputError
+        If the format is unknown or cannot carry the puzzle or board.
+    """
     try:
         form, option = (
             (by_extension(path or "", puzzle, board is not None), None) if format is None else by_name(format)
@@ -131,13 +238,23 @@ def render(
 
 
 def is_url(source: str) -> bool:
-    """Whether an argument is a viewer URL itself and not the name of a file."""
+    """Tell a URL from the name of a file.
+
+    Parameters
+    ----------
+    source : str
+
+    Returns
+    -------
+    bool
+        True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
+    """
     start = source.lstrip(" '\"<").lower()
     return start.startswith(("http://", "https://")) or (viewer.looks_like(source) and "\n" not in source)
 
 
 def _find_puzzle(source: str) -> Puzzle:
-    """`load_puzzle` for readers that follow a name: never into a ``best.json``, so that files naming each other end."""
+    """Load the puzzle that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
     if not is_url(source):
         path = _path(source)
         if by_content(_text(path, source)) is FORMATS["best"]:
@@ -146,31 +263,33 @@ def _find_puzzle(source: str) -> Puzzle:
 
 
 def _path(source: str) -> Path:
-    """The file that ``source`` names; a shipped instance where no file has that name."""
+    """The file that ``source`` names; the shipped instance of that name if there is no such file."""
     shipped = shipped_instances()
     if source in shipped:
         try:
             if Path(source).is_file():
                 return Path(source)
-        except OSError:  # a loop of links
+        except OSError:  # symbolic links that form a loop
             pass
         return shipped[source]
     return Path(source)
 
 
 def _text(path: Path, source: str) -> str:
+    """The text of a file; the error for a missing file suggests a shipped instance of a similar name."""
     if not source:
         raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
     try:
         return read_text(path)
     except InputError as error:
-        near = get_close_matches(source[:200], shipped_instances(), n=1) if "no such file" in error.message else []
-        hint = f" (did you mean '{near[0]}'?)" if near else ""
+        similar = get_close_matches(source[:200], shipped_instances(), n=1) if "no such file" in error.message else []
+        hint = f" (did you mean '{similar[0]}'?)" if similar else ""
         message = error.message.replace(EXPECTED_FILE, _EXPECTED_SOURCE) + hint
         raise InputError(message, error.source, error.line) from None
 
 
 def _stem(path: Path) -> str:
+    """A name for the puzzle in a file: the file's name without a known extension."""
     name = printable(path.name, 100)
     for suffix in (".solution.txt", ".txt", ".json", ".csv", ".url"):
         if name.lower().endswith(suffix) and len(name) > len(suffix):
@@ -179,7 +298,7 @@ def _stem(path: Path) -> str:
 
 
 def source_name(source: str) -> str:
-    """What messages call ``source``."""
+    """How messages name ``source``: the path of its file, or 'viewer URL'."""
     return VIEWER_URL if is_url(source) else printable(str(_path(source)))
 
 

@@ -1,4 +1,4 @@
-"""The formats by name, in the order in which a text is tried against them, and the extensions they go by."""
+"""All formats by name, in the order in which a text is compared with them, and the formats of file extensions."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ FORMATS: dict[str, Format] = {
 
 
 def by_name(name: str) -> tuple[Format, str | None]:
-    """(format, option) for 'e2pieces' or 'e2pieces:udlr'. Raises InputError for an unknown name."""
-    known, colon, option = name.partition(":")
-    if known not in FORMATS:
+    """The format and option of a name such as 'e2pieces' or 'e2pieces:udlr'. Raises InputError for an unknown one."""
+    base, colon, option = name.partition(":")
+    if base not in FORMATS:
         raise InputError(f"unknown format {quoted(name)}; expected one of {', '.join(FORMATS)}")
-    if colon and FORMATS[known].option is None:
-        raise InputError(f"format {known} has no option; found {quoted(name)}")
-    return FORMATS[known], option if colon else None
+    if colon and FORMATS[base].option is None:
+        raise InputError(f"format {base} has no option; found {quoted(name)}")
+    return FORMATS[base], option if colon else None
 
 
 def overview(holds: str) -> str:
-    """A line for each format that holds a 'puzzle', or a 'board': its name, its option, what it is about."""
-    found = {
-        form.name + (f"[:{form.option}]" if form.option else ""): form.about
-        for form in FORMATS.values()
-        if form.holds == holds
+    """The lines of the help on all formats that hold a 'puzzle' or a 'board': name, option and description."""
+    lines = {
+        each.name + (f"[:{each.option}]" if each.option else ""): each.about
+        for each in FORMATS.values()
+        if each.holds == holds
     }
-    width = max(map(len, found))
-    return "\n".join(f"  {name:<{width}}  {about}" for name, about in found.items())
+    width = max(map(len, lines))
+    return "\n".join(f"  {name:<{width}}  {about}" for name, about in lines.items())
 
 
 def by_content(text: str) -> Format:
-    """The first format that the text looks like. Raises InputError when it looks like none."""
+    """The first format that a text looks like. Raises InputError if it looks like none."""
     for candidate in FORMATS.values():
         if candidate.looks_like(text):
             return candidate
@@ -47,13 +47,13 @@ def by_content(text: str) -> Format:
     if not rows:
         raise InputError("the file is empty; expected a puzzle or a board")
     raise InputError(
-        f"no format begins with {quoted(rows[0])}; expected one of {', '.join(FORMATS)}",
+        f"{quoted(rows[0])} begins no known format; expected one of {', '.join(FORMATS)}",
         line=text[: text.index(rows[0])].count("\n") + 1,
     )
 
 
 def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
-    """What a file of this name holds. Raises InputError when the name does not say."""
+    """The format for writing a file of this name. Raises InputError if its extension is of no format."""
     name = PurePath(path).name.lower()
     if name.endswith((".solution.txt", ".solution")):
         return FORMATS["solution"]

@@ -10,7 +10,13 @@ _SOLUTION = ".solution.txt"
 
 @cache
 def shipped_instances() -> dict[str, Path]:
-    """Name -> file of each shipped instance, in order of names. Planted solutions stand apart and are not listed."""
+    """The instances of the package.
+
+    Returns
+    -------
+    dict of str to Path
+        The file of each instance by its name, sorted by name. Their planted solutions are not among them.
+    """
     folder = Path(__file__).parent.parent / "data"
     return {
         path.name.removesuffix(".txt"): path

@@ -1,4 +1,7 @@
-"""Solution lists: line i = ``piece rotation`` of cell i, row-major, both from 1; ``0 0`` = empty. Needs the puzzle."""
+"""Solution lists: one line ``piece rotation`` for each cell, row by row, both counted from 1; ``0 0`` is an empty cell.
+
+The puzzle must be known to read one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def read(source: Source) -> Document:
     lines = Lines(source.text)
     if len(lines) != puzzle.cells:
         raise InputError(
-            f"{len(lines)} lines; expected {puzzle.cells}, one a cell of {puzzle.name} "
+            f"{len(lines)} lines; expected {puzzle.cells}, one for each cell of {puzzle.name} "
             f"({puzzle.width} x {puzzle.height})",
             line=lines.last,
         )
@@ -42,4 +45,4 @@ def write(target: Target) -> str:
     return "".join("0 0\n" if pair is None else f"{pair[0] + 1} {pair[1] + 1}\n" for pair in target.board.pairs())
 
 
-FORMAT = Format("solution", "board", "'piece rotation' a cell, from 1; 0 0 = empty", looks_like, read, write)
+FORMAT = Format("solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", looks_like, read, write)

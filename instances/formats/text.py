@@ -1,4 +1,4 @@
-"""Numbered lines of a text file, read one after the other: the base of every text format."""
+"""Reading a text file line by line, and checks that several text formats share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
 from lns_support.errors import InputError
 from lns_support.text import parse_integer, quoted
 
-MAX_LINES = 20_000  # blank ones too
-MAX_SIDE = 64  # of a square: 64 * 64 = MAX_CELLS
+MAX_LINES = 20_000  # blank lines included
+MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 
 
 class Lines:
-    """The lines of a text that hold something, taken one after the other; numbers count every line, from 1.
+    """The lines of a text that are not blank, taken one after the other.
 
-    Raises InputError when there are too many.
+    Line numbers count from 1 and include blank lines. Raises InputError if the text has more than `MAX_LINES` lines.
     """
 
     def __init__(self, text: str) -> None:
@@ -29,11 +29,11 @@ class Lines:
         self.last = max(1, len(rows) - (not rows[-1]))
 
     def __len__(self) -> int:
-        """How many lines are left."""
+        """Number of lines that have not been taken."""
         return len(self._rows) - self._next
 
     def take(self, expected: str) -> tuple[int, str]:
-        """(number, line) of the next line. Raises InputError at the end of the text."""
+        """(number, text) of the next line. Raises InputError if there is none; ``expected`` says what is missing."""
         if self._next == len(self._rows):
             raise InputError(f"the file ends here; expected {expected}", line=self.last)
         self._next += 1
@@ -41,7 +41,28 @@ class Lines:
         return number, row.strip()
 
     def numbers(self, count: int, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
-        """(number, integers) of the next line, which must hold ``count`` of them, each within its (low, high)."""
+        """Take a line of integers.
+
+        Parameters
+        ----------
+        count : int
+            How many integers the line must hold.
+        bounds : sequence of (int, int)
+            Smallest and largest value of each.
+        what : str
+            What messages call the line.
+
+        Returns
+        -------
+        number : int
+            Number of the line.
+        values : list of int
+
+        Raises
+        ------
+        InputError
+            If the text has ended or the line holds anything else.
+        """
         number, row = self.take(f"{what} ({count} number{'s' * (count > 1)})")
         tokens = row.split()
         if len(tokens) != count:
@@ -52,29 +73,37 @@ class Lines:
         return number, [parse_integer(token, *bound, what, number) for token, bound in zip(tokens, bounds, strict=True)]
 
     def end(self, after: str) -> None:
-        """Raises InputError when something follows."""
+        """Raise InputError if a line has not been taken; ``after`` says what came before it."""
         if self._next < len(self._rows):
             number, row = self._rows[self._next]
             raise InputError(f"found {quoted(row)} after {after}; expected the end of the file", line=number)
 
 
 def quad_lines(lines: Lines, count: int, what: str = "piece", high: int = MAX_COLOUR) -> list[list[int]]:
-    """The next ``count`` lines of four colours, and then the end of the text."""
+    """Read four colours from each of the next ``count`` lines, which must be the last. Raises InputError."""
     quads = [lines.numbers(4, [(0, high)] * 4, f"{what} {index + 1} of {count}")[1] for index in range(count)]
     lines.end(f"{count} {what}s")
     return quads
 
 
 def board_shape(width: int, height: int, line: int | None = None) -> None:
-    """Raises InputError when a board of this shape has too many cells."""
+    """Raise InputError if a board of this shape has more than `MAX_CELLS` cells."""
     if width * height > MAX_CELLS:
         raise InputError(
             f"a board of {width} x {height} has {width * height} cells; expected at most {MAX_CELLS}", line=line
         )
 
 
+def check_square(puzzle: Puzzle, format: str) -> None:
+    """Raise InputError if the board is not square, for a format that states only one side."""
+    if puzzle.width != puzzle.height:
+        raise InputError(
+            f"a board of {puzzle.width} x {puzzle.height}; {format} carries only squares (quads and json carry it)"
+        )
+
+
 def side_of_square(count: int, what: str, line: int | None = None) -> int:
-    """The side of a square of ``count`` cells. Raises InputError when there is none."""
+    """The side of a square of ``count`` cells. Raises InputError if ``count`` is no square or too large."""
     side = math.isqrt(count)
     if side * side != count or not 1 <= side <= MAX_SIDE:
         raise InputError(
@@ -86,11 +115,11 @@ def side_of_square(count: int, what: str, line: int | None = None) -> int:
 
 
 def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
-    """``puzzle`` with its clues, given as (line, clue). A clue that cannot be is reported with its line."""
+    """``puzzle`` with clues, given as (line, clue). Raises InputError with the line of the first clue that is wrong."""
     try:
         return puzzle.with_clues(clue for _, clue in clues)
     except InputError:
-        good, bad = 0, len(clues)  # the first `good` clues pass, the first `bad` do not
+        good, bad = 0, len(clues)  # bisection: the first `good` clues are accepted, the first `bad` are not
         while bad - good > 1:
             middle = (good + bad) // 2
             try:
@@ -106,11 +135,11 @@ def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
 
 
 def first_rows(text: str, count: int = 3) -> list[str]:
-    """The first lines that hold something, for guessing a format."""
+    """The first ``count`` lines that are not blank, to detect a format."""
     return list(islice((row.strip() for row in text[:100_000].split("\n") if row.strip()), count))
 
 
 def starts_like_numbers(row: str, count: int) -> bool:
-    """Whether ``row`` has ``count`` entries of which at least one begins like a number."""
+    """Whether ``row`` has ``count`` entries of which at least one begins with a digit or a sign."""
     tokens = row.split()
     return len(tokens) == count and any(token[0].isdigit() or token[0] in "+-" for token in tokens)

@@ -1,8 +1,9 @@
-"""Viewer URLs, as e2.bucas.name takes them: a board in four letters a cell.
+"""URLs of the board viewer e2.bucas.name, which hold a board as four letters for each cell.
 
-``#puzzle=NAME&board_w=W&board_h=H&board_edges=…``: up, right, down, left, row-major, ``a`` = grey, ``aaaa`` = empty;
-optional ``board_pieces``: three digits a cell, pieces from 1, ``000`` = empty; optional ``motifs_order``.
-26 letters carry 25 colours; a puzzle with more has no viewer URL.
+The form is ``#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS``. The letters are up, right, down, left of each
+cell, row by row; ``a`` is grey, ``aaaa`` an empty cell. Optional parameters are ``board_pieces``, three digits for each
+cell (pieces count from 1, ``000`` is an empty cell), and ``motifs_order``, the order of the letters. Besides grey there
+are 25 letters, so a puzzle with more colours has no viewer URL.
 """
 
 from __future__ import annotations
@@ -25,26 +26,39 @@ from instances.puzzle import GREY, MAX_CELLS, Puzzle
 from lns_support.errors import InputError
 from lns_support.text import parse_integer, quoted
 
-# The letter at index i is the default letter of what such a file calls letter i.
+# The letter at index i is the default letter of the colour that such a URL writes as letter i.
 MOTIFS_ORDERS = {
     "jef": "atojeqlgbupkfrmhcwvsnid",
     "jblackwood": "abglqejotchmrfkpudinsvw",
     "marie": "abglqejotchmrfkpudinsvw",
 }
 _DEFAULT_ORDERS = ("", "default", "normal")
-MOST_LETTERS = 25  # besides that of the grey rim
+MOST_LETTERS = 25  # not counting the letter of grey
 _HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
 _AROUND = "'\"`<>‘’“”«»()[]{},;"
 
 
 def looks_like(text: str) -> bool:
-    """Whether a text (or an argument) holds a viewer URL."""
+    """Whether a text holds a viewer URL."""
     return _HAS_EDGES.search(text) is not None
 
 
 @dataclass(frozen=True)
 class Letters:
-    """A URL taken apart: quads of letters by cell (a = 0), None = empty; ``numbers``: pieces from 0 where stated."""
+    """The parts of a viewer URL.
+
+    Attributes
+    ----------
+    name : str
+        Name of the puzzle.
+    width, height : int
+    quads : tuple of (int, int, int, int) or None
+        Letters as numbers (a = 0) up, right, down, left of each cell; None for an empty cell.
+    numbers : tuple of int or None, or None
+        The piece that the URL states for each cell, counted from 0; None for an empty cell, or without board_pieces.
+    order : str
+        The stated motifs_order, or an empty text.
+    """
 
     name: str
     width: int
@@ -71,17 +85,32 @@ def read(source: Source) -> Document:
 
 
 def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
-    """The URL that shows ``board``, e2.bucas.name style, with ``board_pieces`` where three digits hold the numbers.
+    """The URL that shows a board in the viewer e2.bucas.name.
 
-    ``motifs_order``: 'jef', 'jblackwood' or 'marie' for another order of the letters, None for the default.
-    Raises InputError where the board shows a colour that has no letter: above 25, or 22 with a ``motifs_order``.
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+        Partial or full.
+    motifs_order : {'jef', 'jblackwood', 'marie'}, optional
+        Another order of the letters.
+
+    Returns
+    -------
+    str
+        The URL. It states the numbers of the pieces if the puzzle has at most 999.
+
+    Raises
+    ------
+    InputError
+        If a colour on the board has no letter: above 25, or above 22 with ``motifs_order``.
     """
     colours = board.colours(puzzle)
     letters = _letters_of(motifs_order)
     if colours.max(initial=0) >= len(letters):
         raise InputError(
-            f"colour {int(colours.max())} on the board; "
-            f"a viewer URL has letters for the colours 1 to {len(letters) - 1}"
+            f"the board has colour {int(colours.max())}; expected at most {len(letters) - 1}, "
+            f"as a viewer URL has letters for the colours 1 to {len(letters) - 1}"
         )
     edges = "".join("aaaa" if quad[0] < 0 else "".join(letters[colour] for colour in quad) for quad in colours.tolist())
     pieces = ""
@@ -96,7 +125,18 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
 
 
 def url_if_any(puzzle: Puzzle, board: Board) -> str:
-    """`viewer_url`, or "" where some colour has no letter."""
+    """The URL that shows a board, if there is one.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+
+    Returns
+    -------
+    str
+        The `viewer_url`; an empty text if one of the board's colours has no letter.
+    """
     try:
         return viewer_url(puzzle, board)
     except InputError:
@@ -111,13 +151,33 @@ def write(target: Target) -> str:
 
 
 def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
-    """The parts of a URL, checked against each other; the puzzle's shape where the URL has none."""
+    """Parse a viewer URL.
+
+    Parameters
+    ----------
+    text : str
+        A text that holds the URL.
+    puzzle : Puzzle or None
+        The puzzle of the board, if it is known. It supplies the shape if the URL has none.
+    notes : list of str
+        Sentences on what was left out are appended.
+
+    Returns
+    -------
+    Letters
+
+    Raises
+    ------
+    InputError
+        If there is no viewer URL, or its parameters are malformed or contradict each other or the shape of ``puzzle``.
+    """
     values = _parameters(text, notes)
     edges = values["board_edges"]
     width, height = _shape(values, len(edges), puzzle)
     if len(edges) != 4 * width * height:
         raise InputError(
-            f"board_edges has {len(edges)} letters; expected {4 * width * height}, four a cell of {width} x {height}"
+            f"board_edges has {len(edges)} letters; "
+            f"expected {4 * width * height}, four for each cell of {width} x {height}"
         )
     bad = re.search(r"[^a-z]", edges)
     if bad:
@@ -125,7 +185,7 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
             f"board_edges has {quoted(bad[0])} on {_place(bad.start() // 4, width)}; expected letters from a to z"
         )
     numbers = _numbers(values.get("board_pieces", ""), width * height, notes)
-    one_cell = width * height == 1  # the one piece with four grey sides is told from an empty cell by its number
+    one_cell = width * height == 1  # only its number distinguishes a piece with four grey sides from an empty cell
     flat = [ord(letter) - ord("a") for letter in edges]
     quads: list[Quad | None] = []
     for cell in range(width * height):
@@ -143,14 +203,14 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
 
 
 def _parameters(text: str, notes: list[str]) -> dict[str, str]:
-    """The parameters of the first URL in ``text``, freed of quotes, shell escapes and percent codes."""
+    """The parameters of the first URL in ``text``, without quotes, shell escapes and percent codes."""
     urls = [word for word in text.split() if "board_edges" in word]
     if not urls:
         raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
     if len(urls) > 1:
-        notes.append(f"{len(urls)} URLs, the first one read")
+        notes.append(f"the text has {len(urls)} URLs; only the first is read")
     url = urls[0].strip(_AROUND).replace("\\", "").replace("&amp;", "&")
-    for _ in range(3):  # encoded whole, perhaps more than once
+    for _ in range(3):  # the whole URL may be percent-encoded, even several times
         if "board_edges=" in url:
             break
         url = unquote(url)
@@ -162,12 +222,13 @@ def _parameters(text: str, notes: list[str]) -> dict[str, str]:
         if values.setdefault(key, value) != value:
             raise InputError(f"{quoted(key)} is given twice with two values; expected one")
     if not values.get("board_edges"):
-        raise InputError("the viewer URL has no board_edges; expected 'board_edges=' and four letters a cell")
+        raise InputError("the viewer URL has no board_edges; expected 'board_edges=' and four letters for each cell")
     return values
 
 
 def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple[int, int]:
-    size = values.get("puzzle_size")  # another viewer's word for a square
+    """Width and height: as stated, else those of the puzzle, else a square of so many letters."""
+    size = values.get("puzzle_size")  # another viewer writes this for a square
     wide, high = values.get("board_w", size), values.get("board_h", size)
     if wide is not None and high is not None:
         width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
@@ -182,12 +243,12 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
         return puzzle.width, puzzle.height
     side = math.isqrt(letters // 4)
     if side * side * 4 != letters or side * side > MAX_CELLS:
-        raise InputError(f"no board_w and board_h, and {letters} letters make no square; expected the shape")
+        raise InputError(f"board_w and board_h are missing, and {letters} letters make no square; expected both")
     return side, side
 
 
 def _numbers(digits: str, cells: int, notes: list[str]) -> tuple[int | None, ...] | None:
-    """Pieces from 0 by cell, None = empty. What three digits cannot say, or another viewer wrote, is left out."""
+    """The piece of each cell, counted from 0, None for an empty cell. None if board_pieces is missing or unusable."""
     if not digits:
         return None
     if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
@@ -205,7 +266,7 @@ def _place(cell: int, width: int) -> str:
 
 
 def _letters_of(motifs_order: str | None) -> str:
-    """The letter of each colour: a..z, or the known order turned round."""
+    """The letter of each colour: a to z, or the inverse of a known ``motifs_order``."""
     if motifs_order is None or motifs_order in _DEFAULT_ORDERS:
         return "abcdefghijklmnopqrstuvwxyz"
     order = MOTIFS_ORDERS.get(motifs_order)
@@ -215,7 +276,7 @@ def _letters_of(motifs_order: str | None) -> str:
 
 
 def _translation(order: str) -> list[int] | None:
-    """Letter to default letter under a ``motifs_order``: a known name, or the permutation written out; else None."""
+    """The default letter of each letter under a ``motifs_order``, a known name or a permutation; else None."""
     letters = MOTIFS_ORDERS.get(order.lower(), order)
     if len(letters) < 2 or letters[0] != "a" or sorted(letters) != [chr(ord("a") + i) for i in range(len(letters))]:
         return None
@@ -227,31 +288,31 @@ def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad
 
 
 def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
-    """The board on a puzzle that is known: stated order of letters, then the default one, then by the pieces."""
+    """The board of a known puzzle, by the stated order of letters, else the default, else any that fits the pieces."""
     index = PieceIndex(puzzle)
     tables = {"default letters": list(range(26))}
     declared = _translation(letters.order)
     if declared is not None:
         tables = {f"motifs_order {letters.order}": declared, **tables}
-    nearest: list[int] | None = None
-    for said, table in tables.items():
+    nearest: list[int] | None = None  # the fewest cells that show no piece
+    for note, table in tables.items():
         quads = _translated(letters.quads, table)
         unmatched = index.cells_without_piece(quads)
         if not unmatched:
-            notes.append(said)
+            notes.append(note)
             return _document(letters, quads, index, notes)
         nearest = unmatched if nearest is None or len(unmatched) < len(nearest) else nearest
-    found = match_letters(letters.quads, index)
-    if found is None:
+    match = match_letters(letters.quads, index)
+    if match is None:
         assert nearest
-        shows = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
+        shown = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
         more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ""
         raise InputError(
-            f"{puzzle.cell_label(nearest[0])} shows '{shows}', no piece of {puzzle.name}{more}, and no other order of "
+            f"{puzzle.cell_label(nearest[0])} shows '{shown}', no piece of {puzzle.name}{more}, and no other order of "
             "the letters makes every cell one; expected a board of this puzzle"
         )
-    colour_of, alone = found
-    notes.append("letters matched to the colours by the pieces" + ("" if alone else ", one of several ways that fit"))
+    colour_of, unique = match
+    notes.append("letters matched to the colours by the pieces" + ("" if unique else ", one of several ways that fit"))
     quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
     return _document(letters, quads, index, notes)
 
@@ -260,13 +321,13 @@ def _document(letters: Letters, quads: Sequence[Quad | None], index: PieceIndex,
     board, contradicted = index.board(quads, letters.numbers)
     if contradicted:
         notes.append(
-            f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges counts"
+            f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges is used"
         )
     return Document(FORMAT.name, index.puzzle, board, tuple(notes))
 
 
 def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
-    """The shipped instance of the URL's name, if the board is made of its pieces."""
+    """The shipped instance with the URL's name, if every cell shows one of its pieces."""
     if letters.name not in shipped_instances():
         return None
     puzzle = source.find_puzzle(letters.name)
@@ -277,10 +338,10 @@ def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
 
 
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:
-    """A full board defines its puzzle: piece = the quad as it lies, numbered by board_pieces or else by cell."""
+    """A full board defines its own puzzle: each cell is a piece, numbered by board_pieces or else by cell."""
     table = _translation(letters.order)
     if letters.order not in _DEFAULT_ORDERS and table is None:
-        notes.append(f"motifs_order {quoted(letters.order)} is not known: letters taken as they are")
+        notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
     quads = _translated(letters.quads, table or range(26))
     shape = letters.width, letters.height
     if None in quads:
@@ -302,7 +363,7 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
 FORMAT = Format(
     "url",
     "board",
-    "viewer URL (e2.bucas.name); url:jblackwood for other letters",
+    "viewer URL (e2.bucas.name); url:jblackwood for another order of letters",
     looks_like,
     read,
     write,

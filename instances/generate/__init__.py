@@ -1,4 +1,16 @@
-"""Generators of puzzles with a planted solution, the same for the same seed everywhere."""
+"""Generators of puzzles with a planted solution. The same seed gives the same puzzle on every machine.
+
+Kinds of puzzles
+    `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
+    colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
+    problem; `triples_of` decodes its solutions).
+Families
+    `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
+    the kinds that have families.
+Results and defaults
+    `Planted` is a puzzle with its solution. `clue_cells` and `corner_cells` choose cells for clues; `default_colours`
+    and `default_like_e2` choose numbers of colours.
+"""
 
 from instances.generate.defaults import default_colours, default_like_e2
 from instances.generate.eternity import like_e2

@@ -1,8 +1,8 @@
-"""How many colours a puzzle gets when nobody says: as many as leave about one solution by chance.
+"""Default numbers of colours: those of which a random puzzle has about one solution.
 
-Few colours leave many solutions, many colours leave forced moves; the hardest puzzles lie between, where the expected
-number of solutions of a random puzzle with these colour counts crosses 1 (seed 003, section 4.2; Ansótegui et al.,
-"How hard is a commercial puzzle: the Eternity II challenge", 2008).
+Few colours leave many solutions, many colours leave forced moves. The hardest puzzles lie between, where the expected
+number of solutions of a random puzzle with these colour counts crosses 1 (Jolivet 2008, section 4.2; Ansótegui et al.
+2008, "How hard is a commercial puzzle: the Eternity II challenge").
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lns_support.errors import InputError
 
 
 def joints_by_class(width: int, height: int) -> tuple[int, int]:
-    """Number of joints along the rim (between neighbours on the same side of the board) and inside."""
+    """(joints along the rim, which join two neighbours on one side of the board; all other joints)."""
     along_rows = (width - 1) * min(height, 2)
     along_columns = (height - 1) * min(width, 2)
     total = height * (width - 1) + width * (height - 1)
@@ -21,9 +21,17 @@ def joints_by_class(width: int, height: int) -> tuple[int, int]:
 
 
 def default_colours(width: int, height: int) -> int:
-    """Colours of a uniform puzzle or balanced torus: the number whose expected number of solutions is nearest to 1.
+    """The default number of colours of a uniform puzzle or balanced torus.
 
-    6x6 gets 4, 10x10 gets 8, 16x16 gets 15.
+    Parameters
+    ----------
+    width, height : int
+
+    Returns
+    -------
+    int
+        The number of colours for which the expected number of solutions is nearest to 1: 4 for 6x6, 8 for 10x10, 15
+        for 16x16.
     """
     joints = sum(joints_by_class(width, height))
     if joints == 0:
@@ -34,12 +42,23 @@ def default_colours(width: int, height: int) -> int:
 def default_like_e2(
     width: int, height: int, rim_colours: int | None = None, inner_colours: int | None = None
 ) -> tuple[int, int]:
-    """Colours (rim, inner) of a puzzle like Eternity II; a number that is given stays.
+    """The default numbers of colours of a puzzle like Eternity II.
 
-    Rim: 2 + (mean side)/5, rounded, a line through Eternity II (16x16: 5) and the META 2010 puzzles (10x10: 4,
-    12x12: 4, 14x14: 5). Inner: the number whose expected number of solutions is nearest to 1, which gives Eternity
-    II's 17 on 16x16, and 10, 13, 15 where META 2010 has 10, 12, 15. Small boards get the smallest number of either
-    that lets all pieces differ.
+    The number along the rim is 2 + (mean side) / 5, rounded, which fits Eternity II (16x16: 5) and the META 2010
+    puzzles (10x10: 4, 12x12: 4, 14x14: 5). The number inside is the one for which the expected number of solutions is
+    nearest to 1: 17 for 16x16, as in Eternity II, and 10, 13, 15 where META 2010 has 10, 12, 15. On small boards both
+    are large enough that all pieces can differ.
+
+    Parameters
+    ----------
+    width, height : int
+    rim_colours, inner_colours : int, optional
+        A number that is given is returned unchanged.
+
+    Returns
+    -------
+    rim_colours : int
+    inner_colours : int
     """
     rim_joints, inner_joints = joints_by_class(width, height)
     if rim_colours is None:
@@ -55,24 +74,27 @@ def default_like_e2(
 
 
 def log_expected_solutions(width: int, height: int, rim_colours: int, inner_colours: int) -> float:
-    """Natural logarithm of the expected number of perfect boards, over random puzzles with near-equal colour counts.
+    """Natural logarithm of the expected number of perfect boards of a random puzzle with near-equal colour counts.
 
-    Arrangements that put grey on the rim, times the chance that two random pairings of half-edges (along the rim,
-    inside) join only equal colours. The four rotations of a square board are all counted.
+    It is the number of arrangements with grey on the rim, times the probability that a random pairing of the half-edges
+    of each class joins only equal colours. All four rotations of a square board are counted.
     """
     rim_joints, inner_joints = joints_by_class(width, height)
     return (
         _log_arrangements(width, height)
-        + _log_chance_of_pairing(rim_joints, rim_colours)
-        + _log_chance_of_pairing(inner_joints, inner_colours)
+        + _log_pairing_probability(rim_joints, rim_colours)
+        + _log_pairing_probability(inner_joints, inner_colours)
     )
 
 
-def kinds_of_pieces(width: int, height: int, rim_colours: int, inner_colours: int) -> list[tuple[str, int, int]]:
-    """(name, pieces needed, pieces that exist) by class: distinct up to rotation, none rotationally symmetric."""
+def piece_classes(width: int, height: int, rim_colours: int, inner_colours: int) -> list[tuple[str, int, int]]:
+    """(name, pieces needed, pieces that exist) of each class of pieces.
+
+    Only pieces that differ up to rotation and are not rotationally symmetric are counted.
+    """
     rim, inner = rim_colours, inner_colours
     if min(width, height) == 1:
-        # middle pieces in a row are a walk through all colours that joins no pair twice and does not end where it began
+        # the middle pieces are a walk over the colours that joins no pair twice and does not return to its start
         walk = rim * (rim - 1) // 2 - (1 if rim % 2 else (rim - 2) // 2)
         length = max(width, height)
         return [("end", 2, rim), ("middle", length - 2, walk)] if length > 1 else [("grey", 1, 0)]
@@ -83,9 +105,9 @@ def kinds_of_pieces(width: int, height: int, rim_colours: int, inner_colours: in
     ]
 
 
-def check_kinds(width: int, height: int, rim_colours: int, inner_colours: int) -> None:
-    """Raises InputError when there are not enough different pieces of some class."""
-    for name, needed, exist in kinds_of_pieces(width, height, rim_colours, inner_colours):
+def check_piece_classes(width: int, height: int, rim_colours: int, inner_colours: int) -> None:
+    """Raise InputError if some class has fewer different pieces than the board needs."""
+    for name, needed, exist in piece_classes(width, height, rim_colours, inner_colours):
         if exist < needed:
             raise InputError(
                 f"a {width} x {height} board with {rim_colours} rim and {inner_colours} inner colours needs {needed} "
@@ -95,7 +117,7 @@ def check_kinds(width: int, height: int, rim_colours: int, inner_colours: int) -
 
 
 def _too_few(width: int, height: int, rim_colours: int, inner_colours: int) -> bool:
-    return any(exist < needed for _, needed, exist in kinds_of_pieces(width, height, rim_colours, inner_colours))
+    return any(exist < needed for _, needed, exist in piece_classes(width, height, rim_colours, inner_colours))
 
 
 def _log_factorial(n: int) -> float:
@@ -103,18 +125,21 @@ def _log_factorial(n: int) -> float:
 
 
 def _log_arrangements(width: int, height: int) -> float:
-    """Boards with grey exactly on the rim: corners, edges and inner pieces permuted, inner pieces turned."""
+    """Logarithm of the number of boards with grey exactly on the rim."""
     edges = 2 * (max(0, width - 2) + max(0, height - 2))
     inner = max(0, width - 2) * max(0, height - 2)
     return _log_factorial(4) + _log_factorial(edges) + _log_factorial(inner) + inner * log(4)
 
 
-def _log_chance_of_pairing(joints: int, colours: int) -> float:
-    """Chance that a random pairing of 2*joints half-edges joins equal colours, counts as equal as they can be."""
+def _log_pairing_probability(joints: int, colours: int) -> float:
+    """Logarithm of the probability that a random pairing of 2 * joints half-edges joins only equal colours.
+
+    The counts of two colours differ by at most one joint.
+    """
     if joints == 0:
         return 0.0
-    each, more = divmod(joints, colours)
+    each, extra = divmod(joints, colours)
     log_ways = _log_factorial(joints) - _log_factorial(2 * joints)
-    for count, how_many in ((each + 1, more), (each, colours - more)):
+    for count, how_many in ((each + 1, extra), (each, colours - extra)):
         log_ways += how_many * (_log_factorial(2 * count) - _log_factorial(count))
     return log_ways

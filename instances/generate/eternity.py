@@ -1,17 +1,17 @@
-"""Puzzles like Eternity II: rim colours apart from inner colours, near-equal counts, all pieces different."""
+"""Puzzles like Eternity II: separate rim and inner colours, near-equal counts, all pieces different."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from instances.generate.defaults import check_kinds, default_like_e2, joints_by_class
+from instances.generate.defaults import check_piece_classes, default_like_e2, joints_by_class
 from instances.generate.planted import Planted, check_shape, clue_cells, plant
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import canonical
 from lns_support.errors import InputError
 
-_EXCHANGES = 50_000  # tried before a fresh colouring is drawn
+_EXCHANGES = 50_000  # attempts before a new colouring is drawn
 _COLOURINGS = 4
 
 Quad = tuple[int, int, int, int]
@@ -26,15 +26,32 @@ def like_e2(
     *,
     clues: int = 0,
 ) -> Planted:
-    """A random puzzle with the rules that Eternity II keeps, and its planted solution.
+    """Generate a puzzle that follows the rules of Eternity II.
 
-    Joints along the rim carry the colours 1..R, all others R+1..R+I; in each class the counts differ by at most one
-    joint; all pieces differ up to rotation and none is rotationally symmetric. A random colouring breaks the last rule
-    in a few places, which are repaired by exchanging the colours of two joints of a class; that keeps all the rest.
-    ``clues`` pieces of the solution are pinned, in places like Eternity II's (`clue_cells`); they change nothing else.
-    Without colour numbers: `default_like_e2`, 5 + 17 on 16x16.
+    Joints along the rim have the colours 1 to R, all others R+1 to R+I. In each of the two classes the counts of the
+    colours differ by at most one joint. All pieces differ up to rotation, and none is rotationally symmetric. A random
+    colouring violates the last rule in a few places; these are repaired by exchanging the colours of two joints of a
+    class, which preserves the other rules.
 
-    Raises InputError where shape, colours, clues or seed cannot be, also when the repair finds no such puzzle.
+    Parameters
+    ----------
+    width, height : int
+    rim_colours, inner_colours : int, optional
+        The numbers R and I; `default_like_e2` by default, which is 5 and 17 on 16x16.
+    seed : int, optional
+        Random seed.
+    clues : int, optional
+        Number of pieces of the solution that become clues, on the cells of `clue_cells`. The pieces do not depend on
+        it.
+
+    Returns
+    -------
+    Planted
+
+    Raises
+    ------
+    InputError
+        If the shape, colours, clues or seed are out of range, or no such puzzle is found.
     """
     check_shape(width, height)
     for colours, joints, where in zip(
@@ -42,13 +59,13 @@ def like_e2(
     ):
         _check_count(colours, joints, f"{where} colours", width, height)
     rim_colours, inner_colours = default_like_e2(width, height, rim_colours, inner_colours)
-    check_kinds(width, height, rim_colours, inner_colours)
-    draws = PortableRandom(seed)
+    check_piece_classes(width, height, rim_colours, inner_colours)
+    random = PortableRandom(seed)
     for _ in range(_COLOURINGS):
-        grid = _Grid(width, height, rim_colours, inner_colours, draws)
-        if grid.repair(draws):
+        grid = _Grid(width, height, rim_colours, inner_colours, random)
+        if grid.repair(random):
             name = f"like-e2-{width}x{height}-r{rim_colours}-i{inner_colours}-s{seed}"
-            planted = plant(grid.colour[0::2], grid.colour[1::2], width, height, draws, name)
+            planted = plant(grid.colour[0::2], grid.colour[1::2], width, height, random, name)
             return planted.with_clues(clue_cells(width, height, clues, seed))
     raise InputError(
         f"no {width} x {height} board with {rim_colours} rim and {inner_colours} inner colours was found on which all "
@@ -57,7 +74,7 @@ def like_e2(
 
 
 def _check_count(colours: int | None, joints: int, what: str, width: int, height: int) -> None:
-    """A number of colours that is given can be no larger than the number of joints, and 0 only without joints."""
+    """Raise InputError for more colours than joints of the class, and for 0 colours if there are joints."""
     if colours is not None and not min(joints, 1) <= colours <= joints:
         raise InputError(
             f"{colours} {what} on a {width} x {height} board, which has {joints} joints of that class; "
@@ -66,13 +83,13 @@ def _check_count(colours: int | None, joints: int, what: str, width: int, height
 
 
 class _Grid:
-    """Colours by joint, and how far the pieces are from being all different.
+    """A colouring of the joints, and how far its pieces are from being all different.
 
-    Joint ``2*cell`` lies to the right of a cell, ``2*cell + 1`` below it; those on the rim stay grey.
-    ``clashes``: pieces that equal another up to rotation (one of each kind is free), plus rotationally symmetric ones.
+    Joint ``2 * cell`` lies to the right of a cell, ``2 * cell + 1`` below it; joints on the rim are grey. ``clashes``
+    counts the pieces that equal an earlier piece up to rotation, plus the rotationally symmetric pieces.
     """
 
-    def __init__(self, width: int, height: int, rim_colours: int, inner_colours: int, draws: PortableRandom) -> None:
+    def __init__(self, width: int, height: int, rim_colours: int, inner_colours: int, random: PortableRandom) -> None:
         self.width = width
         self.colour = [0] * (2 * width * height)
         rim: list[int] = []
@@ -86,49 +103,51 @@ class _Grid:
                 self.class_of[2 * cell + 1] = rim if column in (0, width - 1) else inner
         for joint, its_class in self.class_of.items():
             its_class.append(joint)
-        self._deal(rim, range(1, rim_colours + 1), draws)
-        self._deal(inner, range(rim_colours + 1, rim_colours + inner_colours + 1), draws)
+        self._colour_evenly(rim, range(1, rim_colours + 1), random)
+        self._colour_evenly(inner, range(rim_colours + 1, rim_colours + inner_colours + 1), random)
         self.copies = Counter(map(self.piece, range(width * height)))
         self.clashes = sum(count * is_symmetric(piece) + count - 1 for piece, count in self.copies.items())
 
-    def _deal(self, joints: list[int], colours: Sequence[int], draws: PortableRandom) -> None:
-        """Give the joints these colours in random order, each as often as any other or once more."""
+    def _colour_evenly(self, joints: list[int], colours: Sequence[int], random: PortableRandom) -> None:
+        """Give the joints these colours in random order; the counts of two colours differ by at most one."""
         order = list(colours)
-        draws.shuffle(order)  # which of them occur once more
-        hand = [order[i % len(order)] for i in range(len(joints))]
-        draws.shuffle(hand)
-        for joint, colour in zip(joints, hand, strict=True):
+        random.shuffle(order)  # the first colours occur once more
+        joint_colours = [order[i % len(order)] for i in range(len(joints))]
+        random.shuffle(joint_colours)
+        for joint, colour in zip(joints, joint_colours, strict=True):
             self.colour[joint] = colour
 
     def joints(self, cell: int) -> list[int]:
-        """The joints of a cell: right, down, left, up, without the rim."""
+        """The joints of a cell that are not on the rim, in the order right, down, left, up."""
         around = (2 * cell, 2 * cell + 1, 2 * (cell - 1), 2 * (cell - self.width) + 1)
         return [joint for joint in around if joint in self.class_of]
 
     def cells(self, joint: int) -> tuple[int, int]:
-        """The two cells that a joint joins."""
+        """The two cells on the sides of a joint."""
         cell, below = divmod(joint, 2)
         return cell, cell + (self.width if below else 1)
 
     def piece(self, cell: int) -> Quad:
-        """The piece on ``cell`` in its smallest rotation."""
+        """The piece on ``cell`` in canonical rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else 0
-        left = self.colour[2 * (cell - 1)] if cell > 0 else 0  # the last cell of the row before ends in grey
+        left = (
+            self.colour[2 * (cell - 1)] if cell > 0 else 0
+        )  # grey at the start of a row, like the end of the row above
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
-    def repair(self, draws: PortableRandom) -> bool:
-        """Exchange colours until nothing clashes; False if that does not end.
+    def repair(self, random: PortableRandom) -> bool:
+        """Exchange colours until no piece clashes. Returns whether that succeeded within the limit.
 
-        One joint of a clashing piece against a random one of its class; the exchange stays when there are no more
-        clashes than before. The sideways steps are what leads out of dead ends.
+        Each step exchanges the colours of a joint of a clashing piece and of a random joint of the same class, and
+        keeps the exchange if there are no more clashes than before. Accepting equal numbers avoids dead ends.
         """
         tried = 0
         while self.clashes and tried < _EXCHANGES:
             for cell in [cell for cell in range(len(self.colour) // 2) if self._clashes_on(cell)]:
                 joints = self.joints(cell)
-                joint = joints[draws.below(len(joints))]
+                joint = joints[random.below(len(joints))]
                 partners = self.class_of[joint]
-                self._exchange_unless_worse(joint, partners[draws.below(len(partners))])
+                self._exchange_unless_worse(joint, partners[random.below(len(partners))])
                 tried += 1
         return self.clashes == 0
 
@@ -137,12 +156,14 @@ class _Grid:
         return self.copies[piece] > 1 or is_symmetric(piece)
 
     def _exchange_unless_worse(self, joint: int, other: int) -> None:
+        """Exchange the colours of two joints; undo it if there are more clashes then."""
         before = self.clashes
         self._exchange(joint, other)
         if self.clashes > before:
             self._exchange(joint, other)
 
     def _exchange(self, joint: int, other: int) -> None:
+        """Exchange the colours of two joints and update the counts."""
         touched = {*self.cells(joint), *self.cells(other)}
         for cell in touched:
             piece = self.piece(cell)
@@ -156,5 +177,5 @@ class _Grid:
 
 
 def is_symmetric(piece: Quad) -> bool:
-    """Whether half a turn leaves the piece as it is (a quarter turn then may, too)."""
+    """Whether half a turn leaves a piece unchanged; every quarter-turn symmetry includes this one."""
     return piece[:2] == piece[2:]

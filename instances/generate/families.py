@@ -1,4 +1,4 @@
-"""Families of generated puzzles, named by short texts such as ``like-e2:12x20:5+17``: a seed picks the member."""
+"""Families of generated puzzles, written as short texts such as ``like-e2:12x20:5+17``. A seed gives one member."""
 
 from __future__ import annotations
 
@@ -17,10 +17,21 @@ _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{
 
 @dataclass(frozen=True)
 class Family:
-    """All puzzles of a kind with one size and one choice of colours. Call it with a seed.
+    """All generated puzzles of one kind, size and number of colours; a function from seeds to puzzles.
 
-    ``colours``: of uniform and balanced-torus puzzles. ``rim_colours``, ``inner_colours``: of like-e2 puzzles.
-    None: the default of the kind. Raises InputError for options that do not go with the kind.
+    Parameters
+    ----------
+    kind : {'uniform', 'balanced-torus', 'like-e2'}
+    width, height : int
+    colours : int, optional
+        Number of colours of a uniform or balanced-torus puzzle.
+    rim_colours, inner_colours : int, optional
+        Numbers of colours of a like-e2 puzzle. All numbers default to those of the generator.
+
+    Raises
+    ------
+    InputError
+        If the kind is unknown or an option does not belong to it.
     """
 
     kind: str
@@ -34,14 +45,16 @@ class Family:
         if self.kind not in KINDS:
             raise InputError(f"unknown kind of puzzle '{self.kind}'; expected {', '.join(KINDS)}")
         if self.kind == "like-e2" and self.colours is not None:
-            raise InputError("a like-e2 puzzle has rim colours and inner colours apart; expected two numbers, not one")
+            raise InputError(
+                "a like-e2 puzzle has separate rim and inner colours; expected two numbers of colours, not one"
+            )
         if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
-            raise InputError(f"rim and inner colours are not apart in a {self.kind} puzzle; expected one number")
+            raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
         if self.kind == "balanced-torus" and self.width != self.height:
             raise InputError(f"a balanced torus of {self.width} x {self.height}; expected a square")
 
     def __call__(self, seed: int) -> Planted:
-        """The member of this seed. Raises InputError where the generator does."""
+        """Generate the member of a seed. Raises InputError if the generator refuses the size, colours or seed."""
         if self.kind == "uniform":
             return uniform(self.width, self.height, self.colours, seed)
         if self.kind == "balanced-torus":
@@ -50,9 +63,22 @@ class Family:
 
 
 def family(spec: str) -> Family:
-    """The family that a text names: KIND:SIZE[:COLOURS], SIZE = N or WxH, COLOURS = K, or RIM+INNER for like-e2.
+    """Parse the text form of a family.
 
-    ``like-e2:12x12``, ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``. Raises InputError for others.
+    Parameters
+    ----------
+    spec : str
+        KIND:SIZE[:COLOURS]. SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples:
+        ``like-e2:12x12``, ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``.
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    InputError
+        If the text has another form.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
@@ -63,7 +89,7 @@ def family(spec: str) -> Family:
     kind, width, height, first, second = match.groups()
     numbers = [None if text is None else int(text) for text in (first, second)]
     if kind == "like-e2" and first is not None and second is None:
-        raise InputError(f"'{spec}' has one number of colours; expected RIM+INNER, such as 5+17")
+        raise InputError(f"'{spec}' gives one number of colours; expected RIM+INNER, such as 5+17")
     if kind == "like-e2":
-        return Family(kind, int(width), int(height or width), None, numbers[0], numbers[1])
-    return Family(kind, int(width), int(height or width), numbers[0], None, numbers[1])
+        return Family(kind, int(width), int(height or width), rim_colours=numbers[0], inner_colours=numbers[1])
+    return Family(kind, int(width), int(height or width), colours=numbers[0], inner_colours=numbers[1])

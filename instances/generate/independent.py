@@ -1,4 +1,4 @@
-"""Uniform puzzles: every inner edge coloured on its own (seed 000, section 6)."""
+"""Uniform puzzles: every inner edge is coloured independently."""
 
 from __future__ import annotations
 
@@ -8,15 +8,33 @@ from instances.generate.portable_random import PortableRandom
 
 
 def uniform(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
-    """Each inner edge of the grid gets a colour drawn uniformly from 1..``colours``; pieces turned and shuffled.
+    """Generate a puzzle in which every inner edge has an independent, uniformly random colour.
 
-    Benoist & Bourreau 2008 (seed 000), section 6. Without ``colours``: `default_colours`.
-    Raises InputError for a shape, number of colours or seed that cannot be.
+    Parameters
+    ----------
+    width, height : int
+    colours : int, optional
+        Number of colours to draw from; `default_colours` by default. Colours that were not drawn are left out.
+    seed : int, optional
+        Random seed.
+
+    Returns
+    -------
+    Planted
+
+    Raises
+    ------
+    InputError
+        If the shape, number of colours or seed is out of range.
+
+    References
+    ----------
+    Benoist & Bourreau 2008, section 6.
     """
     check_shape(width, height)
     colours = default_colours(width, height) if colours is None else colours
     check_colours(colours)
-    draws = PortableRandom(seed)
-    right = [1 + draws.below(colours) for _ in range(width * height)]
-    down = [1 + draws.below(colours) for _ in range(width * height)]
-    return plant(right, down, width, height, draws, f"uniform-{width}x{height}-c{colours}-s{seed}")
+    random = PortableRandom(seed)
+    right = [1 + random.below(colours) for _ in range(width * height)]
+    down = [1 + random.below(colours) for _ in range(width * height)]
+    return plant(right, down, width, height, random, f"uniform-{width}x{height}-c{colours}-s{seed}")

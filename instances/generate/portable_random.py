@@ -1,4 +1,4 @@
-"""Random draws that are the same on every machine and under every Python version."""
+"""Random numbers that are the same on every machine and in every version of Python."""
 
 from __future__ import annotations
 
@@ -10,27 +10,36 @@ from lns_support.errors import InputError
 
 
 class PortableRandom:
-    """A seeded source of whole numbers and shuffles.
+    """A seeded generator of whole numbers and shuffles.
 
-    Python promises that ``Random(int).random()`` never changes its sequence, and promises nothing of the kind for
-    ``randrange``, ``shuffle`` or ``sample``; NumPy's generators make no promise across versions at all. So everything
-    here is drawn through ``random()`` alone. ``int(random() * bound)`` is exact enough (bias below bound / 2**53) and
-    cannot reach ``bound``.
+    Python guarantees the sequence of ``Random(int).random()``, but not those of ``randrange``, ``shuffle`` or
+    ``sample``; NumPy guarantees none across versions. So every number here is derived from ``random()``.
+    ``int(random() * bound)`` never reaches ``bound`` and has a bias below bound / 2**53.
 
-    Raises InputError for a negative seed: Python's own seeding drops the sign, so -7 would silently mean 7.
+    Parameters
+    ----------
+    seed : int
+        The random seed, 0 or more.
+
+    Raises
+    ------
+    InputError
+        If the seed is negative: Python's seeding drops the sign, so -7 would silently mean 7.
     """
 
     def __init__(self, seed: int) -> None:
         if seed < 0:
             raise InputError(f"seed {seed}; expected 0 or more")
-        self._random = random.Random(seed)  # an int: strings and bytes go through a seeding that has changed before
+        self._random = random.Random(
+            seed
+        )  # an int, because the seeding by strings and bytes has changed between versions
 
     def below(self, bound: int) -> int:
-        """A whole number from 0 to ``bound - 1``, uniform."""
+        """A uniform whole number from 0 to ``bound - 1``."""
         return int(self._random.random() * bound)
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
-        """Fisher-Yates, in place."""
+        """Shuffle a list in place (Fisher-Yates)."""
         for last in range(len(items) - 1, 0, -1):
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]

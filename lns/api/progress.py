@@ -62,10 +62,12 @@ class NotebookProgress:
         self._bar.refresh()
 
 
-def progress_view(choice: str | ProgressView | None, seconds: float | None) -> ProgressView:
+def progress_view(choice: str | bool | ProgressView | None, seconds: float | None) -> ProgressView:
     """The view that ``choice`` names; InputError for an unknown name. ``seconds``: expected length, if known."""
-    if choice is None or choice == "none":
+    if choice is None or choice is False or choice == "none":
         return NoProgress()
+    if choice is True:
+        choice = "auto"
     if not isinstance(choice, str):
         return choice
     if choice not in CHOICES:

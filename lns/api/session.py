@@ -37,9 +37,6 @@ class RunRecorder(Protocol):
     def best(self) -> dict[str, Any]: ...
 
     @property
-    def min_score(self) -> int: ...
-
-    @property
     def write_errors(self) -> list[str]: ...
 
     def record_known_best(self, board: Board, score: int, origin: str) -> None: ...
@@ -171,7 +168,6 @@ class SearchSession:
 
     def _after_round(self, archipelago: Archipelago) -> None:
         self.recorder.on_round(archipelago)
-        archipelago.min_score = self.recorder.min_score
         if self._stop_wanted():
             archipelago.stop()
         if self._stop is not None and (why := self._stop(self._where())):

@@ -46,7 +46,7 @@ log = logging.getLogger("lns")
 DEFAULT_SECONDS = 60.0
 Pins = str | Iterable[int]
 OnImprove = Callable[[FoundBoard], object]
-Progress = str | ProgressView | None
+Progress = str | bool | ProgressView | None
 
 
 def solve(
@@ -106,8 +106,9 @@ def solve(
         Seconds between two checkpoints of a run directory.
     on_improve : callable, optional
         Called with each new best (a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
-    progress : {"auto", "terminal", "notebook", "none"}, ProgressView or None
-        How to show where the search is. ``"auto"``: a bar of tqdm in a notebook, a line on a terminal, else nothing.
+    progress : {"auto", "terminal", "notebook", "none"}, bool or ProgressView
+        How to show where the search is; False: not at all. ``"auto"``: a bar of tqdm in a notebook, a line on a
+        terminal, else nothing.
     raise_interrupt : bool
         Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt; by default the result is
         returned.
@@ -147,7 +148,7 @@ def solve(
     chosen = _parameters(params)
     _check(puzzle, workers=workers, seed=seed, engine=engine, target=target, steps=steps, checkpoint_s=checkpoint_s)
     begun, begun_score, clues = _start(puzzle, start, pins)
-    log_from = (chosen.engine.search_floor or -1) if min_score is None else min_score
+    log_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
     seconds = _seconds(time, steps, stop)
     with contextlib.ExitStack() as stack:
         history = RunHistory(seconds)
@@ -155,11 +156,11 @@ def solve(
         recorder: RunRecorder
         if run_dir is None:
             searched = puzzle.with_clues({*puzzle.clues, *clues}) if clues else puzzle
-            recorder = MemoryRecorder(puzzle, history, instance=instance, seed=seed, min_score=log_from)
+            recorder = MemoryRecorder(puzzle, history, instance=instance, seed=seed)
         else:
             directory = RunDirectory.create(
                 Path(run_dir), puzzle, chosen, instance=instance, seed=seed, engine=engine,
-                target=-1 if target is None else target, min_score=min(log_from, puzzle.max_score),
+                target=-1 if target is None else target, min_score=log_from,
                 checkpoint_s=checkpoint_s, pins=clues,
             )  # fmt: skip
             stack.enter_context(directory)
@@ -167,8 +168,9 @@ def solve(
             searched = directory.pinned_puzzle
             recorder = Recorder(directory, history, BoardLog(directory.path), [])
         archipelago = Archipelago(
-            searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, executor=executor
-        )
+            searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, min_score=log_from,
+            executor=executor, operators=directory.settings.operators if directory else None,
+        )  # fmt: skip
         if begun is not None:
             recorder.record_known_best(begun, begun_score, "start")
         return _run(
@@ -233,7 +235,7 @@ def resume(
         archipelago = Archipelago(
             directory.pinned_puzzle, directory.params, settings.seed, workers or min(last, max_workers()),
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
-            islands=recovered.islands, executor=executor,
+            min_score=settings.min_score, islands=recovered.islands, executor=executor, operators=settings.operators,
         )  # fmt: skip
         recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
         if best is not None:

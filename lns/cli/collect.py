@@ -1,4 +1,4 @@
-"""`lns collect`: the good boards of several runs, each once, verified again."""
+"""`lns collect`: list the best boards of several runs, each once, verified again."""
 
 from __future__ import annotations
 
@@ -20,19 +20,25 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directories", type=nonempty_path, nargs="+", metavar="DIR", help="run directories")
     parser.add_argument(
-        "--min", type=whole_number, default=0, metavar="S", help="boards of at least this score (default all)"
+        "--min-score",
+        type=whole_number,
+        default=0,
+        metavar="S",
+        help="list boards of at least this score (default: all)",
     )
-    parser.add_argument("--top", type=positive_number, metavar="N", help="at most so many, the best")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout: boards, an object each")
+    parser.add_argument("--top", type=positive_number, metavar="N", help="list at most N boards, the best ones")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object to stdout, with an object for each board"
+    )
     parser.epilog = (
-        "Prints a line a board: score and viewer URL, the best first. Boards that look the same (equal pieces "
-        "exchanged) count once. Exit status: 0, 1 when there is no such board, 2 when a DIR is no run directory "
-        "(the boards of the others are still shown)."
+        "Prints a line for each board: score and viewer URL, best first. Boards that differ only by swapped identical "
+        "pieces are listed once. Exit status: 0 done, 1 there is no such board, 2 a DIR is no run directory (the "
+        "boards of the others are listed all the same)."
     )
 
 
 @dataclass(frozen=True)
-class _Found:
+class _CollectedBoard:
     puzzle: Puzzle
     board: Board
     score: int
@@ -45,28 +51,28 @@ def run(args: argparse.Namespace) -> int:
     from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
     from lns_support.text import printable
 
-    unique: dict[tuple[str, bytes], _Found] = {}
+    unique: dict[tuple[str, bytes], _CollectedBoard] = {}
     status = DONE
     for path in args.directories:
         try:
-            for found in _boards(path, args.min):
-                key = found.puzzle.sha256, found.board.colours(found.puzzle).tobytes()
-                unique.setdefault(key, found)
+            for entry in _boards(path, args.min_score):
+                key = entry.puzzle.sha256, entry.board.colours(entry.puzzle).tobytes()
+                unique.setdefault(key, entry)
         except InputError as error:
             print_error(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
-    boards = sorted(unique.values(), key=lambda found: -found.score)[: args.top]
+    boards = sorted(unique.values(), key=lambda entry: -entry.score)[: args.top]
     rows: list[dict[str, Any]] = []
-    for found in boards:
-        url = url_if_any(found.puzzle, found.board)
+    for entry in boards:
+        url = url_if_any(entry.puzzle, entry.board)
         rows.append(
             {
-                "score": found.score,
-                "max_score": found.puzzle.max_score,
-                "instance_sha256": found.puzzle.sha256,
-                "run_dir": str(found.path),
-                "elapsed_s": found.elapsed_s,
-                "placements": found.board.pairs(),
+                "score": entry.score,
+                "max_score": entry.puzzle.max_score,
+                "instance_sha256": entry.puzzle.sha256,
+                "run_dir": str(entry.path),
+                "elapsed_s": entry.elapsed_s,
+                "placements": entry.board.pairs(),
                 "url": url,
             }
         )
@@ -75,16 +81,17 @@ def run(args: argparse.Namespace) -> int:
     else:
         for row in rows:
             print(
-                row["score"], row["url"] or "(no viewer URL: not a letter for every colour; --json has the placements)"
+                row["score"],
+                row["url"] or "(no viewer URL: too many colours for its letters; --json prints the placements)",
             )
         if not rows:
-            least = f" of at least {args.min}" if args.min else ""
+            least = f" of at least {args.min_score}" if args.min_score else ""
             print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
     return status if rows or status == BAD_INPUT else ANSWER_IS_NO
 
 
-def _boards(path: Path, at_least: int) -> Iterator[_Found]:
-    """Boards of one run that are what they claim; what is damaged is counted on stderr."""
+def _boards(path: Path, min_score: int) -> Iterator[_CollectedBoard]:
+    """The verified boards of one run; how many lines are damaged is printed on stderr."""
     from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
     from lns.runs.directory import read_best, read_run
     from lns.runs.files import BEST, BOARDS
@@ -92,22 +99,22 @@ def _boards(path: Path, at_least: int) -> Iterator[_Found]:
     from lns_support.json_values import JsonFields, json_object
 
     _, puzzle = read_run(path)
-    wrong = 0
-    seen: set[tuple[int, Board]] = set()  # judging takes longer than reading
-    for entry in BoardLogReader(path, puzzle).read(at_least):
+    damaged = 0
+    seen: set[tuple[int, Board]] = set()  # verification takes longer than reading
+    for entry in BoardLogReader(path, puzzle).read(min_score):
         if isinstance(entry, LoggedBoard) and (entry.score, entry.board) in seen:
             continue
         if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
-            wrong += 1
+            damaged += 1
             continue
         seen.add((entry.score, entry.board))
-        yield _Found(puzzle, entry.board, entry.score, entry.elapsed_s, path)
-    if wrong:
-        print_error(f"lns: {path / BOARDS}: {wrong} damaged lines are passed over")
+        yield _CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
+    if damaged:
+        print_error(f"lns: {path / BOARDS}: {damaged} damaged lines are skipped")
     try:
         best = read_best(path, puzzle)
-        if best is not None and best.score >= at_least:
+        if best is not None and best.score >= min_score:
             elapsed_s = JsonFields(json_object(read_text(path / BEST))).number("elapsed_s", 0, 1e10)
-            yield _Found(puzzle, best.board, best.score, elapsed_s, path)
+            yield _CollectedBoard(puzzle, best.board, best.score, elapsed_s, path)
     except InputError as error:
         print_error(f"lns: {error}")

@@ -1,4 +1,4 @@
-"""`lns convert`: read any format of the field, write another."""
+"""`lns convert`: convert a puzzle or a board from one file format to another."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from instances.formats.registry import overview
 
     parser.add_argument("input", metavar="IN", help="a file, a viewer URL, or the name of a shipped instance")
-    parser.add_argument("output", metavar="OUT", help="the file to write; - for stdout (with --to)")
+    parser.add_argument("output", metavar="OUT", help="the file to write; - is stdout and needs --to")
     parser.add_argument(
-        "--from", dest="from_format", metavar="F", help="format of IN; guessed by its content otherwise"
+        "--from", dest="from_format", metavar="F", help="format of IN (default: recognised by its content)"
     )
-    parser.add_argument("--to", dest="to_format", metavar="F", help="format of OUT; from its extension otherwise")
-    parser.add_argument("--puzzle", metavar="INSTANCE", help="what the board in IN is a board of")
-    parser.add_argument("--force", action="store_true", help="write over OUT if it exists")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout on what was done")
+    parser.add_argument("--to", dest="to_format", metavar="F", help="format of OUT (default: by its extension)")
+    parser.add_argument("--puzzle", metavar="INSTANCE", help="the puzzle of the board in IN")
+    parser.add_argument("--force", action="store_true", help="overwrite OUT if it exists")
+    parser.add_argument("--json", action="store_true", help="print one JSON object about the conversion to stdout")
     parser.epilog = (
         f"formats of puzzles:\n{overview('puzzle')}\n"
         f"formats of boards:\n{overview('board')}\n"

@@ -72,8 +72,8 @@ def _print_table(puzzle: Puzzle, result: Estimate) -> None:
     print(
         f"Measured up to {result.measured_score}. Above it `expected` is extrapolated: half-way (in logarithms) between"
     )
-    print("two guesses, that an edge costs what the last two did, and the model's `forecast`, whose slope is too")
-    print("steep. `between` has both, and beyond them the chance in the counts: two standard deviations.")
+    print("two extremes: each further edge costs as much as the last two measured ones did, or as much more as the")
+    print("model says in `forecast`, which rises too fast. `between` has both, widened by two standard deviations.")
     print()
     titles = f"{'score':>5} {'seen':>5} {'measured':>9} {'forecast':>9} {'expected':>9}"
     print(f"{titles} {'between':>19}  {'core-days for one':>17}")
@@ -85,7 +85,7 @@ def _print_table(puzzle: Puzzle, result: Estimate) -> None:
 
 
 def _number(value: float) -> str:
-    """Two digits that mean something."""
+    """``value`` with two significant digits."""
     return f"{value:.2g}" if value < 100 or value >= 1e6 else f"{float(f'{value:.2g}'):,.0f}"
 
 

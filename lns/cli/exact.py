@@ -1,4 +1,4 @@
-"""`lns exact`: count or find perfect solutions, by any method of the field; the experiments of the papers."""
+"""`lns exact`: count or find perfect solutions with an exact solver; repeat the experiments of the papers."""
 
 from __future__ import annotations
 
@@ -19,36 +19,54 @@ if TYPE_CHECKING:
 
 # option of the command line -> (field of Options, value that it sets, help)
 SWITCHES = {
-    "--no-motifs": ("motifs", False, "special motifs 3 and 4 do not come first (5.1)"),
-    "--no-instantiation": ("instantiation", False, "a pair with one piece and one cell waits (3.1)"),
-    "--no-opposite": ("opposite", False, "consecutive colour pairs only (3.2)"),
-    "--no-preemption": ("preemption", False, "pieces that one pair needs stay on offer for others (4.1)"),
-    "--no-backjumping": ("backjumping", False, "step back one by one (5.2)"),
-    "--shaving": ("shaving", True, "try every piece of every surrounded cell at each node (5.1)"),
-    "--values": ("values", True, "probable pieces first (5.1)"),
-    "--single-colours": ("single_colours", True, "offer and demand of single colours too (3.2)"),
-    "--shared-edges": ("shared_edges", True, "the bound 2 h(N) on edges between free pieces (4.2)"),
-    "--cycles": ("cycles", True, "chains of rim pieces that close too early (4.2)"),
+    "--no-motifs": (
+        "motifs",
+        False,
+        "do not branch on special motifs 3 and 4 first (section 5.1 of Benoist & Bourreau 2008)",
+    ),
+    "--no-instantiation": (
+        "instantiation",
+        False,
+        "do not place a piece at once where a pair has one piece and one cell (3.1)",
+    ),
+    "--no-opposite": ("opposite", False, "use pairs of consecutive colours only (3.2)"),
+    "--no-preemption": ("preemption", False, "leave pieces that one pair needs in the offer of others (4.1)"),
+    "--no-backjumping": ("backjumping", False, "backtrack one level at a time (5.2)"),
+    "--shaving": ("shaving", True, "at each node try every piece of every surrounded cell (5.1)"),
+    "--values": ("values", True, "try probable pieces first (5.1)"),
+    "--single-colours": ("single_colours", True, "also compare offer and demand of single colours (3.2)"),
+    "--shared-edges": ("shared_edges", True, "use the bound 2 h(N) on edges between free pieces (4.2)"),
+    "--cycles": ("cycles", True, "refuse chains of border pieces that close too early (4.2)"),
 }
 
-# option of the command line -> the solvers that heed it
+# option of the command line -> the solvers that use it
 OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...",)}
 
-# further jobs: (module, its functions for arguments and for running, help)
+# further jobs: name -> (module, its function that adds the arguments, its function that runs, help)
 JOBS = {
-    "solvers": ("lns.cli.exact_solvers", "add_arguments", "run", "the methods, and what each needs installed"),
-    "compare": ("lns.cli.exact_compare", "add_arguments", "run", "several methods on several instances, one table"),
+    "solvers": ("lns.cli.exact_solvers", "add_arguments", "run", "list the solvers, and what each needs installed"),
+    "compare": (
+        "lns.cli.exact_compare",
+        "add_arguments",
+        "run",
+        "run several solvers on several instances and print a table",
+    ),
     "cnf": ("lns.cli.exact_cnf", "add_cnf_arguments", "run_cnf", "write a puzzle as a formula for SAT solvers"),
     "decode": ("lns.cli.exact_cnf", "add_decode_arguments", "run_decode", "read a SAT solver's answer back as a board"),
-    "isomorphic": ("lns.cli.exact_isomorphic", "add_arguments", "run", "are two sets of pieces equal but for colours?"),
+    "isomorphic": (
+        "lns.cli.exact_isomorphic",
+        "add_arguments",
+        "run",
+        "test whether two sets of pieces are equal up to a renaming of colours",
+    ),
     "polyomino": ("lns.cli.exact_polyomino", "add_arguments", "run", "fill a grid with polyominoes: IQ Puzzler Pro"),
     "paper": ("lns.cli.exact_paper", "add_arguments", "run", "repeat the experiments of a paper on instances like its"),
 }
 
 _EPILOG = """\
-Solutions are boards that differ in their colours: identical pieces swapped count once. All rotations are counted
-unless --fix-corner; the answer always states its convention. Nodes are - (null in JSON) where a library does not tell
-them: kissat and xcover.
+Boards that differ only by swapped identical pieces are one solution. The four rotations of a board are counted
+separately unless --fix-corner is given; the answer states which convention it follows. The number of nodes is - (null
+in JSON) for kissat and xcover, which do not report it.
 Exit status: 0 done or a budget spent, 1 there is no solution, 2 bad input, 130 interrupted."""
 
 
@@ -66,51 +84,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _sentence(line: str) -> str:
-    return line[0].upper() + line[1:] + ("" if line.endswith("?") else ".")
+    return line[0].upper() + line[1:] + "."
 
 
 def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or a shipped instance's name")
     parser.add_argument(
-        "--solver", default="colorpairs", metavar="NAME", help="colorpairs (default); see `lns exact solvers`"
+        "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or the name of a shipped instance"
     )
     parser.add_argument(
-        "--fix-corner", action="store_true", help="leave out rotated copies, by pinning a corner piece without a twin"
+        "--solver",
+        default="colorpairs",
+        metavar="NAME",
+        help="method (default colorpairs); `lns exact solvers` lists them",
     )
     parser.add_argument(
-        "--start", metavar="BOARD", help="pieces on this board, a file or viewer URL, stay: can it be completed?"
+        "--fix-corner",
+        action="store_true",
+        help="count rotated copies of a board once, by pinning a corner piece that has no identical one",
     )
     parser.add_argument(
-        "--nodes", type=positive_number, metavar="N", help="stop after N nodes, in the solver's own unit"
+        "--start",
+        metavar="BOARD",
+        help="keep the pieces on this board (a file or viewer URL) and search for completions",
     )
-    parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
+    parser.add_argument(
+        "--nodes", type=positive_number, metavar="N", help="stop after N nodes; each solver counts its own kind"
+    )
+    parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or like 10m, 2h, 7d")
     parser.add_argument(
         "--memory",
         type=positive_number,
         metavar="MB",
-        help="for sat:..., cp and xcc, which run in a process of their own",
+        help="memory limit of the separate process in which sat:..., cp and xcc run",
     )
-    parser.add_argument("--sat-solver", metavar="NAME", help="for sat:... - kissat, cadical, glucose, minisat, ...")
-    parser.add_argument("--seed", type=whole_number, metavar="N", help="for sls:...: seed of the walk (default 0)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument(
+        "--sat-solver",
+        metavar="NAME",
+        help="SAT solver of the methods sat:..., such as kissat, cadical, glucose, minisat",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, metavar="N", help="random seed of the local searches sls:... (default 0)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.set_defaults(all=False, output=None, force=False)
     if job == "solve":
-        parser.add_argument("--all", action="store_true", help="every solution, not the first only")
+        parser.add_argument("--all", action="store_true", help="find all solutions, not only the first")
         parser.add_argument(
             "-o",
             "--output",
             type=Path,
             metavar="FILE",
-            help="write the board (.json, .url or .solution.txt); with --all a directory for a file each",
+            help="write the board to FILE (.json, .url or .solution.txt); with --all a directory, one file a board",
         )
-        parser.add_argument("--force", action="store_true", help="write over FILE if it exists (not with --all)")
+        parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists (not with --all)")
     parts = parser.add_argument_group("parts of ColorPairs")
     parts.add_argument(
         "--heuristic",
         metavar="NAME",
-        help="min-expected-gap (default), min-offer, min-expected-offer, min-expected-ratio, "
+        help="branching rule: min-expected-gap (default), min-offer, min-expected-offer, min-expected-ratio, "
         "max-expected-filtering, row-major",
     )
     for name, (_, _, line) in SWITCHES.items():
@@ -131,8 +164,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _function(module: str, name: str) -> Callable[..., Any]:
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
 def _run_search(args: argparse.Namespace) -> int:
@@ -149,14 +182,14 @@ def _run_search(args: argparse.Namespace) -> int:
     if args.all and args.force:
         raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
     puzzle = load_puzzle(args.instance)
-    asked = puzzle  # boards are of the puzzle itself, whatever lies at the start
+    searched = puzzle  # boards are written for the puzzle itself, without the pieces of --start as clues
     if args.start is not None:
-        asked = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
+        searched = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
     if not args.quiet:
-        tell_compiling(args.solver)
+        announce_compilation(args.solver)
     try:
         with live_line(args.time, quiet=args.quiet) as line:
             request = Request(
@@ -164,14 +197,16 @@ def _run_search(args: argparse.Namespace) -> int:
                 nodes=args.nodes,
                 seconds=args.time,
                 options=options,
-                on_progress=None if args.quiet else lambda stand: line.show(_told(stand), stand.seconds),
+                on_progress=None
+                if args.quiet
+                else lambda progress: line.show(_progress_line(progress), progress.seconds),
                 memory=None if args.memory is None else args.memory * 1_000_000,
                 sat_solver=args.sat_solver,
                 seed=args.seed or 0,
                 on_solution=boards,
             )
-            outcome = solve_request(asked, request, args.solver, fix_corner=args.fix_corner)
-    except (InputError, KeyboardInterrupt):  # refused, or ended before there was anything to tell
+            outcome = solve_request(searched, request, args.solver, fix_corner=args.fix_corner)
+    except (InputError, KeyboardInterrupt):  # refused, or interrupted before the search began
         if boards is not None:
             boards.withdraw()
         raise
@@ -179,7 +214,7 @@ def _run_search(args: argparse.Namespace) -> int:
     try:
         if written:
             write(args.output, None, puzzle, outcome.board, instance=args.instance)
-    finally:  # a file that cannot be written is no reason to keep silent, nor a reader who is gone one not to write
+    finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
         if args.json:
             print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
         else:
@@ -194,8 +229,8 @@ def _run_search(args: argparse.Namespace) -> int:
     return ANSWER_IS_NO if outcome.status is SolveStatus.INFEASIBLE else DONE
 
 
-def tell_compiling(solver: str) -> None:
-    """A line on stderr where ``solver`` has to be compiled first."""
+def announce_compilation(solver: str) -> None:
+    """Print a line on stderr if ``solver`` must be compiled first."""
     from exact.registry import SOLVERS
     from lns_support.jit import is_compiled
 
@@ -215,18 +250,20 @@ def _options(args: argparse.Namespace) -> Options:
     if args.heuristic is not None:
         given["heuristic"] = Heuristic.of(args.heuristic)
     if given and args.solver != "colorpairs":
-        raise InputError(f"solver '{args.solver}' has no parts to switch; --heuristic and the like are for colorpairs")
+        raise InputError(
+            f"solver '{args.solver}' has none of these options; --heuristic and the like are for colorpairs"
+        )
     for name, solvers in OPTIONS_OF.items():
         family = args.solver.partition(":")[0] + ":..."
         if getattr(args, name) is not None and args.solver in SOLVERS and not {args.solver, family} & {*solvers}:
             option = f"--{name.replace('_', '-')}"
-            raise InputError(f"{option} does nothing for solver '{args.solver}'; it is for {', '.join(solvers)}")
+            raise InputError(f"{option} has no effect on solver '{args.solver}'; it is for {', '.join(solvers)}")
     return Options(**given)
 
 
-def _told(stand: Progress) -> str:
-    share = f", about {stand.explored:.2%} of the tree" if stand.explored > 1e-5 else ""
-    return f"{stand.nodes / 1e6:,.1f}M nodes, {stand.solutions:,} solutions{share}"
+def _progress_line(progress: Progress) -> str:
+    share = f", about {progress.explored:.2%} of the tree" if progress.explored > 1e-5 else ""
+    return f"{progress.nodes / 1e6:,.1f}M nodes, {progress.solutions:,} solutions{share}"
 
 
 def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict[str, Any]:
@@ -258,9 +295,9 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
     at_least = "" if outcome.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE) and counted else "at least "
     print(f"status      {outcome.status}")
     print(f"solutions   {'' if outcome.status is SolveStatus.INFEASIBLE else at_least}{outcome.solutions:,}")
-    print(f"convention  {outcome.convention}; identical pieces swapped count once")
+    print(f"convention  {outcome.convention}; swapped identical pieces count once")
     if outcome.nodes == NODES_UNKNOWN:
-        print(f"nodes       - ({args.solver}: the library does not tell them)")
+        print(f"nodes       - ({args.solver}: the library does not report them)")
         print(f"time        {outcome.seconds:.3f} s")
     else:
         rate = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0

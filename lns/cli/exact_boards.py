@@ -1,4 +1,4 @@
-"""What `lns exact solve --all` does with the solutions: a file each, or a list."""
+"""The solutions of `lns exact solve --all`: written to a file each, or kept in a list."""
 
 from __future__ import annotations
 
@@ -14,11 +14,23 @@ from lns_support.errors import InputError
 
 
 class Boards:
-    """Called with every solution: writes it to ``directory`` as 000001.json and so on, or keeps it where that is None.
+    """Callback that stores each solution.
 
-    ``instance``: how the files name the puzzle. The directory is made. Raises InputError when it exists and is not
-    empty, or its parent is not there.
-    A file that cannot be written ends the search as Ctrl-C does, with what is known; ``failure`` says why.
+    If a file cannot be written, KeyboardInterrupt ends the search with its result so far, and ``failure`` is the error.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle.
+    instance : str
+        Name of the puzzle in the files.
+    directory : Path or None
+        Directory for the files 000001.json and so on, which is created; None keeps the boards in a list.
+
+    Raises
+    ------
+    InputError
+        The directory exists and is not empty, or its parent does not exist.
     """
 
     def __init__(self, puzzle: Puzzle, instance: str, directory: Path | None) -> None:
@@ -31,7 +43,7 @@ class Boards:
         if not directory.parent.is_dir():
             raise InputError("there is no such directory", directory.parent)
         if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
-            raise InputError("it exists; with --all expected a new directory, or an empty one", directory)
+            raise InputError("exists and is not empty; with --all expected a new or an empty directory", directory)
         self._made = not directory.exists()
         directory.mkdir(exist_ok=True)
 
@@ -48,7 +60,7 @@ class Boards:
         self._written += 1
 
     def withdraw(self) -> None:
-        """The search came to nothing: a directory that was made for it goes again. Raises ``failure`` if it is why."""
+        """Remove the directory after a search that did not begin; raise ``failure`` if there is one."""
         if self._directory is not None and self._made:
             with suppress(OSError):
                 self._directory.rmdir()
@@ -56,13 +68,13 @@ class Boards:
             raise self.failure
 
     def as_json(self) -> dict[str, Any]:
-        """``boards``: [piece, rotation] by cell of each; or the directory where they are."""
+        """For the JSON output: the placements of each board, or the directory with the files."""
         if self._directory is not None:
             return {"output": str(self._directory)}
         return {"boards": [board.pairs() for board in self._kept]}
 
     def lines(self) -> list[str]:
-        """What tells each board, or a line about the directory."""
+        """Lines for the terminal: a URL for each board, or a line about the directory."""
         if self._directory is not None:
             return [f"written     {self._written:,} boards in {self._directory}"]
         return [line for board in self._kept for line in board_lines(self._puzzle, board)]

@@ -1,4 +1,4 @@
-"""`lns exact cnf` and `lns exact decode`: a formula for any SAT solver, and its answer as a board."""
+"""`lns exact cnf` and `lns exact decode`: write a formula for SAT solvers, and read their answer as a board."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from lns.terminal.options import board_lines, check_board_file, check_files
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or a shipped instance's name")
-    parser.add_argument("--encoding", required=True, metavar="NAME", help="full-4, full-2, half-3, half-2 or triangles")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there (default: to the screen)")
-    parser.add_argument("--sizes", action="store_true", help="no formula: variables and clauses by family")
-    parser.add_argument("--force", action="store_true", help="overwrite a file that exists")
-    parser.add_argument("--json", action="store_true", help="one JSON object about the formula (with -o or --sizes)")
-    parser.epilog = "The comment block at the head of the file says which variables mean what."
+    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
+    parser.add_argument(
+        "--encoding", required=True, metavar="NAME", help="encoding: full-4, full-2, half-3, half-2 or triangles"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the formula to FILE (default: to stdout)"
+    )
+    parser.add_argument(
+        "--sizes", action="store_true", help="print only the number of variables and of clauses by family"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object about the formula to stdout (with -o or --sizes)"
+    )
+    parser.epilog = "Comments at the head of the file explain the variables."
 
 
 def run_cnf(args: argparse.Namespace) -> int:
@@ -28,7 +36,7 @@ def run_cnf(args: argparse.Namespace) -> int:
     from lns_support.errors import InputError
 
     if args.json and args.output is None and not args.sizes:
-        raise InputError("--json and the formula both go to the screen; expected -o FILE or --sizes")
+        raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
     check_files(args.force, args.output)
     encoding = encode(args.encoding, load_puzzle(args.instance))
     if args.output is None and not args.sizes:
@@ -65,16 +73,18 @@ def run_cnf(args: argparse.Namespace) -> int:
 
 def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "answer", metavar="ANSWER", help="what the solver printed, or minisat's result file; - for stdin"
+        "answer",
+        metavar="ANSWER",
+        help="a file with the output of the solver, or the result file of minisat; - is stdin",
     )
-    parser.add_argument("instance", metavar="INSTANCE", help="the puzzle that the formula was made of")
+    parser.add_argument("instance", metavar="INSTANCE", help="the puzzle of the formula")
     parser.add_argument("--encoding", required=True, metavar="NAME", help="the encoding of the formula")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write the board (.json, .url or .solution.txt)"
+        "-o", "--output", type=Path, metavar="FILE", help="write the board to FILE (.json, .url or .solution.txt)"
     )
-    parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.epilog = "Exit status: 0 a perfect board, 1 the solver says there is none, or its board is not perfect."
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
+    parser.epilog = "Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input."
 
 
 def run_decode(args: argparse.Namespace) -> int:
@@ -100,34 +110,37 @@ def run_decode(args: argparse.Namespace) -> int:
         else:
             print("the solver says that there is no solution")
         return ANSWER_IS_NO
-    foreign = next((literal for literal in model if abs(literal) > encoding.variables), None)
-    if foreign is not None:
+    unknown = next((literal for literal in model if abs(literal) > encoding.variables), None)
+    if unknown is not None:
         raise InputError(
-            f"{foreign} is of another formula; {encoding.name} of {puzzle.name} has the variables "
+            f"variable {abs(unknown)} is of another formula; {encoding.name} of {puzzle.name} has the variables "
             f"1 to {encoding.variables}",
             args.answer,
         )
     board = encoding.board(model)
-    judged = verify(puzzle, board)
-    perfect = judged.complete and judged.score == puzzle.max_score
+    verification = verify(puzzle, board)
+    perfect = verification.complete and verification.score == puzzle.max_score
     if args.output is not None and perfect:
         write(args.output, None, puzzle, board, instance=args.instance)
     if args.json:
         print_json(
             {
                 "status": "solved" if perfect else "not a solution",
-                "valid": judged.valid,
-                "score": judged.score,
+                "valid": verification.valid,
+                "score": verification.score,
                 "max_score": puzzle.max_score,
-                "problems": list(judged.problems),
+                "problems": list(verification.problems),
                 "placements": board.pairs(),
                 "url": url_if_any(puzzle, board) if perfect else None,
             }
         )
     elif perfect:
-        print(f"a perfect board: {judged.score} of {puzzle.max_score}", *board_lines(puzzle, board), sep="\n")
+        print(f"a perfect board: {verification.score} of {puzzle.max_score}", *board_lines(puzzle, board), sep="\n")
     else:
-        print(f"not a solution of {puzzle.name}: {judged.placed} pieces, score {judged.score} of {puzzle.max_score}")
-        for problem in judged.problems[:5]:
+        print(
+            f"not a solution of {puzzle.name}: {verification.placed} pieces, "
+            f"score {verification.score} of {puzzle.max_score}"
+        )
+        for problem in verification.problems[:5]:
             print(f"  {problem}")
     return DONE if perfect else ANSWER_IS_NO

@@ -1,4 +1,4 @@
-"""`lns exact compare`: any solvers on any instances, one table."""
+"""`lns exact compare`: run several solvers on several instances and print a table."""
 
 from __future__ import annotations
 
@@ -15,20 +15,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=["colorpairs", "rowscan"],
         metavar="NAME",
-        help="see `lns exact solvers`; or all",
+        help="solvers, as `lns exact solvers` lists them, or all (default colorpairs rowscan)",
     )
     parser.add_argument("--count", action="store_true", help="count all solutions (default: the first one)")
-    parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="for each run (default 60 s)")
     parser.add_argument(
-        "--memory", type=positive_number, metavar="MB", help="limit on the address space of each process"
+        "--time", type=duration, default=60.0, metavar="S", help="time limit of each run in seconds (default 60)"
     )
-    parser.add_argument("--fix-corner", action="store_true", help="leave out rotated copies, by pinning a corner piece")
-    parser.add_argument("--sat-solver", metavar="NAME", help="a solver of python-sat: kissat, cadical, glucose, ...")
-    parser.add_argument("--seed", type=whole_number, default=0, metavar="N", help="of the local searches")
+    parser.add_argument("--memory", type=positive_number, metavar="MB", help="memory limit of each run")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="CSV", help="one line a run; those already there are not made again"
+        "--fix-corner", action="store_true", help="count rotated copies of a board once, by pinning a corner piece"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument(
+        "--sat-solver", metavar="NAME", help="SAT solver of the methods sat:..., such as kissat, cadical, glucose"
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, default=0, metavar="N", help="random seed of the local searches (default 0)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="CSV",
+        help="append a row for each run; runs that the file has already are not repeated",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     if args.json:
-        told = [
+        values = [
             {name: None if value == NODES_UNKNOWN else value for name, value in asdict(row).items()} for row in rows
         ]
-        print_json({"rows": told})
+        print_json({"rows": values})
     else:
         print(table(rows))
     return status

@@ -1,4 +1,4 @@
-"""`lns exact isomorphic`: are two sets of pieces equal up to a renaming of colours?"""
+"""`lns exact isomorphic`: test whether two sets of pieces are equal up to a renaming of colours."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="A", help="a puzzle file, or a shipped instance's name")
-    parser.add_argument("second", metavar="B", nargs="?", help="another; without it: which shipped instance is A?")
-    parser.add_argument("--rename-grey", action="store_true", help="grey may become another colour, too")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout, with the renaming")
-    parser.epilog = "Boards, clues and the order of pieces play no part. Exit status: 0 yes, 1 no."
+    parser.add_argument("first", metavar="A", help="a puzzle file, or the name of a shipped instance")
+    parser.add_argument(
+        "second", metavar="B", nargs="?", help="the puzzle to compare with (default: all shipped instances)"
+    )
+    parser.add_argument("--rename-grey", action="store_true", help="allow the border colour, grey, to be renamed too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object with the renaming to stdout")
+    parser.epilog = "Only the pieces are compared, in any order. Exit status: 0 equal, 1 not equal, 2 bad input."
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,14 +25,14 @@ def run(args: argparse.Namespace) -> int:
     names = list(shipped_instances()) if args.second is None else [args.second]
     for name in names:
         second = load_puzzle(name)
-        found = find_renaming(first.pieces, second.pieces, keep_grey=not args.rename_grey)
-        if found is None:
+        renaming = find_renaming(first.pieces, second.pieces, keep_grey=not args.rename_grey)
+        if renaming is None:
             continue
         if args.json:
-            print_json({"isomorphic": True, "with": name, "renaming": {str(a): b for a, b in sorted(found.items())}})
+            print_json({"isomorphic": True, "with": name, "renaming": {str(a): b for a, b in sorted(renaming.items())}})
         else:
             print(f"{args.first} and {name} are the same pieces up to this renaming of colours:")
-            print("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(found.items())))
+            print("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(renaming.items())))
         return DONE
     if args.json:
         print_json({"isomorphic": False, "with": args.second, "renaming": None})

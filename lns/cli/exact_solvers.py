@@ -1,4 +1,4 @@
-"""`lns exact solvers`: the methods, one line each."""
+"""`lns exact solvers`: list the exact solvers, one a line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`lns generate`: puzzles with a planted solution, the same for the same seed everywhere."""
+"""`lns generate`: make puzzles with a planted solution, which depend only on the random seed."""
 
 from __future__ import annotations
 
@@ -17,48 +17,63 @@ ATTEMPTS, PROOF_SECONDS = 12, 10.0
 
 _EXAMPLES = """\
 examples:
-  lns generate like-e2                                        16x16, 5 rim and 17 inner colours, to the screen
-  lns generate like-e2 --width 12 --seed 3 -o p.txt           12x12
+  lns generate like-e2                                        16x16, 5 border and 17 inner colours, to stdout
+  lns generate like-e2 --width 12 --seed 3 -o p.txt           12x12, another puzzle for each seed
   lns generate like-e2 --width 12 --height 20 -o p.txt --solution p.solution.txt
-  lns generate uniform --width 7 --colours 5 --fix-corners    as in seed 000, the four corners pinned
-  lns generate balanced-torus --width 8 --colours 9           as in seed 002
-  lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (seed 003)
-  lns generate --from-3-partition 3 3 4 3 4 3                 solvable just when the numbers split into equal triples
+  lns generate uniform --width 7 --colours 5 --fix-corners    as in Benoist & Bourreau 2008, with pinned corners
+  lns generate balanced-torus --width 8 --colours 9           as in Bailleux 2025
+  lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (Jolivet 2008)
+  lns generate --from-3-partition 3 3 4 3 4 3                 solvable if the numbers split into triples of equal sum
 
-Without numbers of colours, as many as leave about one solution by chance. The planted solution is written only
-where --solution says.
+Without numbers of colours, there are as many as leave about one solution besides the planted one. The planted solution
+is written only with --solution.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("kind", nargs="?", metavar="KIND", help="uniform, balanced-torus or like-e2")
-    parser.add_argument("--unique", metavar="HOW", help="instead of KIND: m+n-2 or max colours, a single solution")
+    parser.add_argument(
+        "--unique",
+        metavar="HOW",
+        help="instead of KIND: a puzzle with a single solution and m+n-2 or max colours (HOW)",
+    )
     parser.add_argument(
         "--from-3-partition",
         type=int,
         nargs="+",
         metavar="A",
-        help="instead of KIND: 3m numbers of sum m*S, each strictly between S/4 and S/2",
+        help="instead of KIND: the 3-partition problem of 3m numbers of sum m*S, each strictly between S/4 and S/2",
     )
-    parser.add_argument("--width", type=int, metavar="W", help="cells in a row (default: as --height, else 16)")
-    parser.add_argument("--height", type=int, metavar="H", help="cells in a column (default: as --width)")
-    parser.add_argument("--colours", type=int, metavar="K", help="colours of a uniform or balanced-torus puzzle")
-    parser.add_argument("--rim-colours", type=int, metavar="R", help="colours along the rim of a like-e2 puzzle")
-    parser.add_argument("--inner-colours", type=int, metavar="I", help="its other colours")
-    parser.add_argument("--clues", type=int, default=0, metavar="N", help="pin N pieces of the planted solution")
-    parser.add_argument("--fix-corners", action="store_true", help="pin the corner pieces, too")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which puzzle of its kind (default 0)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the puzzle there (default: to the screen)")
-    parser.add_argument("--solution", metavar="FILE", help="write the planted solution there")
-    parser.add_argument("--format", metavar="F", help="benoist (square), quads, json, ... (default: by name and shape)")
+    parser.add_argument("--width", type=int, metavar="W", help="number of columns (default: --height, or 16)")
+    parser.add_argument("--height", type=int, metavar="H", help="number of rows (default: --width)")
+    parser.add_argument(
+        "--colours", type=int, metavar="K", help="number of colours of a uniform or balanced-torus puzzle"
+    )
+    parser.add_argument(
+        "--border-colours", "--rim-colours", type=int, metavar="B",
+        help="number of colours between border pieces of a like-e2 puzzle",
+    )  # fmt: skip
+    parser.add_argument("--inner-colours", type=int, metavar="I", help="number of its other colours")
+    parser.add_argument(
+        "--clues", type=int, default=0, metavar="N", help="pin N pieces of the planted solution as clues (default 0)"
+    )
+    parser.add_argument("--fix-corners", action="store_true", help="pin the corner pieces too")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the puzzle to FILE (default: to stdout)")
+    parser.add_argument("--solution", metavar="FILE", help="write the planted solution to FILE")
+    parser.add_argument(
+        "--format",
+        metavar="F",
+        help="format of the puzzle: benoist (squares only), quads, json, ... (default: by name and shape)",
+    )
     parser.add_argument("--force", action="store_true", help="overwrite files that exist")
-    parser.add_argument("--json", action="store_true", help="one JSON object about the puzzle instead of words")
+    parser.add_argument("--json", action="store_true", help="print one JSON object about the puzzle to stdout")
 
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import atomic_write, render
-    from instances.generate import Family, clue_cells, corner_cells
+    from lns.api.files import generate
     from lns.terminal.output import DONE, print_json
 
     check_files(args.force, args.output, args.solution)
@@ -70,17 +85,23 @@ def run(args: argparse.Namespace) -> int:
         width, height, pinned = puzzle.width, puzzle.height, []
     else:
         width, height = _shape(args.width, args.height)
-        family = Family(args.kind, width, height, args.colours, args.rim_colours, args.inner_colours)
-        pinned = clue_cells(width, height, args.clues, args.seed) + (
-            corner_cells(width, height) if args.fix_corners else []
+        puzzle, solution = generate(
+            args.kind,
+            width=width,
+            height=height,
+            seed=args.seed,
+            colours=args.colours,
+            border_colours=args.border_colours,
+            inner_colours=args.inner_colours,
+            clues=args.clues,
+            fix_corners=args.fix_corners,
         )
-        planted = family(args.seed).with_clues(pinned)
-        puzzle, solution = planted.puzzle, planted.solution
-    named = args.format
-    if named is None and args.output is None:
-        named = "benoist" if width == height else "json" if pinned else "quads"
-    text, left_out = render(named, puzzle, None, path=args.output)
-    if left_out:  # a clue asked for and not written would make another puzzle
+        pinned = [clue.cell for clue in puzzle.clues]
+    form = args.format
+    if form is None and args.output is None:
+        form = "benoist" if width == height else "json" if pinned else "quads"
+    text, left_out = render(form, puzzle, None, path=args.output)
+    if left_out:  # without a clue that was requested it would be another puzzle
         raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
     if args.output is not None:
         atomic_write(args.output, text)
@@ -112,10 +133,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
-    """The constructions of seed 003: single solutions, judged by ColorPairs, and 3-partition."""
+    """The constructions of Jolivet 2008: a single solution, proven by ColorPairs, or a 3-partition problem."""
     from instances.generate import three_partition, unique
 
-    given = [args.colours, args.rim_colours, args.inner_colours]
+    given = [args.colours, args.border_colours, args.inner_colours]
     if any(value is not None for value in given) or args.clues or args.fix_corners:
         raise InputError("--unique and --from-3-partition choose their own colours and have no clues; expected neither")
     if args.from_3_partition is not None:
@@ -124,17 +145,17 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         return three_partition(args.from_3_partition, args.seed), None
     from exact.outcome import SolveStatus
     from exact.solvers import count, counted_rotations
-    from lns.cli.exact import tell_compiling
+    from lns.cli.exact import announce_compilation
 
     width, height = _shape(args.width, args.height)
-    tell_compiling("colorpairs")
+    announce_compilation("colorpairs")
     for attempt in range(ATTEMPTS):
         planted = unique(width, height, args.unique, args.seed, attempt)
         outcome = count(planted.puzzle, fix_corner=True, seconds=PROOF_SECONDS)
         if outcome.status is SolveStatus.INTERRUPTED:
             raise KeyboardInterrupt
-        only = counted_rotations(planted.puzzle, planted.solution)
-        if outcome.status is SolveStatus.SOLVED and outcome.solutions == only:
+        copies = counted_rotations(planted.puzzle, planted.solution)
+        if outcome.status is SolveStatus.SOLVED and outcome.solutions == copies:
             return planted.puzzle, planted.solution
     raise InputError(
         f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {ATTEMPTS} attempts "
@@ -143,7 +164,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
 
 
 def _shape(width: int | None, height: int | None) -> tuple[int, int]:
-    """A square where only one side is given; 16x16 where none is."""
+    """Width and height: a square if only one is given, 16x16 if none is."""
     side = 16 if width is None and height is None else width if height is None else height
     assert side is not None
     return (side if width is None else width), (side if height is None else height)

@@ -1,4 +1,4 @@
-"""`lns improve`: free a region of a board, re-solve it exactly, say what was found or proven."""
+"""`lns improve`: free a region of a board and re-solve it exactly, with a proof."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from lns.cli.regions import recorder, tell_compiling, write_board
+from lns.cli.regions import announce_compilation, board_writer, write_board
 from lns.terminal.options import (
     board_lines,
     cell_list,
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  lns improve best.json --rows 13:16                free the last three rows of a 16x16
-  lns improve "https://e2.bucas.name/#puzzle=..."   the cells around the mismatches, for a minute
+  lns improve best.json --rows 13:16                free the last three rows of a 16x16 board
+  lns improve "https://e2.bucas.name/#puzzle=..."   free the cells around the mismatches, for a minute
   lns improve best.json --cells 200-215,231 -o better.json
   lns improve best.json --window 2x16 --everywhere --svg map.svg
-  lns improve best.json --cells 17-20,33-36 --order urgent --no-backjumping
+  lns improve best.json --cells 17-20,33-36 --order dynamic --no-backjumping
 
-Rows and cells count from 0, ranges A:B leave B out, A-B name B too. A proof says that no refill is better.
-With -o each better board is written as it is found; Ctrl-C, SIGTERM and SIGHUP end the search with what it has.
+Rows and cells count from 0. A range A:B does not include B, a range A-B does. A proof means that no other way to fill
+the region gives a better score. With -o each better board is written as soon as it is found. Ctrl-C, SIGTERM and SIGHUP
+end the search with the best board so far.
 Exit status: 0 done, 1 --target not reached, 2 bad input, 130 interrupted.
 """
 _MINUTE = 60.0
@@ -42,40 +43,66 @@ _MINUTE = 60.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("board", metavar="BOARD", help="a file with a board, or a viewer URL")
-    parser.add_argument("--puzzle", metavar="INSTANCE", help="what it is a board of; a URL defines its own otherwise")
-    parser.add_argument("--format", metavar="F", help="format of BOARD; guessed by its content otherwise")
+    parser.add_argument(
+        "--puzzle",
+        metavar="INSTANCE",
+        help="the puzzle of BOARD: a file or a shipped instance (default: that of the URL)",
+    )
+    parser.add_argument("--format", metavar="F", help="format of BOARD (default: recognised by its content)")
     region = parser.add_argument_group("region")
     region.add_argument("--rows", metavar="A:B", type=_range, help="free the rows A to B-1")
-    region.add_argument("--cells", metavar="LIST", type=cell_list, help="free these cells: 3,4,10-20, rows: r3")
-    region.add_argument("--window", metavar="HxW", type=_shape, help="the shape of windows, for --everywhere")
-    region.add_argument("--everywhere", action="store_true", help="all windows of the shape, one after the other")
-    region.add_argument("--around-mismatches", action="store_true", help="the cells around the mismatches (default)")
     region.add_argument(
-        "--donors", metavar="K", type=whole_number, default=0, help="K more cells whose pieces may help"
+        "--cells", metavar="LIST", type=cell_list, help="free these cells, such as 3,4,10-20; r3 is the whole row 3"
+    )
+    region.add_argument(
+        "--window", metavar="HxW", type=_shape, help="shape of the windows of --everywhere, rows x columns"
+    )
+    region.add_argument(
+        "--everywhere", action="store_true", help="re-solve all windows of the shape of --window, one after the other"
+    )
+    region.add_argument(
+        "--around-mismatches", action="store_true", help="free the cells around the mismatches (default)"
+    )
+    region.add_argument(
+        "--donors",
+        metavar="K",
+        type=whole_number,
+        default=0,
+        help="also free K cells elsewhere whose pieces fit the region (default 0)",
     )
     method = parser.add_argument_group("method")
     method.add_argument(
         "--order",
         choices=("auto", "static", "dynamic"),
         default="auto",
-        help="decide cell after cell, or the most urgent cell first; auto: urgent in compact regions",
+        help="static: fill the cells in a fixed order; dynamic: the most constrained cell first; auto: dynamic "
+        "in compact regions (default)",
     )
-    method.add_argument("--no-backjumping", action="store_true", help="with --order urgent: no conflict-directed jumps")
+    method.add_argument(
+        "--no-backjumping",
+        action="store_true",
+        help="with --order dynamic: backtrack one level at a time, without conflict-directed jumps",
+    )
     budget = parser.add_argument_group("budget")
     budget.add_argument(
         "--nodes", metavar="N", type=positive_number,
-        help="nodes of search, same on any machine; of each window (--everywhere: default 5 million)",
+        help="limit of search nodes, of each window with --everywhere (default 5 million there, else none)",
     )  # fmt: skip
     budget.add_argument(
         "--time", metavar="T", type=duration,
-        help="seconds, or like 10m, in all (default: a minute, or none with --nodes or --everywhere)",
+        help="time limit in seconds, or like 10m (default 60 s; none with --nodes or --everywhere)",
     )  # fmt: skip
-    budget.add_argument("--target", metavar="S", type=positive_number, help="stop at a board of score S")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the board; its extension tells the format")
-    parser.add_argument("--svg", metavar="FILE", help="write the map of --everywhere")
-    parser.add_argument("--force", action="store_true", help="write over files that exist")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    budget.add_argument(
+        "--target",
+        metavar="S",
+        type=positive_number,
+        help="stop at a board of score S; exit status 1 if it is not reached",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the board to FILE (.json, .url or .solution.txt)")
+    parser.add_argument("--svg", metavar="FILE", help="write the map of --everywhere as SVG")
+    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +117,7 @@ def _improve(args: argparse.Namespace) -> int:
     from instances.formats.reading import source_name
 
     if args.everywhere != (args.window is not None):
-        raise InputError("--everywhere and --window HxW go together")
+        raise InputError("--everywhere needs --window HxW, and --window needs --everywhere; expected both or neither")
     if sum((args.rows is not None, args.cells is not None, args.everywhere, args.around_mismatches)) > 1:
         raise InputError("--rows, --cells, --around-mismatches and --everywhere exclude each other")
     if args.everywhere and (args.donors or args.target):
@@ -98,7 +125,7 @@ def _improve(args: argparse.Namespace) -> int:
     if args.svg and not args.everywhere:
         raise InputError("--svg draws the map of --everywhere; `lns show` draws a board")
     if args.no_backjumping and args.order != "dynamic":
-        raise InputError("--no-backjumping is for --order urgent; the others never jump")
+        raise InputError("--no-backjumping is for --order dynamic; expected that with it")
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read_board(args.board, known, args.format)
     puzzle, board = document.puzzle, document.board
@@ -107,7 +134,7 @@ def _improve(args: argparse.Namespace) -> int:
     check_files(args.force, args.output, args.svg)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
-    if known is None and document.format == "best":  # where its puzzle comes from decides about clues
+    if known is None and document.format == "best":  # says where its puzzle, and so its clues, comes from
         for note in document.notes:
             print_error(f"lns: {note}")
     args.instance = args.puzzle or document.instance
@@ -116,20 +143,20 @@ def _improve(args: argparse.Namespace) -> int:
             from lns.cli.improve_everywhere import run as run_everywhere
 
             return run_everywhere(args, puzzle, board)
-        return _one(args, puzzle, board)
+        return _improve_region(args, puzzle, board)
     except BoardError as error:
         raise error.at(source_name(args.board)) from None
 
 
-def _one(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
+def _improve_region(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     from exact.region.resolve import RegionStatus
     from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
 
     result = _improved(args, puzzle, board)
     try:
         write_board(args, puzzle, result.board)
-    finally:  # a file that cannot be written is no reason to keep silent, nor a reader who is gone one not to write
-        _tell(args, puzzle, board, result)
+    finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
+        _print_result(args, puzzle, board, result)
     if result.status == RegionStatus.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if args.target is not None and result.score < args.target else DONE
@@ -140,32 +167,32 @@ def _improved(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> RegionR
     from lns.api.improving import improve
     from lns.terminal.progress import live_line
 
-    freed = None
+    region = None
     if args.rows is not None:
-        freed = cells.rows(puzzle, *args.rows)
+        region = cells.rows(puzzle, *args.rows)
     elif args.cells is not None:
-        freed = cells.parse(args.cells, puzzle)
-    tell_compiling(args)
+        region = cells.parse(args.cells, puzzle)
+    announce_compilation(args)
     limit = _MINUTE if args.time is None and args.nodes is None else args.time
     with live_line(limit, quiet=args.quiet or args.json) as line:
         return improve(
             puzzle,
             board,
-            freed,
+            region,
             donors=args.donors,
             target=args.target,
             time=limit,
             nodes=args.nodes,
             order=args.order,
             backjumping=not args.no_backjumping,
-            on_improve=recorder(args, puzzle),
+            on_improve=board_writer(args, puzzle),
             on_progress=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes", seconds
             ),
         )
 
 
-def _tell(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: RegionResult) -> None:
+def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: RegionResult) -> None:
     answer = _answer(puzzle, result)
     if args.json:
         from lns.terminal.output import print_json
@@ -177,18 +204,18 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: Region
         print(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
         print(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
         print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
-        if result.board != given:  # also one that is legal now, whatever its score
+        if result.board != given:  # it may have the same score, for example if the given board broke a rule
             print(*board_lines(puzzle, result.board), sep="\n")
 
 
 _SENTENCES = {
-    "OPTIMAL": "no refill of this region is better",
-    "IMPROVED_OPTIMAL": "a better refill, and none is better than this",
-    "TARGET_REFUTED": "no refill reaches the target",
+    "OPTIMAL": "no other way to fill this region is better",
+    "IMPROVED_OPTIMAL": "a better way to fill the region, and none is better than this",
+    "TARGET_REFUTED": "no way to fill the region reaches the target",
     "TARGET_REACHED": "at most {bound} is possible",
-    "IMPROVED": "a better refill; at most {bound} is possible",
+    "IMPROVED": "a better way to fill the region; at most {bound} is possible",
     "BUDGET_SPENT": "nothing better found; at most {bound} is possible",
-    "INTERRUPTED": "stopped; at most {bound} is possible",
+    "INTERRUPTED": "interrupted; at most {bound} is possible",
 }
 
 

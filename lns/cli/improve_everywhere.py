@@ -1,4 +1,4 @@
-"""`lns improve --everywhere`: all windows of a shape, and a map of what was proven where."""
+"""`lns improve --everywhere`: re-solve all windows of a shape, and draw a map of what was proven."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
-from lns.cli.regions import recorder, tell_compiling, write_board
+from lns.cli.regions import announce_compilation, board_writer, write_board
 from lns.terminal.options import board_lines
 from lns.terminal.output import DONE, INTERRUPTED, print_json
 from lns.terminal.progress import live_line
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
-    "proven": ("#", (0, 135, 0), "windows proven: no refill was better then"),
-    "improved": ("+", (255, 215, 0), "windows improved"),
-    "open": ("?", (135, 0, 0), "windows open: budget spent"),
+    "proven": ("#", (0, 135, 0), "proven: no other way to fill the window was better"),
+    "improved": ("+", (255, 215, 0), "improved"),
+    "open": ("?", (135, 0, 0), "open: the budget was spent"),
 }
 
 
 @dataclass
 class _Sweep:
-    """The windows ``done``, of ``total``, and the board as they have improved ``given``; ``before``: its score."""
+    """State of a sweep over the windows."""
 
     given: Board
-    board: Board
-    before: int
-    total: int
+    board: Board  # the best so far
+    before: int  # score of the given board
+    total: int  # number of windows
     done: list[WindowResult] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
 
 
 def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
-    """Search, write, tell; the exit status."""
+    """Search all windows, write the files, print the result; the exit status."""
     height, width = args.window
     check_shape(puzzle, height, width)
-    tell_compiling(args)
+    announce_compilation(args)
     warm_up(args.order)
     total = (puzzle.height - height + 1) * (puzzle.width - width + 1)
     sweep = _Sweep(board, board, verify(puzzle, board).score, total)
@@ -55,16 +55,16 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
             title = f"{puzzle.name}: windows of {height}x{width}"
             atomic_write(args.svg, svg_map(_grid(args, puzzle, sweep), _LEGEND, title))
     finally:  # as for one region
-        _tell(args, puzzle, sweep)
+        _print_result(args, puzzle, sweep)
     return INTERRUPTED if sweep.interrupted else DONE
 
 
 def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
-    """Fill ``sweep``, which is true at any moment: Ctrl-C ends it."""
-    save = recorder(args, puzzle)
+    """Search the windows and record each in ``sweep``, which is valid at any moment; Ctrl-C ends the search."""
+    save = board_writer(args, puzzle)
     began = time.perf_counter()
 
-    def keep(board: Board) -> None:
+    def on_improve(board: Board) -> None:
         sweep.board = board
         save(board)
 
@@ -76,39 +76,39 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
             nodes=_NODES if args.nodes is None else args.nodes,
             options=RegionOptions(order=args.order, backjumping=not args.no_backjumping),
             seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
-            on_improve=keep,
+            on_improve=on_improve,
         )
         try:
-            for one in windows:
-                sweep.done.append(one)
-                sweep.board = one.result.board
-                sweep.interrupted |= one.result.status == RegionStatus.INTERRUPTED
-                told = f"window {len(sweep.done)} of {sweep.total}, score {max(sweep.before, one.result.score)}"
-                line.show(told, time.perf_counter() - began)
+            for window in windows:
+                sweep.done.append(window)
+                sweep.board = window.result.board
+                sweep.interrupted |= window.result.status == RegionStatus.INTERRUPTED
+                score = max(sweep.before, window.result.score)
+                line.show(f"window {len(sweep.done)} of {sweep.total}, score {score}", time.perf_counter() - began)
         except KeyboardInterrupt:  # between two windows
             sweep.interrupted = True
     sweep.seconds = time.perf_counter() - began
 
 
-def _tell(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
+def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     done, before, score = sweep.done, sweep.before, verify(puzzle, sweep.board).score
     height, width = args.window
     if args.json:
-        kinds = [_verdict(one.result) for one in done]
-        # what was proven of a window holds for the board as it was then: of the board as it is now, if nothing changed,
-        # not even at equal score, as where a hole is filled
-        settled = len(done) == sweep.total and sweep.board == sweep.given
-        optimal = score == puzzle.max_score or (settled and all(one.result.proven for one in done))
+        outcomes = [_outcome(window.result) for window in done]
+        # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
+        # equal score, as where a hole is filled
+        unchanged = len(done) == sweep.total and sweep.board == sweep.given
+        optimal = score == puzzle.max_score or (unchanged and all(window.result.proven for window in done))
         ended = "optimal" if optimal else "improved" if score > before else "open"
         print_json(
             {
                 "status": "interrupted" if sweep.interrupted else ended,
                 "score": score,
                 "score_before": before,
-                "bound": max(one.result.bound for one in done) if settled else puzzle.max_score,
-                "nodes": sum(one.result.nodes for one in done),
+                "bound": max(window.result.bound for window in done) if unchanged else puzzle.max_score,
+                "nodes": sum(window.result.nodes for window in done),
                 "seconds": round(sweep.seconds, 3),
-                "windows": {kind: kinds.count(kind) for kind in _LEGEND} | {"total": sweep.total},
+                "windows": {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": sweep.total},
                 "placements": sweep.board.pairs(),
                 "url": url_if_any(puzzle, sweep.board),
             }
@@ -123,13 +123,13 @@ def _tell(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:
-    """The verdicts by the upper left cell of their windows; '' where nobody looked."""
+    """Outcome of each window by its upper left cell; '' for windows that were not searched."""
     height, width = args.window
     grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]
-    for one in sweep.done:
-        grid[one.row][one.column] = _verdict(one.result)
+    for window in sweep.done:
+        grid[window.row][window.column] = _outcome(window.result)
     return grid
 
 
-def _verdict(result: RegionResult) -> str:
+def _outcome(result: RegionResult) -> str:
     return "improved" if result.improved else "proven" if result.proven else "open"

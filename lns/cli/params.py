@@ -1,4 +1,4 @@
-"""`lns params`: all parameters with their meaning and range, as TOML for `--params`."""
+"""`lns params`: print all parameters with their meaning and range, as TOML for `--params`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lns.terminal.output import DONE, print_json
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--params", type=Path, metavar="FILE", help="print the values in FILE instead of the defaults")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
 
 
 def run(args: argparse.Namespace) -> int:

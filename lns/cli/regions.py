@@ -1,4 +1,4 @@
-"""What `lns improve` does for one region and for all windows alike: it compiles before the clock starts, and writes."""
+"""What `lns improve` does for one region and for all windows: announce the compilation, write boards."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
 
-def tell_compiling(args: argparse.Namespace) -> None:
-    """Say that the kernels are compiled before the clock starts, where that is not done yet."""
+def announce_compilation(args: argparse.Namespace) -> None:
+    """Print a line on stderr if the kernels must be compiled first."""
     from exact.region.warmup import is_ready
 
     if not args.quiet and not is_ready(args.order):
         print_error("lns: compiling the kernels, once for this installation: about half a minute of an idle core ...")
 
 
-def recorder(args: argparse.Namespace, puzzle: Puzzle) -> OnImprove:
-    """Writes each better board at once, whatever ends the program; a disk that is full is told of at the end."""
+def board_writer(args: argparse.Namespace, puzzle: Puzzle) -> OnImprove:
+    """Callback that writes each better board at once. Errors are ignored: the final board is written again."""
 
-    def keep(board: Board) -> None:
+    def on_improve(board: Board) -> None:
         with contextlib.suppress(OSError):
             write_board(args, puzzle, board)
 
-    return keep
+    return on_improve
 
 
 def write_board(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> None:
+    """Write ``board`` to the file of --output, if there is one."""
     if args.output:
         from instances.formats import write
 

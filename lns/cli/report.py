@@ -1,4 +1,4 @@
-"""`lns report`: a page about a run."""
+"""`lns report`: write an HTML page about a run."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ ELITES = 6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory")
-    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="where to write it (default DIR/report.html)")
-    parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
-    parser.add_argument("--open", action="store_true", help="open it in the browser")
-    parser.epilog = "One HTML file that needs nothing else; made again over the last one in DIR."
+    parser.add_argument(
+        "--output", "-o", type=Path, metavar="FILE", help="write the page to FILE (default DIR/report.html)"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.epilog = "The page is one HTML file without external resources. DIR/report.html is overwritten by each call."
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,14 +31,14 @@ def run(args: argparse.Namespace) -> int:
     from lns_support.version import __version__
 
     check_new_file(args.output, args.force)
-    one = load_summary(args.directory)
+    summary = load_summary(args.directory)
     try:
         parameters = read_text(args.directory / PARAMETERS)
     except InputError as error:
         parameters = str(error)
-    elites = BestBoards(args.directory, one.puzzle, ELITES).update()
+    elites = BestBoards(args.directory, summary.puzzle, ELITES).update()
     target = args.output or args.directory / REPORT
-    atomic_write(target, render(one, elites, parameters, f"lns {__version__}, {utc_now()}"))
+    atomic_write(target, render(summary, elites, parameters, f"lns {__version__}, {utc_now()}"))
     print(target)
     if args.open:
         import webbrowser

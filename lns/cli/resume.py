@@ -1,4 +1,4 @@
-"""`lns resume`: go on with a run where it was."""
+"""`lns resume`: continue a run where it stopped."""
 
 from __future__ import annotations
 
@@ -11,21 +11,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "directory", type=nonempty_path, metavar="DIR", help="the run directory; it may have been moved"
     )
-    parser.add_argument("--time", type=duration, metavar="S", help="so much longer (default: what is left of the time)")
     parser.add_argument(
-        "--workers", type=worker_count, metavar="N", help="islands, a process each (default: as many as last time)"
-    )
-    parser.add_argument("--steps", type=positive_number, metavar="N", help="stop each island after N steps more")
-    parser.add_argument(
-        "--json", action="store_true", help="print the fields of best.json, and nothing else, to stdout"
+        "--time",
+        type=duration,
+        metavar="S",
+        help="search for S more seconds, or like 10m, 2h (default: the time that is left)",
     )
     parser.add_argument(
-        "--stats", action="store_true", help="at the end, what each part of the search took and brought"
+        "--workers",
+        type=worker_count,
+        metavar="N",
+        help="number of islands, each in a process (default: as in the last session)",
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--steps", type=positive_number, metavar="N", help="stop each island after N more steps")
+    parser.add_argument(
+        "--json", action="store_true", help="print the fields of best.json as one JSON object to stdout"
+    )
+    parser.add_argument(
+        "--stats",
+        action="store_true",
+        help="print at the end how many nodes each part of the engine used, and what it found",
+    )
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.epilog = (
-        "Instance, seed, engine, target, pins and parameters are those of the run; they are kept in DIR. "
-        "With fewer workers the islands without one wait for a later call."
+        "Instance, seed, engine, target, pins and parameters are those of the run, as saved in DIR. "
+        "With fewer workers than islands, the islands without a worker stay as they are until a later call."
     )
 
 

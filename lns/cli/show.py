@@ -1,4 +1,4 @@
-"""`lns show`: a board or a puzzle as a picture, in the terminal or in a file."""
+"""`lns show`: draw a board or a puzzle in the terminal or to a file."""
 
 from __future__ import annotations
 
@@ -17,33 +17,39 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  lns show runs/mine/best.json                      in the terminal, its score under it
-  lns show best.json --svg board.svg --numbers      a picture with piece numbers, mismatches in red
-  lns show best.json --open                         in the browser
+  lns show runs/mine/best.json                      draw in the terminal, with the score
+  lns show best.json --svg board.svg --numbers      write a picture with piece numbers; mismatches are red
+  lns show best.json --open                         show the picture in the browser
   lns show "https://e2.bucas.name/#puzzle=..." --tikz board.tex
-  lns show like-e2-16x16                            the pieces of a shipped instance, counts of colours, clues
+  lns show like-e2-16x16                            the pieces, colours and clues of a shipped instance
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.add_argument("board", metavar="BOARD", help="a file with a board, a viewer URL, or an instance (its pieces)")
-    parser.add_argument("--puzzle", metavar="INSTANCE", help="what it is a board of: a file or a shipped instance")
-    parser.add_argument("--format", metavar="F", help="format of BOARD; guessed by its content otherwise")
+    parser.add_argument(
+        "board", metavar="BOARD", help="a file with a board, a viewer URL, or an instance, whose pieces are drawn"
+    )
+    parser.add_argument(
+        "--puzzle", metavar="INSTANCE", help="the puzzle of BOARD: a file or the name of a shipped instance"
+    )
+    parser.add_argument("--format", metavar="F", help="format of BOARD (default: recognised by its content)")
     parser.add_argument("--svg", metavar="FILE", help="write an SVG picture")
     parser.add_argument("--tikz", metavar="FILE", help="write a LaTeX document with a TikZ picture")
     parser.add_argument("--url", action="store_true", help="print the viewer URL of the board")
-    parser.add_argument("--open", action="store_true", help="open the SVG picture (of --svg, or a temporary one)")
-    parser.add_argument("--numbers", action="store_true", help="piece numbers on the SVG picture, from 1")
-    parser.add_argument("--force", action="store_true", help="write over files that exist")
+    parser.add_argument(
+        "--open", action="store_true", help="open the SVG picture in the browser: that of --svg, or a temporary one"
+    )
+    parser.add_argument("--numbers", action="store_true", help="write piece numbers, from 1, into the SVG picture")
+    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
     parser.add_argument(
         "--colour",
         "--color",
         choices=("auto", "always", "never", "truecolor", "256"),
         default="auto",
-        help="in the terminal; auto: as the terminal can, letters where it cannot (default)",
+        help="colours in the terminal (default auto: what the terminal supports, letters if it supports none)",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_files(args.force, args.svg, args.tikz)
     if args.numbers and args.svg is None and not args.open:
-        raise InputError("--numbers is for the SVG picture; expected --svg FILE or --open beside it")
+        raise InputError("--numbers is for the SVG picture; expected --svg FILE or --open with it")
     known = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read(args.board, puzzle=known, format=args.format)
     if document.puzzle is None:
@@ -136,14 +142,14 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
         "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
     }
     if board is not None:
-        judged = verify(puzzle, board)
-        facts |= {"score": judged.score, "valid": judged.valid, "placed": judged.placed}
-        facts["mismatches"] = len(judged.mismatches)
+        verification = verify(puzzle, board)
+        facts |= {"score": verification.score, "valid": verification.valid, "placed": verification.placed}
+        facts["mismatches"] = len(verification.mismatches)
     return facts
 
 
 def _temporary(text: str) -> str:
-    """A picture that stays: the browser reads it after the program ends, the system clears its folder one day."""
+    """Write a picture that outlives this program, as the browser reads it later; the system clears its folder."""
     import tempfile
 
     with tempfile.NamedTemporaryFile("w", prefix="lns-", suffix=".svg", delete=False, encoding="utf-8") as file:

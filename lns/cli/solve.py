@@ -1,4 +1,4 @@
-"""`lns solve`: the main job, from the command line."""
+"""`lns solve`: search for the best full board of a puzzle."""
 
 from __future__ import annotations
 
@@ -10,57 +10,74 @@ from lns.terminal.options import cell_list, duration, nonempty_path, positive_nu
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or a shipped instance's name"
-    )
-    parser.add_argument("--time", type=duration, default=60.0, metavar="S", help="seconds, or 10m, 2h, 7d (default 60)")
-    parser.add_argument(
-        "--workers", type=worker_count, default=1, metavar="N", help="islands, a process each (default 1)"
+        "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or the name of a shipped instance"
     )
     parser.add_argument(
-        "--seed", type=whole_number, default=1, metavar="N", help="same seed, one worker: same search (default 1)"
+        "--time",
+        type=duration,
+        default=60.0,
+        metavar="S",
+        help="time limit in seconds, or like 10m, 2h, 7d (default 60)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=worker_count,
+        default=1,
+        metavar="N",
+        help="number of islands, each in a process of its own (default 1)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="random seed; with one worker the same seed repeats the search (default 1)",
     )
     parser.add_argument(
         "--run-dir", type=nonempty_path, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
     parser.add_argument(
-        "--start", metavar="BOARD", help="a board to polish first: file or viewer URL; never made worse"
+        "--start", metavar="BOARD", help="begin with this board, a file or viewer URL, and search for better ones"
     )
     parser.add_argument(
         "--pin", type=cell_list, metavar="CELLS",
-        help="cells of the start board that stay, and match each other: 3,4,10-20, rows: r3, r0-11 (all from 0)",
+        help="keep these cells of the start board, which must match each other: 3,4,10-20, or rows r3, r0-11, from 0",
     )  # fmt: skip
-    parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="parameters as TOML")
+    parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="read parameters from this TOML file")
     parser.add_argument(
-        "--target", type=whole_number, metavar="SCORE", help="stop at this score; exit status 1 when not reached"
+        "--target", type=whole_number, metavar="SCORE", help="stop at this score; exit status 1 if it is not reached"
     )
     parser.add_argument(
-        "--steps", type=positive_number, metavar="N", help="stop each island after N steps of its search"
+        "--steps",
+        type=positive_number,
+        metavar="N",
+        help="stop each island after N steps, a measure that does not depend on time",
     )
     parser.add_argument(
         "--engine", choices=ENGINES, default="auto",
-        help="auto (default), or alone: construct (construction and exact tails), beam search, tabu search, "
-        "lns (large neighbourhoods of one board at a time)",
+        help="auto (default), or one part alone: construct (construction and exact tails), beam (beam search), tabu "
+        "(tabu search), lns (large-neighbourhood search on one board)",
     )  # fmt: skip
     parser.add_argument(
         "--min-score", type=whole_number, metavar="SCORE",
-        help="boards of at least this score go into boards.jsonl, new bests always (default: search_floor of the "
-        "parameters, or else the best so far less one)",
+        help="write boards of at least this score to boards.jsonl, besides new bests (default: search_floor of the "
+        "parameters if it is set, else one below the best score so far)",
     )  # fmt: skip
     parser.add_argument(
         "--checkpoint", type=duration, default=60.0, metavar="S",
-        help="save the state of the search so often, and at each new best (default 60)",
+        help="save a checkpoint every S seconds and at each new best (default 60)",
     )  # fmt: skip
     parser.add_argument(
-        "--json", action="store_true", help="print the fields of best.json, and nothing else, to stdout"
+        "--json", action="store_true", help="print the fields of best.json as one JSON object to stdout"
     )
     parser.add_argument(
         "--stats",
         action="store_true",
-        help="at the end, what each part took (in nodes of the construction, or what takes as long) and brought",
+        help="print at the end how many nodes each part of the engine used, and what it found",
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.epilog = (
-        "Ctrl-C, SIGTERM, SIGHUP and `lns stop` save and leave; `lns resume` goes on. "
+        "Ctrl-C, SIGTERM, SIGHUP and `lns stop` end the search and save it; `lns resume` continues it. "
         "Exit status: 0 done, 1 --target not reached, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM."
     )
 

@@ -1,4 +1,4 @@
-"""`--stats`: where the work of a run went, and what came of it."""
+"""`--stats`: how many nodes each part of the engine used, and what it found."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 def facts(result: Result) -> dict[str, Any]:
-    """By part and by island, over all sessions of the run."""
+    """Figures by part and by island, over all sessions of the run, for the JSON output."""
     from lns.runs.breakdown import parts
 
-    done = result.statistics
+    statistics = result.statistics
     return {
-        "work": done.node_equivalents,
-        "unit": done.unit,
+        "work": statistics.node_equivalents,
+        "unit": statistics.unit,
         "parts": [
             {
                 "name": part.name,
@@ -27,9 +27,9 @@ def facts(result: Result) -> dict[str, Any]:
                 "edges_per_1e9": part.edges_per_1e9,
                 "boards_per_1e9": part.boards_per_1e9,
             }
-            for part in parts(result.history, done.node_equivalents_by_part())
+            for part in parts(result.history, statistics.node_equivalents_by_part())
         ],
-        "tails": {"prefixes": done.prefixes, "nodes": done.tail_nodes},
+        "tails": {"prefixes": statistics.prefixes, "nodes": statistics.tail_nodes},
         "islands": [
             {
                 "island": island.number,
@@ -43,9 +43,10 @@ def facts(result: Result) -> dict[str, Any]:
 
 
 def table(stats: dict[str, Any]) -> str:
-    """For people. Boards are those in the log; edges: by how many new bests were better.
+    """The figures as a table.
 
-    Work is told in nodes of the construction, or what takes as long, unlike that of the closing lines.
+    The columns are node equivalents (millions of construction nodes), their share, boards in the log, new best boards,
+    edges by which these were better, and edges per 1e9 node equivalents.
     """
     layout = "{:<12} {:>10} {:>7} {:>8} {:>6} {:>6} {:>10}"
     lines = [layout.format("part", f"~M {stats['unit']}", "share", "boards", "bests", "edges", "a 1e9")]
@@ -56,6 +57,6 @@ def table(stats: dict[str, Any]) -> str:
         lines.append(layout.format(part["name"], work, share, part["boards"], part["bests"], part["edges"], gain))
     tails = stats["tails"]
     if tails["nodes"]:
-        lines.append(f"exact tails   {tails['prefixes']:,} prefixes, {tails['nodes'] / 1e6:,.1f} M nodes of construct")
+        lines.append(f"exact tails   {tails['prefixes']:,} prefixes, {tails['nodes'] / 1e6:,.1f} M nodes of their own")
     lines.append(f"islands       {', '.join(str(island['score']) for island in stats['islands'])} at best")
     return "\n".join(lines)

@@ -14,9 +14,15 @@ from lns_support.errors import InputError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory")
     parser.add_argument(
-        "--wait", type=duration, default=30.0, metavar="S", help="wait so long for it to have stopped (default 30)"
+        "--wait",
+        type=duration,
+        default=30.0,
+        metavar="S",
+        help="wait at most S seconds until the run has stopped (default 30)",
     )
-    parser.epilog = "Works from another machine too. Exit status: 0 it has stopped, 1 it has not, or no run was there."
+    parser.epilog = (
+        "Works from another machine too. Exit status: 0 the run has stopped, 1 it has not, or no run was going on."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,12 +31,14 @@ def run(args: argparse.Namespace) -> int:
     from lns.runs.run_summary import load_summary
     from lns.terminal.output import ANSWER_IS_NO, DONE
 
-    one = load_summary(args.directory)
-    over = {"ended", "died"}
-    if one.state == "died" and is_held_elsewhere(args.directory):  # by a clock that is not ours
-        over = {"ended"}
-    if one.state in over:
-        print(f"no run is under way in {one.path}; it {one.state}")
+    summary = load_summary(args.directory)
+    ended = {"ended", "died"}
+    if summary.state == "died" and is_held_elsewhere(
+        args.directory
+    ):  # only that machine can tell whether its process ended
+        ended = {"ended"}
+    if summary.state in ended:
+        print(f"no run is going on in {summary.path}; it {summary.state}")
         return ANSWER_IS_NO
     try:
         open_regular(args.directory / STOP, os.O_WRONLY | os.O_APPEND).close()
@@ -39,10 +47,10 @@ def run(args: argparse.Namespace) -> int:
     end = time.monotonic() + args.wait
     while time.monotonic() < end:
         time.sleep(0.1)
-        one = load_summary(args.directory)
-        if one.state in over:
-            best = f"{one.score} of {one.puzzle.max_score}" if one.best else "no board"
-            print(f"stopped with {best}; lns resume {one.path} goes on")
+        summary = load_summary(args.directory)
+        if summary.state in ended:
+            best = f"{summary.score} of {summary.puzzle.max_score}" if summary.best else "no board"
+            print(f"stopped with {best}; lns resume {summary.path} continues it")
             return DONE
-    print(f"asked to stop, and not yet stopped after {args.wait:g} s")
+    print(f"the run was asked to stop and has not stopped after {args.wait:g} s")
     return ANSWER_IS_NO

@@ -1,4 +1,4 @@
-"""`lns verify`: the independent judge on the command line."""
+"""`lns verify`: check a board with the independent verifier."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import argparse
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("board", metavar="BOARD", help="a file with a board, or a viewer URL")
-    parser.add_argument("--puzzle", metavar="INSTANCE", help="what it is a board of: a file or a shipped instance")
-    parser.add_argument("--format", metavar="F", help="format of BOARD; guessed by its content otherwise")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.epilog = "Exit status: 0 valid, 1 a rule is broken, 2 BOARD or INSTANCE cannot be used."
+    parser.add_argument(
+        "--puzzle", metavar="INSTANCE", help="the puzzle of BOARD: a file or the name of a shipped instance"
+    )
+    parser.add_argument("--format", metavar="F", help="format of BOARD (default: recognised by its content)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
+    parser.epilog = "Exit status: 0 the board is valid, 1 it breaks a rule, 2 BOARD or INSTANCE cannot be read."
 
 
 def run(args: argparse.Namespace) -> int:
@@ -22,19 +24,19 @@ def run(args: argparse.Namespace) -> int:
     puzzle = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read_board(args.board, puzzle, args.format)
     assert document.puzzle is not None and document.board is not None
-    judged = verify(document.puzzle, document.board)
-    status = DONE if judged.valid else ANSWER_IS_NO
+    verification = verify(document.puzzle, document.board)
+    status = DONE if verification.valid else ANSWER_IS_NO
     if args.json:
         print_json(
             {
-                "valid": judged.valid,
-                "score": judged.score,
-                "max_score": judged.max_score,
-                "problems": list(judged.problems),
-                "placed": judged.placed,
-                "cells": judged.cells,
-                "full": judged.full,
-                "mismatches": len(judged.mismatches),
+                "valid": verification.valid,
+                "score": verification.score,
+                "max_score": verification.max_score,
+                "problems": list(verification.problems),
+                "placed": verification.placed,
+                "cells": verification.cells,
+                "full": verification.full,
+                "mismatches": len(verification.mismatches),
                 "name": document.puzzle.name,
                 "sha256": document.puzzle.sha256,
                 "format": document.format,
@@ -46,14 +48,17 @@ def run(args: argparse.Namespace) -> int:
     clues = f", {len(puzzle.clues)} clue{'s' * (len(puzzle.clues) > 1)}" if puzzle.clues else ""
     shape = f"{puzzle.width} x {puzzle.height}{clues}"
     print(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
-    print(f"board       {judged.placed} of {judged.cells} cells filled, {len(judged.mismatches)} mismatches")
-    print(f"score       {judged.score} of {judged.max_score} matched inner edges")
+    print(
+        f"board       {verification.placed} of {verification.cells} cells filled, "
+        f"{len(verification.mismatches)} mismatches"
+    )
+    print(f"score       {verification.score} of {verification.max_score} matched inner edges")
     for note in document.notes:
         print(f"note        {note}")
-    if judged.valid:
-        print("valid       " + ("yes" if judged.full else "yes, as far as it goes: the board is not full"))
+    if verification.valid:
+        print("valid       " + ("yes" if verification.full else "yes, as far as it goes: the board is not full"))
     else:
-        print(f"valid       NO: {len(judged.problems)} problem{'s' * (len(judged.problems) > 1)}")
-        for problem in judged.problems:
+        print(f"valid       NO: {len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}")
+        for problem in verification.problems:
             print(f"  {problem}")
     return status

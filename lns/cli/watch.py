@@ -1,4 +1,4 @@
-"""`lns watch`: look at a run while it goes on."""
+"""`lns watch`: follow a run while it goes on."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ ELITES = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory")
     parser.add_argument(
-        "--every", type=duration, metavar="S", help="look so often (default 2; without a terminal a line every 30)"
+        "--every", type=duration, metavar="S", help="seconds between two updates (default 2; without a terminal 30)"
     )
     parser.epilog = (
-        "q or Ctrl-C leaves; the run is not touched. "
-        "Without a terminal: a line now and then, until the run is over. "
-        "Exit status: 0, 2 when DIR is no run directory, 129 SIGHUP, 143 SIGTERM."
+        "q or Ctrl-C ends the view; the run goes on. Without a terminal a line is printed for each update until the "
+        "run ends. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM."
     )
 
 
@@ -43,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _leave(number: int, frame: object) -> None:
-    """The terminal is as before at the end, whatever ends it."""
+    """Handler of signals that leaves through the exit of `_Terminal`, which restores the terminal."""
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
@@ -62,7 +61,7 @@ def _live(path: Path, every: float) -> None:
             lines = frame(
                 load_summary(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout)
             )
-            screen.draw([*lines, *[""] * (height - 1 - len(lines)), "q leaves; the run goes on"[:width]])
+            screen.draw([*lines, *[""] * (height - 1 - len(lines)), "q ends this view; the run goes on"[:width]])
             if b"q" in screen.keys(every).lower():
                 return
 
@@ -72,15 +71,15 @@ def _plain(path: Path, every: float) -> None:
     from lns.runs.watch_view import headline
 
     while True:
-        one = load_summary(path)
-        print("; ".join(headline(one)), flush=True)
-        if one.state != "running":
+        summary = load_summary(path)
+        print("; ".join(headline(summary)), flush=True)
+        if summary.state != "running":
             return
         time.sleep(every)
 
 
 class _Terminal:
-    """The alternate screen, keys without Enter; everything as before at the end."""
+    """Context of the alternate screen and of unbuffered keys; restores the terminal on exit."""
 
     def __enter__(self) -> _Terminal:
         self._before: Any = None
@@ -106,10 +105,7 @@ class _Terminal:
         sys.stdout.flush()
 
     def keys(self, seconds: float) -> bytes:
-        """What was typed, waiting at most ``seconds`` for it; b"" if nothing was.
-
-        Read past Python's buffer: what is left there wakes no ``select``.
-        """
+        """Keys typed within ``seconds``, b"" if none. Bypasses Python's buffer, which ``select`` does not see."""
         import select
 
         ready, _, _ = select.select([sys.stdin], [], [], seconds)

@@ -1,12 +1,14 @@
-"""What each arm is worth: new boards a node, by what it met, and by what the other arms of its colours did.
+"""The value of each arm: its expected rate of new boards per node, from its own observations and those of other arms.
 
-Luck has a large part in what a few shuffles show: a few stems in a hundred make most of the boards. So what the
-shuffles of one height show counts for the other heights of its colours too, as much as some shuffles of their own
-(``trust``): a height that asks for a half-edge more may be worth RISE times as much, as few of its shuffles lead
-anywhere, and those lead far; one that asks for a half-edge less is worth as much less. Seen from another side the
-board has other prefixes, or others are laid behind them, which are worth nearly as much (ASIDE): so what was met at one
-height counts for the same height from the other sides. Of colours that were not tried as much is expected as of those
-that were.
+Estimates from few restarts are noisy, since a few frontier prefixes in a hundred lead to most of the boards. So the
+rate of each arm is shrunk towards a prior that the other arms with the same colours give:
+
+- Another quota scale, same view. A scale that needs one favoured half-edge more may have `RATE_PER_HALF_EDGE` times the
+  rate, because fewer of its restarts lead anywhere but those lead further. One that needs a half-edge less has a rate
+  that is lower by the same factor.
+- The same quota scale, another view. Other prefixes are reached, or the same ones are continued elsewhere, so an
+  untried view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of this one, and its boards count with that weight.
+- Colours that were not tried start at a mean of the rates of those that were.
 """
 
 from __future__ import annotations
@@ -18,103 +20,111 @@ import numpy as np
 
 from lns.construct.quota_arm import Floats, QuotaArm
 
-RISE = 2.5  # a arm may be worth so many times as much as one that asks for a favoured half-edge less;
-HOPE = 1.2  # half-edges: for more than what so many bring is not hoped
-SAME = 0.25  # heights from two sides that differ by fewer half-edges are taken for the same
-ASIDE = 0.8  # as much of what was promised, or met, from one side is expected from another, where all is new
-STALE = 0.25  # of what the best was worth while all it met was new: as much is expected of colours like it
+RATE_PER_HALF_EDGE = 2.5  # prior factor on the rate for each favoured half-edge more
+MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
+SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
+OTHER_VIEW_DISCOUNT = 0.8  # prior rate of an untried view, and weight of boards seen from another view
+BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; that of the others is 1
 
 
 class Evidence(NamedTuple):
-    """What was met. ``boards``: to be expected of the prefixes of each arm, (arms,), ``work``: that these took.
-
-    What is told by others counts as ``trust`` nodes.
-    """
+    """What was observed of all arms."""
 
     arms: Sequence[QuotaArm]
-    boards: Floats
-    work: Floats
-    trust: float
+    boards: Floats  # float64 (arms,): boards to expect of the prefixes of each arm
+    cost: Floats  # float64 (arms,): node equivalents that these prefixes took
+    prior_weight: float  # node equivalents that weigh as much as the prior
 
 
-def worth(evidence: Evidence) -> tuple[Floats, float]:
-    """(what every arm is worth, new boards a node; what is expected of colours that were not tried).
+def arm_rates(evidence: Evidence) -> tuple[Floats, float]:
+    """Expected new boards per node equivalent of the next restart.
 
-    Of these the mean of those that were tried is expected, each at its best height; the best of them counts STALE, as
-    it is the best of several, or the first choice.
+    Returns
+    -------
+    rates : float64 (arms,)
+        Rate of each arm.
+    untried : float
+        Prior rate of colours that were not tried: a mean over the colours that were, each at its best arm. The best
+        colours weigh less, since they are the best of several.
     """
-    arms, boards, work, trust = evidence
-    rate = boards / np.maximum(work, trust)
-    richest = [float(rate[ours].max()) for ours in by_colours(arms).values()]
-    others = (sum(richest) - (1 - STALE) * max(richest, default=0.0)) / max(1, len(richest))
-    outlook = np.array([arm.novelty_rate for arm in arms])
+    arms, boards, cost, weight = evidence
+    observed = boards / np.maximum(cost, weight)
+    best_by_colours = [float(observed[members].max()) for members in arms_by_colours(arms).values()]
+    best_excess = (1 - BEST_COLOURS_WEIGHT) * max(best_by_colours, default=0.0)
+    untried = (sum(best_by_colours) - best_excess) / max(1, len(best_by_colours))
+    novelty = np.array([arm.novelty_rate for arm in arms])
     view, colours = (np.array([getattr(arm, name) for arm in arms]) for name in ("view", "colour_set"))
-    asked, percent = _heights(arms)
+    half_edges, scale = _half_edges_and_scale(arms)
 
-    # who tells, who is told: those that favour the same colours
-    tells = (colours[:, None] == colours) & (percent[:, None] > 0) & (percent > 0)
-    np.fill_diagonal(tells, False)
-    aside = view[:, None] != view
-    more = _half_edges_more(asked[:, None], percent[:, None], percent)
-    # what a higher one leads to is a part of what a lower one does, and as old; from another side all is new
-    share = np.where(aside, ASIDE, np.where(more > 0, outlook[:, None], 1.0))
-    promised = np.where(tells, rate[:, None] * share * _rise(more), 0.0).max(axis=0)
-    promised[promised == 0] = others
-    same = tells & aside & (np.abs(more) < SAME)
-    told = _tempered(promised, boards @ same, work @ same, trust)
-    return outlook * (boards + told * trust) / (work + trust), others
+    # [i, j]: arm i informs arm j if both favour the same colours
+    informs = (colours[:, None] == colours) & (scale[:, None] > 0) & (scale > 0)
+    np.fill_diagonal(informs, False)
+    other_view = view[:, None] != view
+    extra = _extra_half_edges(half_edges[:, None], scale[:, None], scale)
+    # prefixes under a higher scale are among those under a lower one, so as much of them is old; another view is fresh
+    share = np.where(other_view, OTHER_VIEW_DISCOUNT, np.where(extra > 0, novelty[:, None], 1.0))
+    prior = np.where(informs, observed[:, None] * share * _rate_factor(extra), 0.0).max(axis=0)
+    prior[prior == 0] = untried
+    same_scale = informs & other_view & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
+    prior = _shrunk(prior, boards @ same_scale, cost @ same_scale, weight)
+    return novelty * (boards + prior * weight) / (cost + weight), untried
 
 
-def tempered(evidence: Evidence, promised: float, view: int, colour_set: int, percent: float) -> float:
-    """What is to be expected of a height from one side, of which so much is ``promised``.
+def shrunk_rate(evidence: Evidence, prior: float, view: int, colour_set: int, scale_percent: float) -> float:
+    """Expected rate of an arm that does not exist yet.
 
-    What was met at that height from the other sides counts as if it had been met there.
+    ``prior`` is its rate as a neighbouring arm suggests it. Observations of the same quota scale and colours from other
+    views count as if they had been made in ``view``.
     """
-    asked, heights = _heights(evidence.arms)
-    kin = [arm.view != view and arm.colour_set == colour_set for arm in evidence.arms]
-    same = np.array(kin) & (heights > 0) & (np.abs(_half_edges_more(asked, heights, percent)) < SAME)
-    return float(_tempered(promised, evidence.boards @ same, evidence.work @ same, evidence.trust))
+    half_edges, scale = _half_edges_and_scale(evidence.arms)
+    related = np.array([arm.view != view and arm.colour_set == colour_set for arm in evidence.arms])
+    distance = np.abs(_extra_half_edges(half_edges, scale, scale_percent))
+    same_scale = related & (scale > 0) & (distance < SAME_SCALE_HALF_EDGES)
+    boards, cost = evidence.boards @ same_scale, evidence.cost @ same_scale
+    return float(_shrunk(prior, boards, cost, evidence.prior_weight))
 
 
-def _tempered(promised: Floats | float, boards: Floats, work: Floats, trust: float) -> Floats:
-    told: Floats = (ASIDE * boards + promised * trust) / np.maximum(work + trust, 1.0)
-    return np.where(work > 0, told, promised)
+def _shrunk(prior: Floats | float, boards: Floats, cost: Floats, weight: float) -> Floats:
+    """The rate ``boards`` / ``cost`` seen from another view, shrunk towards ``prior``; ``prior`` if there is none."""
+    rate: Floats = (OTHER_VIEW_DISCOUNT * boards + prior * weight) / np.maximum(cost + weight, 1.0)
+    return np.where(cost > 0, rate, prior)
 
 
-def by_colours(arms: Sequence[QuotaArm]) -> dict[int, list[int]]:
-    """The arms, by number, of each set of colours; without those that favour none."""
-    found: dict[int, list[int]] = {}
+def arms_by_colours(arms: Sequence[QuotaArm]) -> dict[int, list[int]]:
+    """Indexes of the arms of each colour set; arms without a quota are left out."""
+    members: dict[int, list[int]] = {}
     for i, arm in enumerate(arms):
         if arm.scale_percent:
-            found.setdefault(arm.colour_set, []).append(i)
-    return found
+            members.setdefault(arm.colour_set, []).append(i)
+    return members
 
 
-def by_side(arms: Sequence[QuotaArm]) -> dict[tuple[int, int], list[int]]:
-    """The same of each (view, set of colours): there the lower ones search what the higher ones do, and more."""
-    found: dict[tuple[int, int], list[int]] = {}
-    for colour_set, ours in by_colours(arms).items():
-        for i in ours:
-            found.setdefault((arms[i].view, colour_set), []).append(i)
-    return found
+def arms_by_view(arms: Sequence[QuotaArm]) -> dict[tuple[int, int], list[int]]:
+    """Indexes of the arms of each (view, colour set). Among them a lower scale searches all that a higher one does."""
+    members: dict[tuple[int, int], list[int]] = {}
+    for colour_set, indexes in arms_by_colours(arms).items():
+        for i in indexes:
+            members.setdefault((arms[i].view, colour_set), []).append(i)
+    return members
 
 
-def change(arm: QuotaArm, percent: float) -> float:
-    """The factor by which boards a node may change from ``arm`` to another height of its colours."""
-    return float(_rise(_half_edges_more(*_heights([arm]), percent))[0])
+def prior_rate_factor(arm: QuotaArm, scale_percent: float) -> float:
+    """Prior factor on the rate from ``arm`` to another quota scale of the same colours."""
+    return float(_rate_factor(_extra_half_edges(*_half_edges_and_scale([arm]), scale_percent))[0])
 
 
-def _rise(half_edges: Floats) -> Floats:
-    return np.asarray(RISE ** np.minimum(HOPE, half_edges))
+def _rate_factor(extra: Floats) -> Floats:
+    """Prior factor on the rate for ``extra`` favoured half-edges, which may be negative."""
+    return np.asarray(RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra))
 
 
-def _heights(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:
-    """(half-edges that each arm asks for where its quota ends, percent), (arms,)."""
-    asked, percent = (np.array([getattr(arm, name) for arm in arms]) for name in ("half_edges", "scale_percent"))
-    return asked, percent
+def _half_edges_and_scale(arms: Sequence[QuotaArm]) -> tuple[Floats, Floats]:
+    """(half-edges that each arm needs where its quota ends, quota scale in percent), each float64 (arms,)."""
+    half_edges, scale = (np.array([getattr(arm, name) for arm in arms]) for name in ("half_edges", "scale_percent"))
+    return half_edges, scale
 
 
-def _half_edges_more(asked: Floats, percent: Floats, other: Floats | float) -> Floats:
-    """What another height of the same colours asks for more than one that asks for ``asked`` at ``percent``."""
-    more: Floats = asked * (other / np.where(percent > 0, percent, 1.0) - 1)
-    return more
+def _extra_half_edges(half_edges: Floats, scale: Floats, other: Floats | float) -> Floats:
+    """Half-edges that the scale ``other`` needs more than the scale ``scale``, which needs ``half_edges``."""
+    extra: Floats = half_edges * (other / np.where(scale > 0, scale, 1.0) - 1)
+    return extra

@@ -1,4 +1,4 @@
-"""The constructor: prefixes by depth-first search, each finished exactly, full boards out."""
+"""The constructor: depth-first search for prefixes of the board, each of which is finished by an exact tail."""
 
 from __future__ import annotations
 
@@ -11,11 +11,22 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.symmetry import board_from_view, puzzle_in_view
 from lns import node_equivalents
-from lns.construct import candidate_tables, endgame, kernel, packed_candidate
+from lns.construct import candidate_tables, endgame, kernel
 from lns.construct.endgame import EXHAUSTED, REACHED
 from lns.construct.endgame_plan import plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, PrefixState
 from lns.construct.order import padded_positions
+from lns.construct.packed_candidate import (
+    BREAK_COST,
+    DOWN_MASK,
+    DOWN_SHIFT,
+    GAIN_SHIFT,
+    LIST_END_GAIN,
+    MAX_BREAKS,
+    PIECE_MASK,
+    RIGHT_MASK,
+    RIGHT_SHIFT,
+)
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import plan_tail
 from lns.engine import State, saved_counters
@@ -23,23 +34,55 @@ from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
 
-SHARE = 8  # a shuffle that leads to prefixes lasts this part of the nodes made before under its colours and view,
-LONGEST = 10  # within one and this many times `restart_nodes`
-DEALT = 16  # cells without a clue, whose pieces say which island goes on behind them
+NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes,
+MAX_RESTART_FACTOR = 10  # but at least `restart_nodes`, and at most this many times as much
+PARTITION_CELLS = 16  # prefixes with this many cells without a clue are partitioned among the islands
 
 
 class Constructor:
-    """Depth-first search of one schedule, resumable at any node.
+    """Depth-first search under a break schedule; it can be interrupted and resumed at any node.
 
-    ``lot``: (i, n): of n islands that share the prefixes out this is the i-th. Under a quota each begins with first
-    cells of its own (DEALT of them), so that no two meet the same prefix from the same side; without one, and on the
-    smallest boards, all search all.
+    A restart searches the tree of one break schedule with its candidates in a new random order. It ends when the tree
+    is exhausted or `restart_due` says so; then the caller starts the next one with `restart`.
 
-    ``state()`` is all of it: the candidate tables are made again from the number of the shuffle, the sets of the
-    endgame from the bits of pieces.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle as the engine fills it.
+    params : ConstructParams
+        Parameters of the construction.
+    schedule : BreakSchedule
+        The first schedule. Later ones must have the same cell order and cut.
+    random : uint64 (4,)
+        Random state, shared with the engine.
+    partition : tuple of int
+        (part, parts). Under a quota, prefixes of `PARTITION_CELLS` cells are partitioned by a hash of their pieces, and
+        only those of this part are searched; so no two islands search the same tree. Without a quota, and on the
+        smallest boards, every island searches all prefixes.
+
+    Attributes
+    ----------
+    exhausted : bool
+        Whether the tree of the present restart was searched completely.
+    nodes_before : int
+        Node equivalents of earlier restarts with the same favoured colours and view.
+    prefixes_by_breaks : int64 (MAX_BREAKS,)
+        Prefixes of the present restart that reached the exact tail, by breaks spent.
+    tail_outcomes : int64 (MISMATCH_BINS + 1,)
+        A sample of its exact tails, by their fewest mismatches; the last entry counts those without a result.
+
+    Raises
+    ------
+    InputError
+        If the schedule has too many breaks, or the puzzle too many colours.
+
+    Notes
+    -----
+    Candidate tables and endgame sets are not part of `state`; they are rebuilt from the random seed of the restart and
+    from the bits that the endgame has assigned to pieces.
     """
 
-    # the arrays of ``state()`` and their types
+    # arrays of `state` and their dtypes
     STATE: ClassVar[dict[str, str]] = {
         "cursor": "int64", "scalars": "int64", "child_counts": "int64", "counters": "int64",
         "prefixes_by_breaks": "int64", "tail_outcomes": "int64", "frontier_keys": "uint64", "restart": "int64",
@@ -54,10 +97,8 @@ class Constructor:
         random: RandomState,
         partition: tuple[int, int] = (0, 1),
     ) -> None:
-        if len(schedule.unlock) >= packed_candidate.MAX_BREAKS:
-            raise InputError(
-                f"a schedule of {len(schedule.unlock)} breaks; expected fewer than {packed_candidate.MAX_BREAKS}"
-            )
+        if len(schedule.unlock) >= MAX_BREAKS:
+            raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
         candidate_tables.check_colours(puzzle)
         self.puzzle = puzzle
         self.params = params
@@ -65,7 +106,7 @@ class Constructor:
         self.partition = partition
         self.schedule = schedule
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
-        self.prefixes_by_breaks = np.zeros(packed_candidate.MAX_BREAKS, dtype=np.int64)
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
         self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
         self.restart_seed = self.restarted_at = self._prefixes_before = self._tail_nodes_before = 0
         self.exhausted = False
@@ -85,11 +126,15 @@ class Constructor:
         self.restart(schedule)
 
     def restart(self, schedule: BreakSchedule, nodes_before: int = 0) -> None:
-        """Begin at the empty board by another schedule of the same order and cut, candidates in another order.
+        """Start again at the empty board, with candidates in a new random order.
 
-        The board may be seen from another side, as long as its rows are as short.
-
-        ``before``: nodes of earlier shuffles that favoured the same colours from the same side.
+        Parameters
+        ----------
+        schedule : BreakSchedule
+            A schedule with the cell order and cut of the first one. Its view may differ if its rows are as long.
+        nodes_before : int
+            Node equivalents of earlier restarts with the same favoured colours and view; more of them make this
+            restart longer.
         """
         self.schedule = schedule
         self.nodes_before = nodes_before
@@ -109,28 +154,26 @@ class Constructor:
         self.counters[kernel.NEXT_SAMPLE] = self.nodes
 
     def _make_plan(self) -> None:
-        chance = np.random.Generator(np.random.PCG64(self.restart_seed))
+        random = np.random.Generator(np.random.PCG64(self.restart_seed))
         schedule = self.schedule
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
-        made = candidate_tables.build_tables(
-            puzzle, schedule.order, schedule.may_break, schedule.favoured, chance, schedule.cut
+        start, cut = schedule.endgame_depth, schedule.cut
+        tables = candidate_tables.build_tables(
+            puzzle, schedule.order, schedule.may_break, schedule.favoured, random, cut
         )
-        ahead = candidate_tables.rim_look_ahead(puzzle, schedule.order, made.base, schedule.cut)
-        begin, cut = schedule.endgame_depth, schedule.cut
-        width, dealt = puzzle.width + 1, self._dealt() if schedule.favoured else 0
         prefix_plan = PrefixPlan(
-            tables=made,
+            tables=tables,
             position=self._position,
             min_gain=schedule.least_gain,
-            rim_look_ahead=ahead,
-            padded_width=width,
-            endgame_start=begin,
+            rim_look_ahead=candidate_tables.rim_look_ahead(puzzle, schedule.order, tables.base, cut),
+            padded_width=puzzle.width + 1,
+            endgame_start=start,
             cut=cut,
-            partition_depth=dealt,
+            partition_depth=self._partition_depth() if schedule.favoured else 0,
             partition=self.partition[0],
             partitions=self.partition[1],
         )
-        endgame_plan, endgame_state = plan_endgame(puzzle, schedule.order, begin, cut, schedule.allowed, chance)
+        endgame_plan, endgame_state = plan_endgame(puzzle, schedule.order, start, cut, schedule.allowed, random)
         tail_plan, tail_workspace = plan_tail(puzzle, schedule.order, cut)
         self.plan = ConstructorPlan(prefix=prefix_plan, endgame=endgame_plan, tail=tail_plan)
         self.arrays = ConstructorState(
@@ -143,16 +186,27 @@ class Constructor:
             tail_outcomes=self.tail_outcomes,
         )
 
-    def _dealt(self) -> int:
-        """The depth of the prefixes that are dealt out among islands, or 0."""
+    def _partition_depth(self) -> int:
+        """Depth behind `PARTITION_CELLS` cells without a clue; 0 if prefixes are not partitioned."""
         clued = [clue.cell for clue in self.puzzle_in_view.clues]
         free = np.flatnonzero(~np.isin(self.schedule.order[: self.schedule.endgame_depth], clued))
-        return int(free[DEALT - 1]) + 1 if self.partition[1] > 1 and len(free) >= DEALT else 0
+        partitioned = self.partition[1] > 1 and len(free) >= PARTITION_CELLS
+        return int(free[PARTITION_CELLS - 1]) + 1 if partitioned else 0
 
     def run(self, nodes: int, target: int) -> Board | None:
-        """Search for ``nodes`` more nodes, or until a full board of at least ``target`` is found; that board, or None.
+        """Search on.
 
-        Ends sooner where this shuffle is ``over``.
+        Parameters
+        ----------
+        nodes : int
+            Nodes to make at most. The search stops before if the restart is due.
+        target : int
+            Least score of a board to return.
+
+        Returns
+        -------
+        Board or None
+            A full board of at least ``target``, as soon as one is found; the next call continues behind it.
         """
         status = kernel.construct(
             self.plan,
@@ -172,27 +226,29 @@ class Constructor:
 
     @property
     def restart_due(self) -> bool:
-        """Whether it is time to ``begin`` again: the tree is searched whole, or this shuffle has had its share."""
+        """Whether the tree is exhausted, or the restart has made its share of nodes."""
         return self.exhausted or self.nodes >= self._restart_at()
 
     def _restart_at(self) -> int:
-        """After a number of nodes that grows with those before, or soon where a shuffle leads to no prefix at all.
+        """Number of nodes at which the restart ends.
 
-        Most shuffles lead nowhere, and one that leads somewhere goes on to: the longer it lasts, the less is lost.
+        Early if it has reached no exact tail, as most restarts do not. One that has reached some goes on to do so, and
+        is given more nodes the more its colours were searched before.
         """
         if self.no_prefix_found:
             return self.restarted_at + self.params.restart_nodes_without_prefix
-        usual = self.params.restart_nodes
-        return self.restarted_at + min(max(usual, self.nodes_before // SHARE), LONGEST * usual)
+        shortest = self.params.restart_nodes
+        wanted = max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR)
+        return self.restarted_at + min(wanted, MAX_RESTART_FACTOR * shortest)
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether this shuffle has not led to a prefix yet."""
+        """Whether the present restart has not reached an exact tail yet."""
         return self.prefixes == self._prefixes_before
 
     @property
     def frontier_keys(self) -> npt.NDArray[np.uint64]:
-        """Keys of stems that this shuffle met: see `lns.construct.novelty`."""
+        """Sampled frontier keys of the present restart, uint64 (keys,): see `lns.construct.novelty`."""
         return self.prefix.frontier_keys[1 : int(self.prefix.frontier_keys[0]) + 1]
 
     @property
@@ -201,21 +257,22 @@ class Constructor:
 
     @property
     def nodes(self) -> int:
-        """Placements so far, with those that were seen to fail before they were made; without those of exact tails."""
+        """Placements of all restarts, including those that look-ahead rejected; without those of exact tails."""
         return int(self.prefix.scalars[1])
 
     @property
     def prefixes(self) -> int:
-        """Prefixes that reached the exact tail."""
+        """Prefixes of all restarts that reached the exact tail."""
         return int(self.counters[kernel.PREFIXES])
 
     @property
     def tail_nodes(self) -> int:
+        """Placements of exact tails, in all restarts."""
         return int(self.counters[kernel.TAIL_NODES])
 
     @property
     def node_equivalents_since_restart(self) -> float:
-        """Of its exact tails too."""
+        """Cost of the present restart, its exact tails included (`lns.node_equivalents`)."""
         return self.nodes_since_restart + node_equivalents.exact_tails(
             self.prefixes - self._prefixes_before, self.tail_nodes - self._tail_nodes_before
         )
@@ -244,9 +301,9 @@ class Constructor:
         }
 
     def restore(self, state: State) -> None:
-        """Go on from ``state``; raises InputError when its cursors do not lead through the candidate lists."""
+        """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
         if any(len(state[name]) != len(value) for name, value in self.state().items()):
-            raise _foreign()
+            raise _inconsistent()
         self.random[:] = state["random"]
         self.counters[:] = saved_counters(state["counters"])
         self.restart_seed, *marks, exhausted, self.nodes_before = saved_counters(state["restart"])
@@ -256,64 +313,67 @@ class Constructor:
         self.tail_outcomes[:] = saved_counters(state["tail_outcomes"])
         self.prefix.child_counts[:] = saved_counters(state["child_counts"])
         if state["frontier_keys"][0] > kernel.MAX_FRONTIER_KEYS:
-            raise _foreign()
+            raise _inconsistent()
         self.prefix.frontier_keys[:] = state["frontier_keys"]
         self.prefix.scalars[:] = int(state["scalars"][0]), *saved_counters(state["scalars"][1:])
         wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
         next_sample = int(self.counters[kernel.NEXT_SAMPLE]) - wait
         before = self.restarted_at, self._prefixes_before, self._tail_nodes_before, next_sample
         now = self.nodes, self.prefixes, self.tail_nodes, self.nodes
-        if any(one > other for one, other in zip(before, now, strict=True)):
-            raise _foreign()
+        if any(earlier > later for earlier, later in zip(before, now, strict=True)):
+            raise _inconsistent()
         self._make_plan()
         if not endgame.assign_bits(
             self.plan.endgame, self.arrays.endgame, np.asarray(state["piece_bits"], dtype=np.int64)
         ):
-            raise _foreign()
+            raise _inconsistent()
         self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
 
     def _replay(self, cursors: list[int], depth: int) -> None:
-        """Lay the prefix again by its cursors, each checked against its list: the kernel's memory depends on it."""
-        plan, prefix, made = self.plan.prefix, self.prefix, self.plan.prefix.tables
+        """Place the prefix again by its saved cursors; each is checked against its list, since kernels do not check."""
+        plan, prefix, tables = self.plan.prefix, self.prefix, self.plan.prefix.tables
         if not kernel.NOT_STARTED <= depth <= plan.cut:
-            raise _foreign()
+            raise _inconsistent()
         prefix.used[:] = 0
         prefix.gain[0] = 0
-        prefix.cursor[0] = made.list_start[made.base[0]]
-        begin = plan.endgame_start
-        for at in range(min(depth, begin, self.puzzle.cells - 1) + 1):
+        prefix.cursor[0] = tables.list_start[tables.base[0]]
+        end = min(depth, plan.endgame_start)
+        for at in range(min(end, self.puzzle.cells - 1) + 1):
             here = int(self._position[at])
-            start = int(made.list_start[made.base[at] + prefix.right[here - 1] + prefix.down[here - plan.padded_width]])
-            tried = made.candidates[start : max(start, cursors[at])]  # the list up to the candidate that lies there
-            if (
-                start + len(tried) != cursors[at]
-                or (tried >> packed_candidate.GAIN_SHIFT == packed_candidate.LIST_END_GAIN).any()
-            ):
-                if at == begin:
-                    break  # no list is read there: its cursor is whatever was there
-                raise _foreign()
+            shown = prefix.right[here - 1] + prefix.down[here - plan.padded_width]
+            start = int(tables.list_start[tables.base[at] + shown])
+            tried = tables.candidates[start : max(start, cursors[at])]  # up to the candidate that was placed
+            passed_end = (tried >> GAIN_SHIFT == LIST_END_GAIN).any()
+            if start + len(tried) != cursors[at] or passed_end:
+                if at == plan.endgame_start:
+                    break  # no list is read at this depth, so its cursor means nothing
+                raise _inconsistent()
             prefix.cursor[at] = cursors[at]
-            if at == min(depth, begin):
+            if at == end:
                 break
-            laid = int(tried[-1]) if len(tried) else packed_candidate.LIST_END_GAIN << packed_candidate.GAIN_SHIFT
-            piece = laid & int(packed_candidate.PIECE_MASK)
-            prefix.gain[at + 1] = prefix.gain[at] + (laid >> packed_candidate.GAIN_SHIFT)
+            candidate = int(tried[-1]) if len(tried) else LIST_END_GAIN << GAIN_SHIFT
+            piece = candidate & int(PIECE_MASK)
+            prefix.gain[at + 1] = prefix.gain[at] + (candidate >> GAIN_SHIFT)
             if prefix.gain[at + 1] < plan.min_gain[at] or prefix.used[piece]:
-                raise _foreign()
+                raise _inconsistent()
             prefix.used[piece] = 1
-            prefix.chosen[at] = laid
-            prefix.right[here] = laid >> packed_candidate.RIGHT_SHIFT & packed_candidate.RIGHT_MASK
-            prefix.down[here] = laid >> packed_candidate.DOWN_SHIFT & packed_candidate.DOWN_MASK
-        if depth > begin:
-            spent = (packed_candidate.BREAK_COST - 1 - int(prefix.gain[begin])) // packed_candidate.BREAK_COST
-            end, work = self.plan.endgame, self.arrays.endgame
-            endgame.start_endgame(end, work, prefix.used, prefix.right, prefix.down, spent)
-            if not endgame.replay_cursors(end, work, np.array(cursors[begin:depth], dtype=np.int64)):
-                raise _foreign()
-            endgame.place_pieces(
-                end, work, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
-            )  # fmt: skip
+            prefix.chosen[at] = candidate
+            prefix.right[here] = candidate >> RIGHT_SHIFT & RIGHT_MASK
+            prefix.down[here] = candidate >> DOWN_SHIFT & DOWN_MASK
+        if depth > plan.endgame_start:
+            self._replay_endgame(np.array(cursors[plan.endgame_start : depth], dtype=np.int64), depth)
+
+    def _replay_endgame(self, cursors: npt.NDArray[np.int64], depth: int) -> None:
+        """Place the cells of the endgame again, up to ``depth``."""
+        prefix, plan, state = self.prefix, self.plan.endgame, self.arrays.endgame
+        spent = (BREAK_COST - 1 - int(prefix.gain[self.plan.prefix.endgame_start])) // BREAK_COST
+        endgame.start_endgame(plan, state, prefix.used, prefix.right, prefix.down, spent)
+        if not endgame.replay_cursors(plan, state, cursors):
+            raise _inconsistent()
+        endgame.place_pieces(
+            plan, state, depth, prefix.cursor, prefix.chosen, prefix.gain, prefix.used, prefix.right, prefix.down
+        )  # fmt: skip
 
 
-def _foreign() -> InputError:
-    return InputError("the saved construction does not belong to this puzzle and these parameters")
+def _inconsistent() -> InputError:
+    return InputError("checkpoint: the saved construction does not fit this puzzle and these parameters")

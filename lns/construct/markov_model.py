@@ -1,7 +1,8 @@
-"""What a break schedule is worth, before it is run: a Markov chain over depth and breaks spent (Verhaard's idea).
+"""A Markov model of the search: what a break schedule yields, before it is run.
 
-From measured mean numbers of exact and breaking children by depth follow the expected numbers of nodes and of full
-boards by mismatches, up to a common factor; their ratio is the rate of boards a node.
+The state is the depth of a prefix and the breaks it has spent. From the mean exact and breaking children by depth
+follow the expected nodes and the expected full boards by mismatches, up to a common factor; their ratio is the rate of
+boards per node. The model takes the cells for independent. The idea is Louis Verhaard's.
 """
 
 from __future__ import annotations
@@ -17,16 +18,23 @@ _TINY = 1e-300
 
 
 def expected_completions(exact: Floats, breaking: Floats, mismatches: int) -> Floats:
-    """Expected full boards of a prefix with at most k mismatches more, float64 (mismatches + 1,).
+    """Expected number of full boards behind a prefix, with at most k more mismatches; float64 (mismatches + 1,).
 
-    ``exact``, ``breaking``: mean children of the cells behind it, (tail,); there any number may break.
+    Any number of the remaining cells may break.
+
+    Parameters
+    ----------
+    exact, breaking : float64 (tail,)
+        Mean children without and with a break, for each remaining cell.
+    mismatches : int
+        Largest k.
     """
-    ends = np.zeros(mismatches + 1)
-    ends[0] = 1.0
-    for fitting, missing in zip(exact, breaking, strict=True):
-        ends[1:] = ends[1:] * fitting + ends[:-1] * missing
-        ends[0] *= fitting
-    return np.asarray(np.cumsum(ends))
+    boards = np.zeros(mismatches + 1)  # by mismatches
+    boards[0] = 1.0
+    for exact_children, breaking_children in zip(exact, breaking, strict=True):
+        boards[1:] = boards[1:] * exact_children + boards[:-1] * breaking_children
+        boards[0] *= exact_children
+    return np.asarray(np.cumsum(boards))
 
 
 @kernel
@@ -39,13 +47,20 @@ def boards_per_node(
 ) -> float:
     """Expected full boards with at most m mismatches, per node.
 
-    ``exact``, ``breaking``: float64 (cut,), mean children of a prefix by depth. ``unlock``: depths, ascending, from
-    which one break more may have been spent. ``finish``: float64 (m + 1,), expected boards of a whole prefix with at
-    most k mismatches more. ``tail_cost``: nodes that one exact tail is worth.
+    Parameters
+    ----------
+    exact, breaking : float64 (cut,)
+        Mean children of a prefix without and with a break, by depth.
+    unlock : int64 (breaks,)
+        Ascending depths from which on a prefix may have one break more.
+    finish : float64 (m + 1,)
+        Expected boards behind a prefix that reaches the exact tail, with at most k more mismatches.
+    tail_cost : float
+        Cost of one exact tail in nodes.
     """
     cut, mismatches = len(exact), len(finish) - 1
-    now = np.zeros(mismatches + 1)
-    now[0] = 1.0
+    prefixes = np.zeros(mismatches + 1)  # expected, by breaks spent
+    prefixes[0] = 1.0
     nodes = 0.0
     allowed = 0
     for depth in range(cut):
@@ -54,18 +69,18 @@ def boards_per_node(
         limit = min(mismatches, allowed)
         for s in range(mismatches, -1, -1):
             if s > limit:
-                now[s] = 0.0
+                prefixes[s] = 0.0
             else:
-                now[s] = now[s] * exact[depth] + (now[s - 1] * breaking[depth] if s > 0 else 0.0)
-        total = now.sum()
+                prefixes[s] = prefixes[s] * exact[depth] + (prefixes[s - 1] * breaking[depth] if s > 0 else 0.0)
+        total = prefixes.sum()
         if total <= _TINY:
             return 0.0
         nodes += total
         if total > 1e100:  # the ratio stays, and nothing overflows
-            now /= total
+            prefixes /= total
             nodes /= total
-    boards = (now * finish[::-1]).sum()
-    return boards / (nodes + now.sum() * tail_cost) if cut else boards  # no nodes: the tail is the whole board
+    boards = (prefixes * finish[::-1]).sum()
+    return boards / (nodes + prefixes.sum() * tail_cost) if cut else boards  # no nodes: the tail is the whole board
 
 
 @kernel
@@ -76,7 +91,15 @@ def best_unlocks(
     finish: npt.NDArray[np.float64],
     tail_cost: float,
 ) -> tuple[npt.NDArray[np.int64], float]:
-    """Unlock depths with the highest rate, by coordinate search from ``start``; (depths, rate)."""
+    """The unlock depths with the highest `boards_per_node`, by coordinate search from the depths ``start``.
+
+    Returns
+    -------
+    unlock : int64 (breaks,)
+        Ascending depths; one at the cut means that the break is never allowed.
+    rate : float
+        Their boards per node.
+    """
     cut = len(exact)
     best = start.copy()
     rate = boards_per_node(exact, breaking, best, finish, tail_cost)
@@ -86,7 +109,7 @@ def best_unlocks(
         for j in range(len(best)):
             for step in (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32):
                 trial = best.copy()
-                trial[j] = min(max(trial[j] + step, 1), cut)  # an unlock at the cut is none
+                trial[j] = min(max(trial[j] + step, 1), cut)  # at the cut a break is never allowed
                 trial.sort()
                 value = boards_per_node(exact, breaking, trial, finish, tail_cost)
                 if value > rate * 1.0001:

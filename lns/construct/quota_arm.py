@@ -1,8 +1,8 @@
-"""One arm: what the shuffles of one quota have taught, and what boards are to be expected of its prefixes."""
+"""One arm of the bandit: what the restarts under one quota have shown, and the boards to expect of its prefixes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,131 +15,174 @@ from lns.construct.schedule_search import ChildMeans
 
 Floats = npt.NDArray[np.float64]
 
-SHY = 0.9  # share of a population's exact children that a search has, in the eighth of the board behind the quota: what
-# lives on in a population fits there by luck
-FEW = 10  # ends that tell a chance
-LEAST = 1e-300  # to divide by
-PRIOR = 100_000.0  # nodes that the population's word is worth
-LOOSER = 0.25  # boards a node of a tree with one break more, in those of the tree that was searched whole
-ALL, NEW = range(2)
-_EXACT, _PARENTS, _BREAKING, _ROOM = range(4)
+PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
+# show too many, since only prefixes that happen to fit survive in them
+PRIOR_NODES = 100_000.0  # nodes of search that weigh as much as the prior
+MIN_TAILS = 10  # sampled tails that a probability needs
+TINY = 1e-300  # avoids a division by 0
+RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one break more, relative to the tree before
+ALL, NEW = range(2)  # rows of `QuotaArm.prefixes_by_breaks`
+_EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # rows of `QuotaArm.child_counts`
 
 
 @dataclass(eq=False)
 class QuotaArm:
-    """What is known of one quota. ``colour_set``: number of the set of favoured colours. ``percent``: the height.
-    ``view``: number of the side from which the board is seen.
+    """One quota configuration: view, favoured colours and quota scale, with all that was observed of it.
 
-    ``fit``: what the populations say. ``census``: float64 (4, cells) by depth: exact children met, nodes that could
-    have them, breaking children, nodes that had a break left. ``spent``: float64 (2, MAX_BREAKS) prefixes by breaks
-    spent, ALL and those that came of NEW stems. ``work``: nodes. ``slack``: trees that were searched
-    whole, each a reason to allow one mismatch more. ``met``, ``new``: sampled frontier prefixes, and those of them that
-    were new; each restart counts
-    twice as much as the one before.
+    Attributes
+    ----------
+    view : int
+        Number of the view from which the board is filled.
+    colour_set : int
+        Number of the set of favoured colours.
+    scale_percent : float
+        Quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota.
+    prior : ChildMeans
+        Mean children by depth, measured by populations before any search.
+    node_equivalents : float
+        What all restarts of the arm cost.
+    restarts : int
+        Restarts so far.
+    extra_breaks : int
+        Trees that were searched completely; each allows one break more from then on.
+    keys_seen, keys_new : float
+        Sampled frontier prefixes, and those that were new; the weight of a restart halves with each one after it.
+    child_counts : float64 (4, cells)
+        By depth: exact children, nodes that could have them, breaking children, nodes that had a break left.
+    prefixes_by_breaks : float64 (2, MAX_BREAKS)
+        Prefixes that reached the exact tail, by breaks spent: row ALL all of them, row NEW those behind new frontier
+        prefixes.
     """
 
     view: int
     colour_set: int
     scale_percent: float
     prior: ChildMeans
-    child_counts: Floats
-    prefixes_by_breaks: Floats
     node_equivalents: float = 0.0
     restarts: int = 0
     extra_breaks: int = 0
     keys_seen: float = 0.0
     keys_new: float = 0.0
+    child_counts: Floats = field(init=False)
+    prefixes_by_breaks: Floats = field(init=False)
 
-    @staticmethod
-    def begin(view: int, colour_set: int, percent: float, fit: ChildMeans) -> QuotaArm:
-        cells = len(fit.exact)
-        return QuotaArm(view, colour_set, percent, fit, np.zeros((4, cells)), np.zeros((2, MAX_BREAKS)))
+    def __post_init__(self) -> None:
+        self.child_counts = np.zeros((4, len(self.prior.exact)))
+        self.prefixes_by_breaks = np.zeros((2, MAX_BREAKS))
 
     @property
     def half_edges(self) -> float:
-        """Favoured half-edges that it asks for where its quota ends."""
+        """Favoured half-edges that a prefix must have used where the quota ends."""
         quota = self.prior.quota
         return max(quota.profile[-1:], default=0.0) * quota.scale  # a profile never falls
 
     @property
     def novelty_rate(self) -> float:
-        """What another shuffle is expected to be worth, in what those so far were worth."""
-        return _share(self.keys_new, self.keys_seen) * LOOSER**self.extra_breaks
+        """Expected new boards per node of the next restart, relative to the average of the restarts so far.
 
-    def learn(self, built: Constructor, new: int, met: int) -> None:
-        """Add the shuffle that ``built`` has just searched; of ``met`` sampled stems ``new`` were new."""
-        schedule, cells = built.schedule, len(built.schedule.order)
+        The share of frontier prefixes that were new of late, times a factor for each complete tree.
+        """
+        return _new_share(self.keys_new, self.keys_seen) * RATE_FACTOR_PER_EXTRA_BREAK**self.extra_breaks
+
+    def learn(self, constructor: Constructor, new: int, seen: int) -> None:
+        """Add the restart that ``constructor`` has ended; ``new`` of its ``seen`` sampled frontier keys were new."""
+        schedule, cells = constructor.schedule, len(constructor.schedule.order)
         self.restarts += 1
-        self.prefixes_by_breaks[ALL] += built.prefixes_by_breaks
-        fresh = new_prefixes(built, new, met)
-        # a looser tree holds all of those before it
-        self.prefixes_by_breaks[NEW] = (
-            np.maximum(self.prefixes_by_breaks[NEW], fresh) if built.exhausted else self.prefixes_by_breaks[NEW] + fresh
+        self.prefixes_by_breaks[ALL] += constructor.prefixes_by_breaks
+        fresh, before = new_prefixes_by_breaks(constructor, new, seen), self.prefixes_by_breaks[NEW]
+        # a tree with more breaks contains all trees before it
+        self.prefixes_by_breaks[NEW] = np.maximum(before, fresh) if constructor.exhausted else before + fresh
+        # the minimum keeps small trees that are searched completely from being chosen again and again
+        self.node_equivalents += max(
+            constructor.node_equivalents_since_restart, constructor.params.restart_nodes_without_prefix
         )
-        # a tree that is soon searched whole is no reason to search it again and again
-        self.node_equivalents += max(built.node_equivalents_since_restart, built.params.restart_nodes_without_prefix)
-        if built.exhausted:
+        if constructor.exhausted:
             self.extra_breaks += 1
-            self.keys_seen = self.keys_new = 0.0  # a looser tree is another one
-        elif met:
-            self.keys_seen, self.keys_new = self.keys_seen / 2 + met, self.keys_new / 2 + new
-        if built.no_prefix_found:
-            return  # a subtree that dies early says little of those that live
-        counted = built.prefix.child_counts.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
-        exact, breaking = counted[:, 0], counted[:, 1]
-        parents = np.zeros((cells, MAX_BREAKS))  # nodes that stood before each depth, by breaks spent
+            self.keys_seen = self.keys_new = 0.0  # the tree with one break more has other prefixes
+        elif seen:
+            self.keys_seen, self.keys_new = self.keys_seen / 2 + seen, self.keys_new / 2 + new
+        if constructor.no_prefix_found:
+            return  # counts of a subtree that dies early are biased
+        counts = constructor.prefix.child_counts.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
+        exact, breaking = counts[:, 0], counts[:, 1]
+        parents = np.zeros((cells, MAX_BREAKS))  # nodes before each depth, by breaks spent
         parents[0, 0] = 1.0
         parents[1:] = (exact + breaking)[:-1]
-        parents[schedule.cut :] = 0.0  # their children are the tail's, which are not counted
-        room = np.arange(MAX_BREAKS) < schedule.allowed[:, None]
-        self.child_counts += [exact.sum(1), parents.sum(1), breaking.sum(1), np.where(room, parents, 0.0).sum(1)]
+        parents[schedule.cut :] = 0.0  # the children of exact tails are not counted
+        may_break = np.arange(MAX_BREAKS) < schedule.allowed[:, None]
+        self.child_counts += [
+            exact.sum(1),
+            parents.sum(1),
+            breaking.sum(1),
+            np.where(may_break, parents, 0.0).sum(1),
+        ]
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether no prefix came of it yet."""
+        """Whether no restart has reached an exact tail yet."""
         return not self.child_counts.any()
 
     def shrunk_estimate(self) -> ChildMeans:
-        """The fit with everything that was met since."""
+        """Mean children by depth: the observed means, shrunk towards the prior."""
         exact, quota, cells = self.prior.exact.copy(), self.prior.quota, len(self.prior.exact)
         if quota != Quota():
-            exact[quota.end(cells) : quota.end(cells) + cells // 8] *= SHY
-        exact = (self.child_counts[_EXACT] + PRIOR * exact) / (self.child_counts[_PARENTS] + PRIOR)
-        breaking = (self.child_counts[_BREAKING] + PRIOR * self.prior.breaking) / (self.child_counts[_ROOM] + PRIOR)
+            exact[quota.end(cells) : quota.end(cells) + cells // 8] *= PRIOR_EXACT_FACTOR
+        counts = self.child_counts
+        exact = (counts[_EXACT] + PRIOR_NODES * exact) / (counts[_PARENTS] + PRIOR_NODES)
+        breaking = (counts[_BREAKING] + PRIOR_NODES * self.prior.breaking) / (counts[_BREAKING_PARENTS] + PRIOR_NODES)
         return ChildMeans(exact, breaking, quota)
 
 
-def _share(new: float, met: float) -> float:
-    """Of stems that are new; one that was not sampled is taken for new."""
-    return (new + 1) / (met + 1)
+def _new_share(new: float, seen: float) -> float:
+    """Share of frontier prefixes that are new; a restart without any sampled key counts as all new."""
+    return (new + 1) / (seen + 1)
 
 
-def new_prefixes(built: Constructor, new: int, met: int) -> Floats:
-    """Prefixes of a shuffle by breaks spent that came of new stems, (MAX_BREAKS,), if they came as those of old ones
-    did."""
-    return built.prefixes_by_breaks.astype(np.float64) * _share(new, met)
+def new_prefixes_by_breaks(constructor: Constructor, new: int, seen: int) -> Floats:
+    """Prefixes of the present restart behind new frontier prefixes, by breaks spent; float64 (MAX_BREAKS,).
 
-
-def expected_boards(spent: Floats, chance: Floats, most: int) -> Floats:
-    """Boards of at most 0 to ``most`` mismatches to be expected of prefixes by breaks ``spent``, (most + 1,).
-
-    ``chance``: see `chances`.
+    Estimated by the share ``new`` / ``seen`` of its sampled frontier keys.
     """
-    ends: Floats = chance[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
-    return np.convolve(spent, ends)[: most + 1]
+    return constructor.prefixes_by_breaks.astype(np.float64) * _new_share(new, seen)
 
 
-def chances(ends: Floats, finish: Floats) -> Floats:
-    """Chance that an exact tail ends with at most k mismatches, (ENDS,), by sampled ``ends``.
+def expected_boards(prefixes_by_breaks: Floats, probabilities: Floats, most: int) -> Floats:
+    """Expected number of boards with at most 0, 1, ..., ``most`` mismatches; float64 (most + 1,).
 
-    Where fewer than FEW ended so well they fall as ``finish`` does, the forecast of the same (`forecast.finishing`):
-    its level is far too high, as it takes cells for independent, but it falls as those chances do that can be measured.
+    Parameters
+    ----------
+    prefixes_by_breaks : float64 (MAX_BREAKS,)
+        Prefixes that reached the exact tail, by breaks spent.
+    probabilities : float64 (MISMATCH_BINS,)
+        See `tail_probabilities`.
+    most : int
+        Largest number of mismatches of interest.
     """
-    met = np.cumsum(ends)
-    chance: Floats = met / max(1.0, met[-1])
-    chance[MISMATCH_BINS] = 1.0
-    falls = finish[:MISMATCH_BINS] / np.maximum(np.append(finish[1:MISMATCH_BINS], finish[MISMATCH_BINS - 1]), LEAST)
+    ends: Floats = probabilities[np.minimum(np.arange(most + 1), MISMATCH_BINS - 1)]
+    return np.convolve(prefixes_by_breaks, ends)[: most + 1]
+
+
+def tail_probabilities(outcomes: Floats, completions: Floats) -> Floats:
+    """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
+
+    Where fewer than `MIN_TAILS` sampled tails ended with k or fewer, the probability is extrapolated: it falls from k+1
+    to k by the factor by which ``completions`` falls. The level of that forecast is far too high, since it takes cells
+    for independent, but its slope agrees with the probabilities that can be measured.
+
+    Parameters
+    ----------
+    outcomes : float64 (MISMATCH_BINS + 1,)
+        Sampled tails by their fewest mismatches; the last entry counts those without a result.
+    completions : float64 (MISMATCH_BINS,)
+        The forecast, see `lns.construct.markov_model.expected_completions`.
+    """
+    reached = np.cumsum(outcomes)
+    probability: Floats = reached / max(1.0, reached[-1])
+    probability[MISMATCH_BINS] = 1.0
+    slope = completions[:MISMATCH_BINS] / np.maximum(
+        np.append(completions[1:MISMATCH_BINS], completions[MISMATCH_BINS - 1]), TINY
+    )
     for k in range(MISMATCH_BINS - 1, -1, -1):
-        if met[k] < FEW:
-            chance[k] = chance[k + 1] * falls[k]
-    return chance[:MISMATCH_BINS]
+        if reached[k] < MIN_TAILS:
+            probability[k] = probability[k + 1] * slope[k]
+    return probability[:MISMATCH_BINS]

@@ -1,24 +1,22 @@
-"""Which search to make next: quotas in play, what is known of each, and the breaks that knowledge asks for.
+"""A multi-armed bandit over quota configurations: which one the next restart of the constructor searches.
 
-A arm is one height of the quota of some favoured colours, on the board as it is seen from one side. The higher it is
-the better the prefixes, up to a height where hardly any is left; where that is depends on the instance, and no
-population of prefixes tells it well. So each shuffle that is searched is also measured:
+An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling it is a restart:
+a depth-first search for some hundred million nodes. A higher scale makes better prefixes, up to a scale that leaves
+hardly any. Where that is depends on the instance, and populations of prefixes do not show it well. So each restart
+measures:
 
-- children by depth, as met by the search itself; they take the place of the population's (``derive.measure``), and the
-  break schedule is derived again from them;
-- how many breaks its prefixes have spent, and with how many mismatches the exact tails of a sample of them end: how
-many
-  boards of the score asked for are to be expected of the arm in a node, long before it has made one.
+- mean children by depth. They replace those of the populations (`measure_children`), and the break schedule is derived
+  from them again;
+- prefixes by breaks spent, and by how many mismatches the exact tails of a sample of them end. They give the number of
+  boards to expect of an arm long before it has made one.
 
-The next shuffle goes to the arm with most such boards a node, as far as that can be told (`worth`). Heights are
-tried from the top down in coarse steps until new boards are to be expected, then between the best and the one above it,
-as long as they differ by a half-edge, for the best arm lies close below one that is barren.
+The value of an arm is its expected rate of new boards per node (`lns.construct.arm_value`). Scales are tried from the
+top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
+favoured half-edge, because the best scale lies just below one that finds no prefix.
 
-A high quota leaves so few prefixes that shuffles meet the same ones again, on a small board at once, on a large one
-within minutes. So a arm counts by what it met for the first time of late (`frontier_keys`), and where that gets
-little, the
-board is seen from another side, or a half-edge less is asked for, which leaves many more, or other colours are
-favoured: what more is expected of.
+A high quota leaves so few prefixes that restarts find the same ones again: on a small board at once, on a large one
+within minutes. So only new frontier prefixes count (`lns.construct.novelty`). When they get rare, a new arm is tried if
+more is expected of it: another view, a lower scale, or other colours.
 """
 
 from __future__ import annotations
@@ -28,16 +26,33 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from instances.puzzle import Puzzle
 from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
-from lns.construct.arm_value import ASIDE, Evidence, by_colours, by_side, change, tempered, worth
+from lns.construct.arm_value import (
+    OTHER_VIEW_DISCOUNT,
+    Evidence,
+    arm_rates,
+    arms_by_colours,
+    arms_by_view,
+    prior_rate_factor,
+    shrunk_rate,
+)
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.markov_model import expected_completions
 from lns.construct.novelty import Keys, PrefixNovelty
 from lns.construct.packed_candidate import BREAK_COST, MAX_BREAKS
-from lns.construct.quota_arm import ALL, NEW, Floats, QuotaArm, chances, expected_boards, new_prefixes
+from lns.construct.quota_arm import (
+    ALL,
+    NEW,
+    Floats,
+    QuotaArm,
+    expected_boards,
+    new_prefixes_by_breaks,
+    tail_probabilities,
+)
 from lns.construct.quota_profile import quota_profile
 from lns.construct.schedule import BreakSchedule, Quota, favoured_sets, quota_end
 from lns.construct.schedule_search import (
@@ -55,33 +70,46 @@ from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 from lns_support.errors import InputError
 
-COARSE = (100, 95, 90, 85, 80, 70, 0)  # tried one below the other, in percent of `ConstructParams.quota`
-MOST_PERCENT = 150
-WIDE = 10  # percent; in wider gaps no height is tried
-FINE = 0.5  # percent: heights are multiples of it
-TRUST = 0.4  # shuffles of a arm, after which what is told by others is half forgotten
-TRUST_SHARE = 1 / 400  # of all work; as much more
-BRIEF = 1 / 8  # of `ConstructParams.restart_nodes`: a shuffle of so many shows what its height is worth;
-OUTDONE = 0.25  # it ends there, if that is less than this share of what another arm of the same colours is worth
-COLOUR_SETS = 32  # from which other colours to favour are drawn
-MAX_ARMS = 256  # two or three heights of some sets of colours from eight sides; memory, and time to choose
-_NUMBERS = (
-    "view",
-    "colour_set",
-    "scale_percent",
-    "node_equivalents",
-    "restarts",
-    "extra_breaks",
-    "keys_seen",
-    "keys_new",
-)  # of a saved arm
+COARSE_SCALES = (100, 95, 90, 85, 80, 70, 0)  # in percent of `ConstructParams.quota_scale`, tried one after the other
+MAX_SCALE = 150  # percent
+MAX_GAP = 10  # percent: between scales further apart no other is tried
+SCALE_STEP = 0.5  # percent: scales are multiples of it
+PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts,
+PRIOR_SHARE = 1 / 400  # and this share of the cost of all restarts
+MIN_RESTART_SHARE = 1 / 8  # of `ConstructParams.restart_nodes`: a restart is not abandoned before
+ABANDON_RATIO = 0.25  # a restart is abandoned if its rate is below this share of another arm's of the same colours
+COLOUR_SETS = 32  # candidate sets of favoured colours
+MAX_ARMS = 256  # two or three scales of some colour sets from eight views; bounds memory, and time to choose
+_SCALARS = (
+    "view", "colour_set", "scale_percent", "node_equivalents", "restarts", "extra_breaks", "keys_seen", "keys_new",
+)  # fmt: skip  # fields of a saved arm that are single numbers
 
 
 class QuotaBandit:
-    """All arms of a run; ``now``: the one being searched, by ``aim``.
+    """All arms of an island, and the choice among them.
 
-    ``views``: from where the board may be seen under a quota, with rows as long from all of them. What is begun while
-    nothing is known, and without a quota, is seen from the first.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle as the engine fills it.
+    params : ConstructParams
+        Parameters of the construction.
+    random : uint64 (4,)
+        Random state, shared with the engine.
+    views : sequence of View
+        Symmetries from which the board may be filled under a quota, all with rows of the same length. The first arm,
+        and the one without a quota, use the first view.
+
+    Attributes
+    ----------
+    arms : list of QuotaArm
+        The arms so far, ordered by view, then colour set, then decreasing quota scale.
+    current : int
+        Index of the arm that is being searched.
+    forecast : ScheduleForecast or None
+        Forecast of the present break schedule.
+    tail_outcomes : float64 (MISMATCH_BINS + 1,)
+        Sampled exact tails of all arms by their fewest mismatches; the last entry counts those without a result.
     """
 
     def __init__(
@@ -91,327 +119,361 @@ class QuotaBandit:
         sets: list[tuple[int, ...]] = []
         if params.quota_scale > 0:
             sets = favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
-        # more favoured half-edges would look like breaks
+        # the gain of a prefix holds fewer favoured half-edges than one break costs
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
-        self.arms: list[QuotaArm] = []  # those tried, view by view, set by set, from the highest down
+        self.arms: list[QuotaArm] = []
         self.current = 0
-        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # of the sampled prefixes of all arms: `kernel.construct`
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)
         self.frontier_keys = PrefixNovelty()
         self.forecast: ScheduleForecast | None = None
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
-        """The schedule to search next for boards of at most ``mismatches``.
+        """Choose an arm for the next restart, and derive its break schedule.
 
-        Schedules that are too strict make no boards at all, those that are too loose only waste some work; hence the
-        parameter ``schedule_slack``.
+        Parameters
+        ----------
+        mismatches : int
+            Boards with at most this many mismatches are wanted. The schedule is derived for ``schedule_slack`` more,
+            since one that is too strict makes no board at all, while one that is too loose only wastes some nodes.
         """
-        mismatches = max(0, mismatches)  # a run that goes on after a perfect board looks for more of them
-        self.current = self._next(mismatches)
+        mismatches = max(0, mismatches)  # after a perfect board more of them are searched for
+        self.current = self._choose_arm(mismatches)
         arm = self.arms[self.current]
-        known = arm.shrunk_estimate()
-        if all(arm.no_prefix_found for arm in self.arms):  # no word yet of what can be reached
-            mismatches = initial_forecast(known, self.puzzle, self.params).mismatches
+        children = arm.shrunk_estimate()
+        if all(arm.no_prefix_found for arm in self.arms):  # it is not known yet what can be reached
+            mismatches = initial_forecast(children, self.puzzle, self.params).mismatches
         wanted = min(mismatches + self.params.schedule_slack + arm.extra_breaks, self.puzzle.max_score)
-        chance = self._chances(self.tail_outcomes) if self.tail_outcomes.any() else None
-        self.forecast = best_schedule(known, self.puzzle, self.params, wanted, chance)
+        probabilities = self._tail_probabilities(self.tail_outcomes) if self.tail_outcomes.any() else None
+        self.forecast = best_schedule(children, self.puzzle, self.params, wanted, probabilities)
         return self.schedule()
 
     def schedule(self) -> BreakSchedule:
-        """That of the present arm and aim."""
+        """The break schedule of the present arm and forecast."""
         assert self.forecast is not None
         arm = self.arms[self.current]
-        made = break_schedule(arm.prior, self.forecast, self.puzzle, self.params)
-        return replace(made, view=self.views[arm.view])
+        schedule = break_schedule(arm.prior, self.forecast, self.puzzle, self.params)
+        return replace(schedule, view=self.views[arm.view])
 
-    def learn(self, built: Constructor) -> None:
-        """The present arm was searched by ``built``."""
-        frontier_keys = self._frontier_keys_of(built)
-        self.arms[self.current].learn(built, *self.frontier_keys.count(frontier_keys))
-        self.frontier_keys.add(frontier_keys)
-        self.tail_outcomes += built.tail_outcomes
+    def learn(self, constructor: Constructor) -> None:
+        """Update the present arm with the restart that ``constructor`` has ended."""
+        keys = self._frontier_keys_of(constructor)
+        self.arms[self.current].learn(constructor, *self.frontier_keys.count(keys))
+        self.frontier_keys.add(keys)
+        self.tail_outcomes += constructor.tail_outcomes
 
-    def should_abandon(self, built: Constructor, mismatches: int) -> bool:
-        """Whether the present shuffle, by ``built``, shows by now that others of its colours are worth far more."""
-        now = self.arms[self.current]
-        ours = by_colours(self.arms).get(now.colour_set, []) if now.scale_percent else []
-        if len(ours) < 2 or built.no_prefix_found or built.nodes_since_restart < BRIEF * self.params.restart_nodes:
+    def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
+        """Whether to end the present restart early, as another arm of its colours has a far higher rate by now."""
+        arm = self.arms[self.current]
+        related = arms_by_colours(self.arms).get(arm.colour_set, []) if arm.scale_percent else []
+        enough = constructor.nodes_since_restart >= MIN_RESTART_SHARE * self.params.restart_nodes
+        if len(related) < 2 or constructor.no_prefix_found or not enough:
             return False
-        work = self._works()
-        work[self.current] += built.node_equivalents_since_restart
-        values, _ = worth(self._evidence(self.boards(max(0, mismatches), built), work))
-        return bool(values[self.current] < OUTDONE * values[ours].max())
+        cost = self._costs()
+        cost[self.current] += constructor.node_equivalents_since_restart
+        rates, _ = arm_rates(self._evidence(self.boards(max(0, mismatches), constructor), cost))
+        return bool(rates[self.current] < ABANDON_RATIO * rates[related].max())
 
-    def _frontier_keys_of(self, built: Constructor) -> Keys:
-        """Those that the present shuffle met; in a looser tree more may come of a stem, so that it is another one."""
-        slack = np.uint64(self.arms[self.current].extra_breaks & 0xFFFF)
-        return built.frontier_keys ^ (slack << np.uint64(48))
+    def _frontier_keys_of(self, constructor: Constructor) -> Keys:
+        """Frontier keys of the present restart.
 
-    def quota(self, percent: float, colour_set: int = 0, view: int = 0) -> Quota:
-        """That of a height for a set of favoured colours, from one side; none at all at 0."""
-        if not percent or colour_set >= len(self._colour_sets):
+        Extra breaks change the keys, since a tree with one break more may have more behind the same frontier prefix.
+        """
+        extra_breaks = np.uint64(self.arms[self.current].extra_breaks & 0xFFFF)
+        return constructor.frontier_keys ^ (extra_breaks << np.uint64(48))
+
+    def quota(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> Quota:
+        """The quota of an arm; the empty quota for a scale of 0."""
+        if not scale_percent or colour_set >= len(self._colour_sets):
             return Quota()
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
-        if puzzle.clues:  # without them it asks for the same from all sides
+        if puzzle.clues:  # without clues the profile is the same from every view
             puzzle = puzzle_in_view(puzzle, self.views[view])
-        asked = quota_profile(puzzle, cell_order(puzzle, self.params), colours, quota_end(puzzle.cells))
-        return Quota(colours, asked, self.params.quota_scale).scaled(percent / 100)
+        profile = quota_profile(puzzle, cell_order(puzzle, self.params), colours, quota_end(puzzle.cells))
+        return Quota(colours, profile, self.params.quota_scale).scaled(scale_percent / 100)
 
     @property
     def nodes_before(self) -> int:
-        """Nodes of all shuffles that favoured the colours of the present one, from the same side."""
-        now = self.arms[self.current]
-        return int(sum(one.node_equivalents for one in self.arms if _same_side(one, now)))
+        """Node equivalents of all restarts with the colours and view of the present arm."""
+        current = self.arms[self.current]
+        return int(sum(arm.node_equivalents for arm in self.arms if _same_family(arm, current)))
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether no height led to a prefix, not even without a quota."""
+        """Whether no arm has reached an exact tail, although all were tried, the one without a quota included."""
         arms = self.arms
-        return all(one.restarts and one.no_prefix_found for one in arms) and any(one.scale_percent == 0 for one in arms)
+        failed = all(arm.restarts and arm.no_prefix_found for arm in arms)
+        return failed and any(arm.scale_percent == 0 for arm in arms)
 
-    # -- which arm ------------------------------------------------------------------------------------------------
+    # -- which arm ---------------------------------------------------------------------------------------------------
 
-    def _next(self, mismatches: int) -> int:
-        """The arm that promises most new boards in a node, or a new one: until boards come, and around the best."""
+    def _choose_arm(self, mismatches: int) -> int:
+        """Index of the arm with the highest expected rate of new boards; it may be a new one."""
         if not self.arms:
-            return self._begin(COARSE[0] if self._colour_sets else 0)
+            return self.add_arm(COARSE_SCALES[0] if self._colour_sets else 0)
         boards = self.boards(mismatches)
         if not any(boards):
-            return self._without_boards()
-        evidence = self._evidence(boards, self._works())
-        values, others = worth(evidence)
-        best = int(np.argmax(values))
-        return best if len(self.arms) >= MAX_ARMS else self._something_new(best, values, others, evidence)
+            return self._choose_without_boards()
+        evidence = self._evidence(boards, self._costs())
+        rates, untried = arm_rates(evidence)
+        best = int(np.argmax(rates))
+        return best if len(self.arms) >= MAX_ARMS else self._best_or_new(best, rates, untried, evidence)
 
-    def _without_boards(self) -> int:
-        """The coarse height below all others; where there is none the arm with least work."""
+    def _choose_without_boards(self) -> int:
+        """While no boards are to be expected: the next coarse scale, and at the end the arm that has cost least."""
         lower = _coarse_below(min(arm.scale_percent for arm in self.arms))
         if lower is not None:
-            return self._begin(lower)
+            return self.add_arm(lower)
         return min(range(len(self.arms)), key=lambda i: self.arms[i].node_equivalents)
 
-    def _evidence(self, boards: Sequence[float], work: Floats) -> Evidence:
-        """What `worth` is told."""
-        trust = TRUST * self.params.restart_nodes + TRUST_SHARE * work.sum()
-        return Evidence(self.arms, np.array(boards), work, trust)
+    def _evidence(self, boards: Sequence[float], cost: Floats) -> Evidence:
+        prior_weight = PRIOR_RESTARTS * self.params.restart_nodes + PRIOR_SHARE * cost.sum()
+        return Evidence(self.arms, np.array(boards), cost, prior_weight)
 
-    def _something_new(self, best: int, values: Floats, others: float, evidence: Evidence) -> int:
-        """What is expected to be worth more than the best: a height beside the best one of some colours, the same
-        from another side, or ``others``.
+    def _best_or_new(self, best: int, rates: Floats, untried: float, evidence: Evidence) -> int:
+        """The arm ``best``, or a new one with a higher expected rate.
 
-        Otherwise the best, by ``values``, what the arms are worth. One height below the lowest is tried where that
-        is the best: not all instances are alike.
+        New arms are a scale next to the best one of some colours and view, the same scale from another view, and
+        colours that no arm favours, whose expected rate is ``untried``. If the best arm is also the lowest one, the
+        next coarse scale below it is tried once, since instances differ.
         """
-        new: list[tuple[float, float, int, int]] = []  # (worth, percent, set of colours, view)
-        sides = by_side(self.arms)
-        for (view, colour_set), ours in sides.items():
-            top = max(ours, key=values.__getitem__)
-            arm, value = self.arms[top], float(values[top])
+        candidates: list[tuple[float, float, int, int]] = []  # (expected rate, scale, colour set, view)
+        families = arms_by_view(self.arms)
+        for (view, colour_set), members in families.items():
+            top = max(members, key=rates.__getitem__)
+            arm, rate = self.arms[top], float(rates[top])
             if arm.no_prefix_found:
                 continue
-            # a tree that was searched whole holds all of those above it
-            if (percent := self._above(top)) is not None and not arm.extra_breaks:
-                told = tempered(evidence, change(arm, percent) * value, view, colour_set, percent)
-                new.append((told, percent, colour_set, view))
-            if (percent := self._below(top)) is not None and arm.novelty_rate > 0:
-                promised = change(arm, percent) * value / arm.novelty_rate
-                told = tempered(evidence, promised, view, colour_set, percent)
-                new.append((told, percent, colour_set, view))
-            aside = next((other for other in range(len(self.views)) if (other, colour_set) not in sides), None)
-            if aside is not None and arm.novelty_rate > 0:
-                told = tempered(evidence, ASIDE * value / arm.novelty_rate, aside, colour_set, arm.scale_percent)
-                new.append((told, arm.scale_percent, colour_set, aside))
+            # a tree that was searched completely holds those of all higher scales
+            if (scale := self._scale_above(top)) is not None and not arm.extra_breaks:
+                expected = shrunk_rate(evidence, prior_rate_factor(arm, scale) * rate, view, colour_set, scale)
+                candidates.append((expected, scale, colour_set, view))
+            if (scale := self._scale_below(top)) is not None and arm.novelty_rate > 0:
+                prior = prior_rate_factor(arm, scale) * rate / arm.novelty_rate
+                candidates.append((shrunk_rate(evidence, prior, view, colour_set, scale), scale, colour_set, view))
+            other = next((i for i in range(len(self.views)) if (i, colour_set) not in families), None)
+            if other is not None and arm.novelty_rate > 0:
+                scale, prior = arm.scale_percent, OTHER_VIEW_DISCOUNT * rate / arm.novelty_rate
+                candidates.append((shrunk_rate(evidence, prior, other, colour_set, scale), scale, colour_set, other))
         unused = self._unused_sets()
         if unused:
-            new.append((others, self.arms[best].scale_percent or COARSE[0], -1, 0))
-        most, percent, colour_set, view = max(new, default=(0.0, 0, 0, 0))
-        if most <= values[best]:
-            lower = self._lower(best)
-            return best if lower is None else self._begin(lower)
+            candidates.append((untried, self.arms[best].scale_percent or COARSE_SCALES[0], -1, 0))
+        most, scale, colour_set, view = max(candidates, default=(0.0, 0, 0, 0))
+        if most <= rates[best]:
+            lower = self._coarse_scale_below(best)
+            return best if lower is None else self.add_arm(lower)
         if colour_set < 0:
             colour_set = unused[int(generator(self.random).integers(len(unused)))]
-        return self._begin(percent, colour_set, view)
+        return self.add_arm(scale, colour_set, view)
 
-    def _works(self) -> Floats:
+    def _costs(self) -> Floats:
         return np.array([arm.node_equivalents for arm in self.arms])
 
     def _unused_sets(self) -> list[int]:
-        """Sets of colours that no arm favours yet."""
+        """Colour sets that no arm favours yet."""
         return sorted(set(range(len(self._colour_sets))) - {arm.colour_set for arm in self.arms})
 
-    def _is_higher(self, i: int, other: int) -> bool:
-        """Whether arm ``i`` is above another one of the same colours, from the same side."""
-        return i < other and _same_side(self.arms[i], self.arms[other])
+    def _is_above(self, i: int, other: int) -> bool:
+        """Whether arm ``i`` has a higher scale than arm ``other``, for the same colours and view."""
+        return i < other and _same_family(self.arms[i], self.arms[other])
 
-    def _above(self, i: int) -> float | None:
-        """A height that was not tried between that of course ``i`` and the one above it, if they are not far apart.
+    def _scale_above(self, i: int) -> float | None:
+        """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none."""
+        scale = self.arms[i].scale_percent
+        if i == 0 or not self._is_above(i - 1, i):
+            above = (scale + 1 + SCALE_STEP * steps for steps in range(int(MAX_GAP / SCALE_STEP)))
+            return next((higher for higher in above if higher <= MAX_SCALE and self._differs(higher, i)), None)
+        gap = self.arms[i - 1].scale_percent - scale
+        middle = scale + SCALE_STEP * math.ceil(gap / SCALE_STEP / 2)
+        return middle if SCALE_STEP < gap <= MAX_GAP and self._differs(middle, i, i - 1) else None
 
-        Above the highest the next one.
+    def _scale_below(self, i: int) -> float | None:
+        """The next untried scale below arm ``i``; None if there is none."""
+        is_lowest = i == len(self.arms) - 1 or not self._is_above(i, i + 1)
+        neighbours = (i,) if is_lowest else (i, i + 1)
+        end = 0.0 if is_lowest else self.arms[i + 1].scale_percent
+        below = (self.arms[i].scale_percent - SCALE_STEP * steps for steps in range(1, int(MAX_GAP / SCALE_STEP)))
+        return next((lower for lower in below if lower > end and self._differs(lower, *neighbours)), None)
+
+    def _differs(self, scale_percent: float, *neighbours: int) -> bool:
+        """Whether a scale needs another number of half-edges, where the quota ends, than the arms next to it.
+
+        Half-edges are whole numbers, so scales close to each other need the same number. All arms given have the same
+        colours and view.
         """
-        here = self.arms[i].scale_percent
-        if i == 0 or not self._is_higher(i - 1, i):
-            above = (here + 1 + FINE * more for more in range(int(WIDE / FINE)))
-            return next((percent for percent in above if percent <= MOST_PERCENT and self._asks_else(percent, i)), None)
-        gap = self.arms[i - 1].scale_percent - here
-        middle = here + FINE * math.ceil(gap / FINE / 2)
-        return middle if FINE < gap <= WIDE and self._asks_else(middle, i, i - 1) else None
+        cells, first = self.puzzle.cells, self.arms[neighbours[0]]
+        half_edges = self.quota(scale_percent, first.colour_set, first.view).floor(cells).max()
+        return all(half_edges != self.arms[i].prior.quota.floor(cells).max() for i in neighbours)
 
-    def _below(self, i: int) -> float | None:
-        """The height next below arm ``i`` that was not tried."""
-        lowest = i == len(self.arms) - 1 or not self._is_higher(i, i + 1)
-        near = (i,) if lowest else (i, i + 1)
-        end = 0.0 if lowest else self.arms[i + 1].scale_percent
-        below = (self.arms[i].scale_percent - FINE * less for less in range(1, int(WIDE / FINE)))
-        return next((percent for percent in below if percent > end and self._asks_else(percent, *near)), None)
+    def _coarse_scale_below(self, i: int) -> int | None:
+        """The coarse scale below arm ``i`` if it is the lowest of the first colours and view, else None.
 
-    def _asks_else(self, percent: float, *near: int) -> bool:
-        """Whether a height asks for another number of half-edges, where the quota ends, than the arms ``near`` it.
-
-        They favour the same colours, from the same side. Half-edges are whole: heights close to each other ask for
-        nearly the same.
+        Only for the first ones, because at a scale of 0 all colours are the same arm.
         """
-        cells, one = self.puzzle.cells, self.arms[near[0]]
-        asked = self.quota(percent, one.colour_set, one.view).floor(cells).max()
-        return all(asked != self.arms[i].prior.quota.floor(cells).max() for i in near)
-
-    def _lower(self, i: int) -> int | None:
-        """The coarse height below arm ``i``, if it is the lowest of the first colours; at 0 all colours are one."""
         first = [arm.scale_percent for arm in self.arms if arm.view == arm.colour_set == 0]
         return _coarse_below(self.arms[i].scale_percent) if i == len(first) - 1 else None
 
-    def _begin(self, percent: float, colour_set: int = 0, view: int = 0) -> int:
-        """A new arm; where no population lives under its quota, one that does under a lower one speaks for it."""
-        puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(percent, colour_set, view)
+    def add_arm(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> int:
+        """Add an arm, and measure its prior by populations.
+
+        If no population survives its quota, the prior is that of a lower quota.
+
+        Returns
+        -------
+        int
+            Index of the new arm in `arms`; the indexes of later arms grow by 1.
+        """
+        puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(scale_percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
-            fit = measure_children(puzzle, self.params, quota.scaled(share), self.random)
-            if fit is not None:
+            children = measure_children(puzzle, self.params, quota.scaled(share), self.random)
+            if children is not None:
                 break
-        assert fit is not None, "without a quota some population always lives"
-        arm = QuotaArm.begin(view, colour_set, percent, ChildMeans(fit.exact, fit.breaking, quota))
-        self.arms = sorted([*self.arms, arm], key=lambda one: (one.view, one.colour_set, -one.scale_percent))
+        assert children is not None, "without a quota the measurement always has a result"
+        prior = ChildMeans(children.exact, children.breaking, quota)
+        arm = QuotaArm(view, colour_set, scale_percent, prior)
+        self.arms = sorted([*self.arms, arm], key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
         return self.arms.index(arm)
 
     # -- what is to be expected --------------------------------------------------------------------------------------
 
-    def boards(self, mismatches: int, built: Constructor | None = None) -> list[float]:
-        """Boards of at most so many mismatches to be expected of every arm, of all its prefixes.
+    def boards(self, mismatches: int, constructor: Constructor | None = None) -> list[float]:
+        """Expected boards with at most ``mismatches`` mismatches of all prefixes of each arm.
 
-        With those of the present shuffle, if it is ``built``.
-
-        The ends of all arms are taken together, though those of high ones are a little better: most have too few.
+        ``constructor`` adds the prefixes of the present restart. The sampled tails of all arms are taken together,
+        though those under a higher quota end slightly better: most arms have too few of their own.
         """
-        spent, ends = [arm.prefixes_by_breaks[ALL] for arm in self.arms], self.tail_outcomes
-        if built is not None:
-            ends = ends + built.tail_outcomes
-            spent[self.current] = spent[self.current] + built.prefixes_by_breaks
-        chance = self._chances(ends)
-        return [float(expected_boards(one, chance, mismatches)[-1]) for one in spent]
+        prefixes, outcomes = [arm.prefixes_by_breaks[ALL] for arm in self.arms], self.tail_outcomes
+        if constructor is not None:
+            outcomes = outcomes + constructor.tail_outcomes
+            prefixes[self.current] = prefixes[self.current] + constructor.prefixes_by_breaks
+        probabilities = self._tail_probabilities(outcomes)
+        return [float(expected_boards(of_arm, probabilities, mismatches)[-1]) for of_arm in prefixes]
 
-    def expected_best_score(self, built: Constructor) -> float | None:
-        """The best score to be expected of all shuffles, that of ``built`` included, by their new prefixes.
+    def expected_best_score(self, constructor: Constructor) -> float | None:
+        """The best score to expect of all restarts so far, the present one included.
 
-        It is the sum over all scores of the chance that a board of at least that score is made. None: no prefix yet.
+        It is the sum over all scores of the probability that at least one board of that score or more was made from the
+        new prefixes. None if no tail has been sampled yet.
         """
-        ends = self.tail_outcomes + built.tail_outcomes
-        if not ends.any():
+        outcomes = self.tail_outcomes + constructor.tail_outcomes
+        if not outcomes.any():
             return None
-        spent = new_prefixes(built, *self.frontier_keys.count(self._frontier_keys_of(built)))
+        keys = self._frontier_keys_of(constructor)
+        prefixes = new_prefixes_by_breaks(constructor, *self.frontier_keys.count(keys))
         for arm in self.arms:
-            spent += arm.prefixes_by_breaks[NEW]
-        chance = self._chances(ends)
-        return float(-np.expm1(-expected_boards(spent, chance, self.puzzle.max_score - 1)).sum())
+            prefixes += arm.prefixes_by_breaks[NEW]
+        boards = expected_boards(prefixes, self._tail_probabilities(outcomes), self.puzzle.max_score - 1)
+        return float(-np.expm1(-boards).sum())
 
-    def _chances(self, ends: Floats) -> Floats:
-        """Of the tails of all arms; what is not met by those of the arm with most prefixes."""
-        known, cut = (
-            max(self.arms, key=lambda one: one.prefixes_by_breaks[ALL].sum()).shrunk_estimate(),
-            tail_cut(self.puzzle, self.params),
+    def _tail_probabilities(self, outcomes: Floats) -> Floats:
+        """`tail_probabilities`, extrapolated by the forecast of the arm with most prefixes."""
+        arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks[ALL].sum())
+        children, cut = arm.shrunk_estimate(), tail_cut(self.puzzle, self.params)
+        return tail_probabilities(
+            outcomes, expected_completions(children.exact[cut:], children.breaking[cut:], MISMATCH_BINS - 1)
         )
-        return chances(ends, expected_completions(known.exact[cut:], known.breaking[cut:], MISMATCH_BINS - 1))
 
     # -- state -------------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        state = empty_state(self.puzzle)
+        state = _empty_state(self.puzzle)
         if self.arms and self.forecast is not None:
-            state["fits"] = np.array([[one.prior.exact, one.prior.breaking, *one.child_counts] for one in self.arms])
-            state["spent"] = np.array([one.prefixes_by_breaks for one in self.arms])
-            state["ends"] = self.tail_outcomes.copy()
-            state["numbers"] = np.array([[float(getattr(one, name)) for name in _NUMBERS] for one in self.arms])
+            state["priors"] = np.array([[arm.prior.exact, arm.prior.breaking, *arm.child_counts] for arm in self.arms])
+            state["prefixes_by_breaks"] = np.array([arm.prefixes_by_breaks for arm in self.arms])
+            state["tail_outcomes"] = self.tail_outcomes.copy()
+            state["scalars"] = np.array([[float(getattr(arm, name)) for name in _SCALARS] for arm in self.arms])
             state["unlock"] = self.forecast.unlock
-            state["aim"] = np.array([self.current, self.forecast.mismatches, self.forecast.rate])
+            state["forecast"] = np.array([self.current, self.forecast.mismatches, self.forecast.rate])
             state["frontier_keys"] = self.frontier_keys.state()
         return state
 
     def restore(self, state: State) -> None:
-        """Go on from ``state``; raises InputError for numbers that no search of this puzzle can have."""
-        fits, spent, ends, numbers, aim = (
-            np.asarray(state[name], dtype=np.float64) for name in ("fits", "spent", "ends", "numbers", "aim")
+        """Continue from ``state``; raises InputError for numbers that no search of this puzzle can have."""
+        priors, prefixes, outcomes, scalars, forecast = (
+            np.asarray(state[name], dtype=np.float64)
+            for name in ("priors", "prefixes_by_breaks", "tail_outcomes", "scalars", "forecast")
         )
-        unlock = np.asarray(state["unlock"], dtype=np.int64)
-        if not 0 < len(fits) == len(spent) == len(numbers) or len(aim) != 3 or len(ends) != MISMATCH_BINS + 1:
-            raise InputError("the saved arms are of other parameters")
-        for values in (fits, spent, ends, numbers, aim):
-            if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():
-                raise InputError("the saved arms have numbers out of range")
         if (
-            len(unlock) >= MAX_BREAKS
-            or (unlock < 0).any()
-            or (unlock > self.puzzle.cells).any()
-            or (np.diff(unlock) < 0).any()
+            not 0 < len(priors) == len(prefixes) == len(scalars)
+            or len(forecast) != 3
+            or len(outcomes) != MISMATCH_BINS + 1
         ):
-            raise InputError("the saved break schedule is of another puzzle")
-        now, mismatches, rate = aim.tolist()
-        if not (now < len(fits) and now == int(now) and mismatches <= self.puzzle.max_score):
-            raise InputError("the saved aim is out of range")
-        saved = [dict(zip(_NUMBERS, row, strict=True)) for row in numbers.tolist()]
-        quotas = [(one["view"], one["colour_set"], -one["scale_percent"]) for one in saved]
-        if quotas != sorted({(round(view), round(one), FINE * round(height / FINE)) for view, one, height in quotas}):
-            raise InputError("the saved arms have no heights that go down")
-        if len(quotas) > MAX_ARMS + len(COARSE):
-            raise InputError("the saved arms are more than any search has")
-        views, colours, heights = zip(*quotas, strict=True)
-        if max(views) >= len(self.views) or max(colours) >= max(1, len(self._colour_sets)):
-            raise InputError("the saved arms favour colours, or see the board from sides, that no search does")
-        if min(heights) < -MOST_PERCENT:
-            raise InputError("the saved arms have heights that no search has")
-        if any(one["keys_new"] > one["keys_seen"] for one in saved):
-            raise InputError("the saved arms met more stems that are new than they met")
+            raise InputError("checkpoint: arrays of the arms differ in length; expected one entry for each arm")
+        for values in (priors, prefixes, outcomes, scalars, forecast):
+            if not ((values >= 0) & (values <= MAX_SAVED_COUNTER)).all():
+                raise InputError("checkpoint: a number of the arms is out of range; expected 0 to 2^62")
+        unlock = self._checked_unlock(np.asarray(state["unlock"], dtype=np.int64))
+        current, mismatches, rate = forecast.tolist()
+        if not (current < len(priors) and current == int(current) and mismatches <= self.puzzle.max_score):
+            raise InputError("checkpoint: the present arm or its mismatches are out of range")
+        saved = [dict(zip(_SCALARS, row, strict=True)) for row in scalars.tolist()]
+        self._check_arms(saved)
         self.frontier_keys.restore(np.asarray(state["frontier_keys"]))
         self.arms = []
-        for row, made, one in zip(fits, spent, saved, strict=True):
-            view, colour_set, percent = int(one["view"]), int(one["colour_set"]), one["scale_percent"]
-            fit = ChildMeans(row[0], row[1], self.quota(percent, colour_set, view))
-            arm = QuotaArm.begin(view, colour_set, percent, fit)
-            arm.child_counts[:], arm.prefixes_by_breaks[:] = row[2:], made
-            arm.restarts, arm.extra_breaks = int(one["restarts"]), int(one["extra_breaks"])
-            arm.node_equivalents, arm.keys_seen, arm.keys_new = (
-                one["node_equivalents"],
-                one["keys_seen"],
-                one["keys_new"],
+        for prior, by_breaks, of_arm in zip(priors, prefixes, saved, strict=True):
+            view, colour_set, scale = int(of_arm["view"]), int(of_arm["colour_set"]), of_arm["scale_percent"]
+            arm = QuotaArm(
+                view=view,
+                colour_set=colour_set,
+                scale_percent=scale,
+                prior=ChildMeans(prior[0], prior[1], self.quota(scale, colour_set, view)),
+                node_equivalents=of_arm["node_equivalents"],
+                restarts=int(of_arm["restarts"]),
+                extra_breaks=int(of_arm["extra_breaks"]),
+                keys_seen=of_arm["keys_seen"],
+                keys_new=of_arm["keys_new"],
             )
+            arm.child_counts[:], arm.prefixes_by_breaks[:] = prior[2:], by_breaks
             self.arms.append(arm)
-        self.tail_outcomes = ends.copy()
-        self.current, self.forecast = int(now), ScheduleForecast(int(mismatches), unlock, rate)
+        self.tail_outcomes = outcomes.copy()
+        self.current, self.forecast = int(current), ScheduleForecast(int(mismatches), unlock, rate)
+
+    def _checked_unlock(self, unlock: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Saved unlock depths; raises InputError unless they are ascending depths of this puzzle."""
+        in_range = ((unlock >= 0) & (unlock <= self.puzzle.cells)).all()
+        if len(unlock) >= MAX_BREAKS or not in_range or (np.diff(unlock) < 0).any():
+            raise InputError(f"checkpoint: unlock depths are not ascending from 0 to {self.puzzle.cells}")
+        return unlock
+
+    def _check_arms(self, saved: Sequence[dict[str, float]]) -> None:
+        """Raise InputError unless the arms of a state are ones that a search of this puzzle may have."""
+        order = [(values["view"], values["colour_set"], -values["scale_percent"]) for values in saved]
+        rounded = {
+            (round(view), round(colours), SCALE_STEP * round(scale / SCALE_STEP)) for view, colours, scale in order
+        }
+        if order != sorted(rounded):
+            raise InputError("checkpoint: arms are not in the order of view, colour set and decreasing quota scale")
+        if len(order) > MAX_ARMS + len(COARSE_SCALES):
+            raise InputError(f"checkpoint: {len(order)} arms; expected at most {MAX_ARMS + len(COARSE_SCALES)}")
+        views, colours, scales = zip(*order, strict=True)
+        if max(views) >= len(self.views) or max(colours) >= max(1, len(self._colour_sets)):
+            raise InputError(
+                f"checkpoint: view or colour set of an arm out of range; expected fewer than {len(self.views)} views "
+                f"and {max(1, len(self._colour_sets))} colour sets"
+            )
+        if min(scales) < -MAX_SCALE:
+            raise InputError(f"checkpoint: a quota scale of {-min(scales):g}%; expected at most {MAX_SCALE}%")
+        if any(values["keys_new"] > values["keys_seen"] for values in saved):
+            raise InputError("checkpoint: an arm has more new frontier prefixes than frontier prefixes")
 
 
-def _same_side(one: QuotaArm, other: QuotaArm) -> bool:
-    """Whether one of two arms searches what the other does, and more: the same colours, from the same side."""
-    return (one.view, one.colour_set) == (other.view, other.colour_set)
+def _same_family(arm: QuotaArm, other: QuotaArm) -> bool:
+    """Whether two arms have the same colours and view: the lower scale then searches all that the higher one does."""
+    return (arm.view, arm.colour_set) == (other.view, other.colour_set)
 
 
-def _coarse_below(percent: float) -> int | None:
-    """The coarse height below a height."""
-    return next((coarse for coarse in COARSE if coarse < percent), None)
+def _coarse_below(scale_percent: float) -> int | None:
+    """The highest coarse scale below a scale."""
+    return next((coarse for coarse in COARSE_SCALES if coarse < scale_percent), None)
 
 
-def empty_state(puzzle: Puzzle) -> State:
-    """What stands in a state before there are arms."""
+def _empty_state(puzzle: Puzzle) -> State:
+    """The state of a bandit without arms."""
     return {
-        "fits": np.zeros((0, 6, puzzle.cells)),
-        "spent": np.zeros((0, 2, MAX_BREAKS)),
-        "ends": np.zeros(0),
-        "numbers": np.zeros((0, len(_NUMBERS))),
+        "priors": np.zeros((0, 6, puzzle.cells)),
+        "prefixes_by_breaks": np.zeros((0, 2, MAX_BREAKS)),
+        "tail_outcomes": np.zeros(0),
+        "scalars": np.zeros((0, len(_SCALARS))),
         "unlock": np.zeros(0, dtype=np.int64),
-        "aim": np.zeros(0),
+        "forecast": np.zeros(0),
         "frontier_keys": np.zeros(0, dtype=np.uint64),
     }

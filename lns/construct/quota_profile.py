@@ -1,9 +1,16 @@
-"""What a quota asks for at each depth: the favoured half-edges from which on a prefix is worth its nodes.
+"""The quota profile: how many favoured half-edges a prefix must have used at each depth to be worth its nodes.
 
-With the mean children of a prefix by depth and favoured half-edges used (`strata`), and what a prefix is worth where
-the quota ends, dynamic programming says which prefixes bring more than they cost: those from some number used on.
-Nodes are so dear that the whole search is worth little more than they cost. That takes cells for independent, as the
-forecast of breaks does, so its level is off; arms find the height at which a search flows (`arms`).
+Two things are known: the mean children of a prefix by depth and favoured half-edges used
+(`lns.construct.stratified_population`), and what a prefix is worth where the quota ends. Dynamic programming backwards
+over depth then tells which prefixes return more than they cost: those with at least a certain number of half-edges. The
+price of a node is set so high that the whole search barely pays.
+
+This takes cells for independent, as the Markov forecast of breaks does, so the level of the profile is not right. The
+bandit over quota scales corrects it (`lns.construct.quota_bandit`).
+
+References
+----------
+R. Bellman, "Dynamic Programming", 1957.
 """
 
 from __future__ import annotations
@@ -19,47 +26,72 @@ from lns.construct import stratified_population
 from lns.construct.packed_candidate import Int64Array
 from lns.construct.stratified_population import FloatArray
 
-# From 0.1 to 0.4, and from 100 nodes to 100,000, what is asked for changes by one to three half-edges
-WORTH = 0.2  # of one favoured half-edge more where the quota ends: the logarithm of a factor
-BEHIND = 1000.0  # nodes that a prefix takes behind that depth
-SPREAD = 3.0  # half-edges used, over which children are averaged: the highest numbers were met by few prefixes
-# What the empty board is worth, in nodes. Were it nothing, the first rows would be left with one way through them.
-ROOT = 1e8
-WITHIN = 1e-9  # of a logarithm
+# With LOG_VALUE_PER_HALF_EDGE from 0.1 to 0.4, and NODES_BEHIND from 100 to 100,000, the profile changes by one to
+# three half-edges.
+LOG_VALUE_PER_HALF_EDGE = 0.2  # logarithm of the factor in value of one favoured half-edge more where the quota ends
+NODES_BEHIND = 1000.0  # nodes that a prefix takes behind that depth
+SMOOTHING_HALF_EDGES = 3.0  # standard deviation of the smoothing over half-edges, since few prefixes have used many
+ROOT_VALUE = 1e8  # value of the empty board in nodes; with 0 only a single way would be left through the first rows
+TOLERANCE = 1e-9  # of the logarithm of the price of a node
 
 
 def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
-    """Favoured half-edges asked for by depth, (cells,), never falling, up to depth ``cut``.
+    """The quota profile of a set of favoured colours.
 
-    Clues count, unless no prefix of the measurement passes them.
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle. Its clues count, unless no prefix of the measurement gets past them.
+    order : int32 (cells,)
+        Cells in the order in which they are filled.
+    favoured : tuple of int
+        Favoured colours.
+    cut : int
+        Depth at which the quota ends.
+
+    Returns
+    -------
+    tuple of float
+        Favoured half-edges that a prefix must have used, by depth; never falling, constant from ``cut`` on.
     """
     return _profile(puzzle, tuple(order.tolist()), favoured, cut)
 
 
-@lru_cache(maxsize=512)  # an island that is restored, every few seconds in some runs, needs those of all its arms
+@lru_cache(maxsize=512)  # a restored island needs the profiles of all its arms again
 def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     order = np.array(cells, dtype=np.int32)
-    census, reached = stratified_population.count_children(puzzle, order, favoured, cut)
+    counts, reached = stratified_population.count_children(puzzle, order, favoured, cut)
     if reached < cut and puzzle.clues:
-        census, reached = stratified_population.count_children(puzzle.with_clues(()), order, favoured, cut)
-    asked = np.zeros(puzzle.cells)
+        counts, reached = stratified_population.count_children(puzzle.with_clues(()), order, favoured, cut)
+    profile = np.zeros(puzzle.cells)
     if reached:
-        children = mean_children(census.parents[:reached], census.children[:reached])
-        asked[:reached] = np.maximum.accumulate(min_half_edges(children))
-        asked[reached:] = asked[reached - 1]
-    return tuple(asked.tolist())
+        children = mean_children(counts.parents[:reached], counts.children[:reached])
+        profile[:reached] = np.maximum.accumulate(min_half_edges(children))
+        profile[reached:] = profile[reached - 1]
+    return tuple(profile.tolist())
 
 
 def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
-    """Children of a prefix by depth, half-edges used, and those of the next piece; shape of ``children``.
+    """Mean children of a prefix, smoothed over the half-edges used.
 
-    Averaged over neighbouring numbers; below the lowest met as there, above the highest as there without favoured ones.
+    Parameters
+    ----------
+    parents : int64 (depths, half_edges)
+        Prefixes counted, by depth and favoured half-edges used.
+    children : int64 (depths, half_edges, favoured)
+        Their children, also by the favoured half-edges of the piece that is added.
+
+    Returns
+    -------
+    float64 (depths, half_edges, favoured)
+        Below the lowest number of half-edges counted the means are those of the lowest. Above the highest they are
+        those of the highest, without children that add favoured half-edges.
     """
-    near = gaussian_filter1d(parents.astype(np.float64), SPREAD, axis=1, mode="constant")
-    mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SPREAD, axis=1, mode="constant")
+    near = gaussian_filter1d(parents.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
+    mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
     mean /= np.maximum(near, np.finfo(np.float64).tiny)[:, :, None]
-    for depth, met in enumerate(parents > 0):
-        numbers = np.flatnonzero(met)
+    for depth, counted in enumerate(parents > 0):
+        numbers = np.flatnonzero(counted)
         mean[depth, : numbers[0]] = mean[depth, numbers[0]]
         mean[depth, numbers[-1] + 1 :, 0] = mean[depth, numbers[-1], 0]
         mean[depth, numbers[-1] + 1 :, 1:] = 0.0
@@ -67,56 +99,69 @@ def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
 
 
 def min_half_edges(children: FloatArray) -> IntArray:
-    """Half-edges from which on a prefix is worth its nodes, once each depth is filled: int (depths,).
+    """Least favoured half-edges with which a prefix is worth its nodes, by depth; int32 (depths,).
 
-    ``children``: float64 (depths, numbers, favoured half-edges of the next piece).
+    ``children``: float64 (depths, half_edges, favoured), see `mean_children`.
     """
     numbers = np.arange(children.shape[1])
 
-    def at_the_end(level: float) -> FloatArray:
-        return math.log(BEHIND) + _log_expm1(level + WORTH * (numbers - numbers[-1]))
+    def value_at_end(level: float) -> FloatArray:
+        return math.log(NODES_BEHIND) + _log_expm1(level + LOG_VALUE_PER_HALF_EDGE * (numbers - numbers[-1]))
 
     def gain(level: float) -> float:
-        return backward_induction(children, at_the_end(level))[1] - math.log(ROOT)
+        return backward_induction(children, value_at_end(level))[1] - math.log(ROOT_VALUE)
 
     low, high = -1.0, 1.0
     while gain(high) < 0:
         low, high = high, 2 * high
-    while high - low > WITHIN:
+    while high - low > TOLERANCE:
         middle = (low + high) / 2
         low, high = (middle, high) if gain(middle) < 0 else (low, middle)
-    return backward_induction(children, at_the_end(high))[
-        0
-    ]  # not the other end, where on a large board nothing may be worth a node
+    # not ``low``, with which on a large board no prefix may be worth a node
+    return backward_induction(children, value_at_end(high))[0]
 
 
-def backward_induction(children: FloatArray, worth: FloatArray) -> tuple[IntArray, float]:
-    """(half-edges from which on a prefix is worth more than its node, by depth; what the empty board is worth).
+def backward_induction(children: FloatArray, value: FloatArray) -> tuple[IntArray, float]:
+    """Which prefixes are worth their node, by dynamic programming backwards over depth.
 
-    ``worth``: of prefixes of all depths, by half-edges used, in nodes. It and what is returned are logarithms: on large
-    boards the numbers are of hundreds of digits. Prefixes with more that are not worth their node, as hardly a piece is
-    left to come, count as dropped. R. Bellman, Dynamic Programming, 1957.
+    All values are natural logarithms of nodes, since on large boards they have hundreds of digits.
+
+    Parameters
+    ----------
+    children : float64 (depths, half_edges, favoured)
+        Mean children, see `mean_children`.
+    value : float64 (half_edges,)
+        Value of a prefix at the last depth, by favoured half-edges used.
+
+    Returns
+    -------
+    least : int32 (depths,)
+        Least favoured half-edges with which a prefix is worth more than its node, once each depth is filled;
+        ``half_edges`` where none is. A prefix with more that is not worth its node, since hardly any piece is left for
+        it, counts as dropped.
+    root : float
+        Value of the empty board.
     """
     depths, numbers, favoured = children.shape
-    asked = np.full(depths, numbers, dtype=np.int32)
+    least = np.full(depths, numbers, dtype=np.int32)
     with np.errstate(divide="ignore"):
-        mean = np.log(children)
+        log_children = np.log(children)
     for depth in range(depths - 1, -1, -1):
-        pays = np.flatnonzero(worth > 0)
-        if not len(pays):
-            return asked, -np.inf
-        asked[depth] = pays[0]
-        kept = _log_expm1(worth)  # less its node
-        worth = np.full(numbers, -np.inf)
+        worthwhile = np.flatnonzero(value > 0)
+        if not len(worthwhile):
+            return least, -np.inf
+        least[depth] = worthwhile[0]
+        net = _log_expm1(value)  # less the node of the prefix
+        value = np.full(numbers, -np.inf)
         for more in range(min(favoured, numbers)):
-            here = worth[: numbers - more]
-            np.logaddexp(here, mean[depth, : numbers - more, more] + kept[more:], out=here)
-    return asked, float(worth[0])
+            parents = value[: numbers - more]
+            np.logaddexp(parents, log_children[depth, : numbers - more, more] + net[more:], out=parents)
+    return least, float(value[0])
 
 
 def _log_expm1(exponent: FloatArray) -> FloatArray:
-    """log(exp(x) - 1), and -inf where x is not above 0."""
-    less = np.full(exponent.shape, -np.inf)
-    above = exponent > 0
-    less[above] = exponent[above] + np.log(-np.expm1(-exponent[above]))
-    return less
+    """log(exp(x) - 1) of each x; -inf where x <= 0."""
+    result = np.full(exponent.shape, -np.inf)
+    positive = exponent > 0
+    result[positive] = exponent[positive] + np.log(-np.expm1(-exponent[positive]))
+    return result

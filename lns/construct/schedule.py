@@ -1,6 +1,8 @@
-"""What a construction is asked to do: the order of the cells, where breaks unlock, which colours must be used up when.
+"""What a restart of the constructor may do: the cell order, the break schedule, and the quota of favoured colours.
 
-Which colours, how fast and where breaks unlock follows from the instance: see ``profile`` and ``derive``.
+A *break schedule* is a list of unlock depths; at each of them a prefix may have one break more than before. A *quota*
+demands that a prefix has used up some half-edges of a few favoured colours by each depth. Both follow from the
+instance, see `lns.construct.quota_profile` and `lns.construct.schedule_search`.
 """
 
 from __future__ import annotations
@@ -22,48 +24,70 @@ from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.packed_candidate import BREAK_COST
 
-QUOTA_END = 160 / 256  # share of the cells behind which no quota asks for anything
-LARGE = 256  # cells of a board, above which more inner colours are favoured
-MOST_CHOICES = 300_000  # sets of favoured colours that are compared: a fraction of a second
+QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
+LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured
+MAX_COLOUR_SETS = 300_000  # sets of favoured colours that are compared, which takes a fraction of a second
 
 
 def quota_end(cells: int) -> int:
-    """The first depth at which no quota asks for anything any more."""
-    return round(cells * QUOTA_END)
+    """First depth, on a board of ``cells`` cells, from which on no quota holds."""
+    return round(cells * QUOTA_SHARE)
 
 
 @dataclass(frozen=True)
 class Quota:
-    """Which colours must be used up early: ``favoured`` ones, by default none. A prefix of each depth must have used
-    ``height`` times the half-edges of ``profile`` (`lns.construct.quota_profile`)."""
+    """Favoured colours that a prefix must use up early. ``Quota()`` demands nothing.
+
+    Attributes
+    ----------
+    favoured : tuple of int
+        Favoured colours.
+    profile : tuple of float
+        Half-edges of these colours that the pieces of a prefix must show, by depth, at a scale of 1.
+    scale : float
+        Factor on ``profile``.
+    """
 
     favoured: tuple[int, ...] = ()
     profile: tuple[float, ...] = ()
     scale: float = 0.0
 
-    def scaled(self, share: float) -> Quota:
-        """The same at a share of the height."""
-        return Quota(self.favoured, self.profile, share * self.scale) if share * self.scale > 0 else Quota()
+    def scaled(self, factor: float) -> Quota:
+        """This quota with its scale multiplied by ``factor``."""
+        return Quota(self.favoured, self.profile, factor * self.scale) if factor * self.scale > 0 else Quota()
 
     def floor(self, cells: int) -> IntArray:
-        """Favoured half-edges that must have been used once a depth is filled; shape (cells,)."""
-        asked = np.zeros(cells, dtype=np.int32)
+        """Favoured half-edges that a prefix must have used once each depth is filled; int32 (cells,)."""
+        floor = np.zeros(cells, dtype=np.int32)
         end = self.end(cells)
-        asked[:end] = np.floor(self.scale * np.array(self.profile[:end] or (0.0,)))
-        return asked
+        floor[:end] = np.floor(self.scale * np.array(self.profile[:end] or (0.0,)))
+        return floor
 
     def end(self, cells: int) -> int:
-        """The first depth at which nothing is asked any more. Quotas and breaks do not mix: no break before it."""
+        """First depth from which on the quota demands nothing. No break is allowed before it."""
         return quota_end(cells) if self.scale > 0 else 1
 
 
 @dataclass(frozen=True)
 class BreakSchedule:
-    """``order``: int32 cells by depth; ``unlock``: int64 ascending depths from which one break more may have been
-    spent;
-    ``floor``: int32 favoured half-edges that must have been used, by depth; ``favoured``: colours; ``cut``: depth where
-    the exact tail begins; ``endgame_from``: depth before which no endgame begins, even where it could; ``view``: from
-    where the board is seen that is filled so.
+    """Everything that one restart of the constructor follows.
+
+    Attributes
+    ----------
+    order : int32 (cells,)
+        Cells in the order in which they are filled.
+    unlock : int64 (breaks,)
+        Ascending depths from which on a prefix may have one break more.
+    quota_floor : int32 (cells,)
+        Favoured half-edges that must have been used once each depth is filled.
+    favoured : tuple of int
+        Favoured colours.
+    cut : int
+        Depth at which the exact tail begins.
+    endgame_from : int
+        The endgame does not begin before this depth, even where it could.
+    view : View
+        Symmetry from which the board is filled.
     """
 
     order: IntArray
@@ -76,78 +100,93 @@ class BreakSchedule:
 
     @property
     def allowed(self) -> IntArray:
-        """Breaks that may have been spent once a depth is filled; shape (cells,)."""
+        """Breaks that a prefix may have once each depth is filled; int32 (cells,)."""
         return np.searchsorted(self.unlock, np.arange(len(self.order)), side="right").astype(np.int32)
 
     @property
     def least_gain(self) -> npt.NDArray[np.int64]:
-        """Least gain by depth, as the kernel wants it."""
+        """Least gain of a prefix, by depth: favoured half-edges used minus `BREAK_COST` for each break."""
         return self.quota_floor.astype(np.int64) - BREAK_COST * self.allowed.astype(np.int64)
 
     @property
     def endgame_depth(self) -> int:
-        """Depth from ``endgame_from`` on where at most 64 pieces are free and no quota is left: see ``endgame``."""
-        asked = np.flatnonzero(self.quota_floor > 0)
-        behind = int(asked[-1]) + 1 if len(asked) else 0
-        return min(max(len(self.order) - MAX_ENDGAME_PIECES, behind, self.endgame_from), self.cut)
+        """First depth at which the endgame can begin: few enough pieces are free, and the quota demands nothing."""
+        demanded = np.flatnonzero(self.quota_floor > 0)
+        quota_end = int(demanded[-1]) + 1 if len(demanded) else 0
+        return min(max(len(self.order) - MAX_ENDGAME_PIECES, quota_end, self.endgame_from), self.cut)
 
     @property
     def may_break(self) -> npt.NDArray[np.bool_]:
-        """Depths at which some break may be spent."""
+        """Whether a break is allowed, by depth; bool (cells,)."""
         return self.allowed > 0
 
 
-def favoured_colours(puzzle: Puzzle, rim: int, inner: int) -> tuple[int, ...]:
-    """``rim`` rim colours and ``inner`` inner colours, or as many as are `scaled`, that the fewest pieces carry between
-    them.
+def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]:
+    """The first set of `favoured_sets`: the one whose colours the fewest pieces carry."""
+    return favoured_sets(puzzle, border, inner, 1)[0]
 
-    Using them up early leaves pieces with fewer colours, and the fewer pieces carry them the sooner they are gone.
+
+def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[tuple[int, ...]]:
+    """Sets of colours to favour.
+
+    Using the favoured colours up early leaves pieces with fewer colours. The fewer pieces carry them, the sooner they
+    are gone; so sets are ordered by the number of pieces that carry any of their colours.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The puzzle.
+    border, inner : int
+        Number of border colours and of inner colours in a set. Inner colours may be more, see `inner_colour_count`.
+    count : int
+        Number of sets to return at most.
+
+    Returns
+    -------
+    list of tuple of int
+        Sets of colours. If there are more than `MAX_COLOUR_SETS`, the colours of most pieces are left out.
     """
-    return favoured_sets(puzzle, rim, inner, 1)[0]
-
-
-def favoured_sets(puzzle: Puzzle, rim: int, inner: int, most: int) -> list[tuple[int, ...]]:
-    """At most so many sets of ``rim`` rim colours and `scaled` ``inner`` ones, from that of the fewest pieces on.
-
-    Where there are more than MOST_CHOICES such sets, the colours of most pieces are out of the question.
-    """
-    carriers = [0] * (puzzle.colours + 1)  # by colour, a bit a piece
+    carriers = [0] * (puzzle.colours + 1)  # by colour, a bit for each piece
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         for colour in quad:
             carriers[colour] |= 1 << piece
 
-    def together(colours: Iterable[int]) -> int:
+    def pieces_with(colours: Iterable[int]) -> int:
         return reduce(or_, (carriers[colour] for colour in colours), 0)
 
-    outer, within = (sorted(one, key=lambda colour: carriers[colour].bit_count()) for one in colour_classes(puzzle))
-    rim, inner = min(rim, len(outer)), min(scaled(puzzle, inner, within), len(within))
-    while comb(len(outer), rim) * comb(len(within), inner) > MOST_CHOICES:
-        larger = outer if comb(len(outer), rim) > comb(len(within), inner) else within
-        larger.pop()
-    behind = [(together(chosen), chosen) for chosen in combinations(sorted(within), inner)]
-    sets = (
-        ((first | second).bit_count(), ahead + chosen)
-        for ahead in combinations(sorted(outer), rim)
-        for first in (together(ahead),)
-        for second, chosen in behind
+    border_colours, inner_colours = (
+        sorted(colours, key=lambda colour: carriers[colour].bit_count()) for colours in colour_classes(puzzle)
     )
-    return [chosen for _, chosen in nsmallest(most, sets)]
+    border = min(border, len(border_colours))
+    inner = min(inner_colour_count(puzzle, inner, inner_colours), len(inner_colours))
+    while comb(len(border_colours), border) * comb(len(inner_colours), inner) > MAX_COLOUR_SETS:
+        more_choices = comb(len(border_colours), border) > comb(len(inner_colours), inner)
+        (border_colours if more_choices else inner_colours).pop()
+    inner_parts = [(pieces_with(colours), colours) for colours in combinations(sorted(inner_colours), inner)]
+    sets = (
+        ((border_pieces | inner_pieces).bit_count(), border_part + inner_part)
+        for border_part in combinations(sorted(border_colours), border)
+        for border_pieces in (pieces_with(border_part),)
+        for inner_pieces, inner_part in inner_parts
+    )
+    return [colours for _, colours in nsmallest(count, sets)]
 
 
-def scaled(puzzle: Puzzle, inner: int, colours: Collection[int]) -> int:
-    """How many inner ``colours`` to favour: ``inner``; on a board of more than LARGE cells more, in proportion to them.
+def inner_colour_count(puzzle: Puzzle, inner: int, colours: Collection[int]) -> int:
+    """Number of inner ``colours`` to favour.
 
-    More than ``inner`` only up to a quarter of the colours, and not so many that their half-edges look like breaks.
+    It is ``inner``; on boards of more than `LARGE_BOARD` cells it grows in proportion to them, up to a quarter of the
+    colours, and only while a prefix's gain can tell their half-edges from a break (`BREAK_COST`).
     """
-    shown = int(np.isin(puzzle.pieces, list(colours)).sum())
-    most = min(len(colours) // 4, BREAK_COST * len(colours) // max(1, shown) - 1)
-    return max(inner, min(math.floor(inner * puzzle.cells / LARGE + 0.5), most))
+    half_edges = int(np.isin(puzzle.pieces, list(colours)).sum())
+    most = min(len(colours) // 4, BREAK_COST * len(colours) // max(1, half_edges) - 1)
+    return max(inner, min(math.floor(inner * puzzle.cells / LARGE_BOARD + 0.5), most))
 
 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
-    """(rim colours, inner colours): rim colours show only along the rim, next to a grey side; the rest is inner."""
+    """(border colours, inner colours). Border colours occur only next to a grey side of a piece."""
     quads = puzzle.pieces
     beside_grey = (np.roll(quads, 1, axis=1) == 0) | (np.roll(quads, -1, axis=1) == 0)
-    along = set(np.unique(quads[beside_grey & (quads > 0)]).tolist())
-    elsewhere = set(np.unique(quads[~beside_grey & (quads > 0)]).tolist())
-    return sorted(along - elsewhere), sorted(elsewhere)
+    border = set(np.unique(quads[beside_grey & (quads > 0)]).tolist())
+    inner = set(np.unique(quads[~beside_grey & (quads > 0)]).tolist())
+    return sorted(border - inner), sorted(inner)

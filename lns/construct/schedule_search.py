@@ -1,12 +1,13 @@
-"""From an instance to a schedule: measure how pieces fit, forecast what schedules are worth, take the best.
+"""From an instance to a break schedule: measure how pieces fit, forecast what schedules yield, take the best.
 
-1. Under one quota populations of prefixes are grown (``probe``): mean exact and breaking children
-   by depth.
-2. Of all break schedules for a score the one with most boards a node (``forecast``) is taken.
-3. The first score aimed at is the highest one that some schedule promises once in ``horizon`` nodes.
+1. Populations of prefixes are grown under a quota, which gives the mean exact and breaking children of a prefix by
+   depth (`measure_children`).
+2. Of all break schedules for a number of mismatches, the one with the most expected boards per node is taken
+   (`best_schedule`, by `lns.construct.markov_model`).
+3. The first schedule is for the fewest mismatches that are forecast once in ``horizon`` nodes (`initial_forecast`).
 
-Which quota is searched when is for ``arms`` to say, by what searches find. Nothing here knows Eternity II; on its
-pieces the rule finds, within a few cells, the schedule of the record holders.
+Which quota is searched when is decided by `lns.construct.quota_bandit`. Nothing here is made for Eternity II; on its
+pieces the rule finds the schedule of the record holders within a few cells.
 """
 
 from __future__ import annotations
@@ -26,23 +27,45 @@ from lns.construct.schedule import BreakSchedule, Quota
 from lns.params import BeamParams, ConstructParams
 from lns.rng import RandomState, generator
 
-SAMPLES = 8
-WINDOW = 3  # cells of one kind, before and behind, that a measurement is averaged over
-LEAST = 0.02  # what no population has met is rare, not impossible
+SAMPLES = 8  # populations of one measurement
+SMOOTHING_CELLS = 3  # cells of the same class, before and behind, over which a measurement is averaged
+MIN_CHILDREN = 0.02  # mean children where no population had any: they are rare, not impossible
+
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ChildMeans:
-    """Mean children of a prefix by depth, float64 (cells,): exact and breaking ones, under ``quota``."""
+    """Mean number of children of a prefix, by depth.
 
-    exact: npt.NDArray[np.float64]
-    breaking: npt.NDArray[np.float64]
+    Attributes
+    ----------
+    exact : float64 (cells,)
+        Children without a break.
+    breaking : float64 (cells,)
+        Children with a break.
+    quota : Quota
+        The quota under which the prefixes were grown.
+    """
+
+    exact: FloatArray
+    breaking: FloatArray
     quota: Quota
 
 
 @dataclass(frozen=True)
 class ScheduleForecast:
-    """The best schedule for one score: ``unlock`` depths, and the full boards of that score it promises per node."""
+    """The best break schedule for boards of one score.
+
+    Attributes
+    ----------
+    mismatches : int
+        Mismatches that such a board may have.
+    unlock : int64 (breaks,)
+        Ascending unlock depths.
+    rate : float
+        Expected boards with at most ``mismatches`` mismatches per node.
+    """
 
     mismatches: int
     unlock: npt.NDArray[np.int64]
@@ -50,144 +73,164 @@ class ScheduleForecast:
 
 
 def cell_order(puzzle: Puzzle, params: ConstructParams) -> IntArray:
-    """The comb order of ``params``. A begun row belongs to the band whole."""
+    """The comb order that ``params`` describe, int32 (cells,). A row that belongs to the band in part belongs whole."""
     rows = math.ceil(round(params.column_major_fraction * puzzle.height, 6))
     return comb_order(puzzle.width, puzzle.height, rows, params.column_major_skip, params.corner_size)
 
 
 def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:
-    """Depth where the exact tail begins."""
+    """Depth at which the exact tail of the construction begins."""
     return max(0, puzzle.cells - params.tail)
 
 
 def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
-    """The same for a beam, whose exact tail is never more than half of the board."""
+    """Depth at which the exact tail of a beam begins; a tail is never more than half of the board."""
     return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 
 def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
-    """That a schedule can spend: its breaks, and one in each cell of the exact tail."""
+    """Most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
     return min(MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
 
 
 def measure_children(puzzle: Puzzle, params: ConstructParams, quota: Quota, random: RandomState) -> ChildMeans | None:
-    """Mean children by depth from a few populations; None when every one of them starves under this quota."""
-    order = cell_order(puzzle, params)
-    floor = quota.floor(puzzle.cells)
+    """Measure the mean children of a prefix by depth, with a few populations of ``params.population`` prefixes.
+
+    Returns
+    -------
+    ChildMeans or None
+        None if no population survives the quota.
+    """
+    order, floor = cell_order(puzzle, params), quota.floor(puzzle.cells)
     cells, size = puzzle.cells, params.population
     everywhere = np.ones(cells, dtype=bool)
-    room = population.new_reservoirs(size)
-    made = candidate_tables.build_tables(puzzle, order, everywhere, quota.favoured, generator(random), cells)
-    tallies = []
+    reservoirs = population.new_reservoirs(size)
+    tables = candidate_tables.build_tables(puzzle, order, everywhere, quota.favoured, generator(random), cells)
+    samples = []
     for _ in range(SAMPLES):
-        now, after = (population.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
-        tally = population.MeanChildren(*(np.zeros(cells) for _ in range(2)))
-        reached = population.grow_population(made, order, floor, now, after, tally, room, random)
+        prefixes, children = (population.new_population(size, puzzle.width, puzzle.height) for _ in range(2))
+        means = population.MeanChildren(exact=np.zeros(cells), breaking=np.zeros(cells))
+        reached = population.grow_population(tables, order, floor, prefixes, children, means, reservoirs, random)
         if reached == cells or quota == Quota():
-            tallies.append(tally)
-    if not tallies:
+            samples.append(means)
+    if not samples:
         return None
     return ChildMeans(
-        _smooth(np.mean([tally.exact for tally in tallies], axis=0), made.base),
-        _smooth(np.mean([tally.breaking for tally in tallies], axis=0), made.base),
-        quota,
+        exact=_smoothed(np.mean([means.exact for means in samples], axis=0), tables.base),
+        breaking=_smoothed(np.mean([means.breaking for means in samples], axis=0), tables.base),
+        quota=quota,
     )
 
 
-def _smooth(children: npt.NDArray[np.float64], kind: IntArray) -> npt.NDArray[np.float64]:
-    """Moving means over cells of the same kind (inner, left edge, ...).
+def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
+    """Moving means over neighbouring depths of the same cell class (inner, left edge, ...).
 
-    The prefixes of one population share most of their pieces: whether a rare cell finds one is luck of the whole.
+    The prefixes of one population share most of their pieces, so it is chance whether a rare cell has any child at all.
     """
-    smooth = children.copy()
-    for one in np.unique(kind):
-        depths = np.flatnonzero(kind == one)
+    smoothed = children.copy()
+    for number in np.unique(cell_class):
+        depths = np.flatnonzero(cell_class == number)
         for i, depth in enumerate(depths):
-            smooth[depth] = max(LEAST, children[depths[max(0, i - WINDOW) : i + WINDOW + 1]].mean())
-    return smooth
+            near = depths[max(0, i - SMOOTHING_CELLS) : i + SMOOTHING_CELLS + 1]
+            smoothed[depth] = max(MIN_CHILDREN, children[near].mean())
+    return smoothed
 
 
-def initial_forecast(fit: ChildMeans, puzzle: Puzzle, params: ConstructParams) -> ScheduleForecast:
-    """The fewest mismatches that some schedule reaches once in ``horizon`` nodes; by bisection, as rates only grow.
+def initial_forecast(children: ChildMeans, puzzle: Puzzle, params: ConstructParams) -> ScheduleForecast:
+    """Forecast for the fewest mismatches that some schedule reaches once in ``params.horizon`` nodes.
 
-    As many as a schedule can spend, where none reaches any so often.
+    If no schedule reaches any number so often, it is for the most mismatches that a schedule can spend. Found by
+    bisection, since rates grow with the mismatches.
     """
     most = max_mismatches(puzzle, params)
 
     def reached(mismatches: int) -> ScheduleForecast | None:
-        aim = best_schedule(fit, puzzle, params, mismatches)
-        return aim if aim.rate * params.horizon >= 1 or mismatches == most else None
+        forecast = best_schedule(children, puzzle, params, mismatches)
+        return forecast if forecast.rate * params.horizon >= 1 or mismatches == most else None
 
     low, high = -1, 0
-    while (aim := reached(high)) is None:
+    while (best := reached(high)) is None:
         low, high = high, min(2 * high + 1, most)
     while high - low > 1:
         middle = (low + high) // 2
-        found = reached(middle)
-        if found is None:
+        forecast = reached(middle)
+        if forecast is None:
             low = middle
         else:
-            high, aim = middle, found
-    return aim
+            high, best = middle, forecast
+    return best
 
 
 def best_schedule(
-    fit: ChildMeans,
+    children: ChildMeans,
     puzzle: Puzzle,
     params: ConstructParams,
     mismatches: int,
-    chance: npt.NDArray[np.float64] | None = None,
+    tail_probabilities: FloatArray | None = None,
 ) -> ScheduleForecast:
-    """The break schedule with the most full boards of at most ``mismatches`` per node.
+    """The break schedule with the most expected boards of at most ``mismatches`` mismatches per node.
 
-    ``chance``: that an exact tail ends with at most k mismatches; None: ``fit`` tells, and counts all boards of a tail.
+    Parameters
+    ----------
+    children : ChildMeans
+        Mean children by depth.
+    puzzle : Puzzle
+        The puzzle.
+    params : ConstructParams
+        Parameters of the construction.
+    mismatches : int
+        Mismatches that a board may have.
+    tail_probabilities : float64 (MISMATCH_BINS,), optional
+        Probability that an exact tail ends with at most k mismatches. If it is not given, ``children`` forecast the
+        number of all boards behind a prefix instead.
     """
     cut = tail_cut(puzzle, params)
-    spent = min(mismatches, max_mismatches(puzzle, params))
+    most = min(mismatches, max_mismatches(puzzle, params))
     breaks = min(mismatches, MAX_BREAKS - 1)
-    first = _first_break(fit.quota, puzzle, params)
-    breaking = np.where(np.arange(puzzle.cells) < first, 0.0, fit.breaking)
-    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, breaks).astype(np.int64)  # the search moves them anyway
+    first = _first_break(children.quota, puzzle, params)
+    breaking = np.where(np.arange(puzzle.cells) < first, 0.0, children.breaking)
+    start = np.linspace(max(first, 0.3 * puzzle.cells), cut, breaks).astype(np.int64)  # the search moves them
     start = np.minimum(start, cut)
-    if chance is None:
-        finish = markov_model.expected_completions(fit.exact[cut:], breaking[cut:], spent)
+    if tail_probabilities is None:
+        finish = markov_model.expected_completions(children.exact[cut:], breaking[cut:], most)
     else:
-        finish = chance[np.minimum(np.arange(spent + 1), len(chance) - 1)]
+        finish = tail_probabilities[np.minimum(np.arange(most + 1), len(tail_probabilities) - 1)]
     unlock, rate = markov_model.best_unlocks(
-        fit.exact[:cut], breaking[:cut], start, finish, node_equivalents.EXACT_TAIL
+        children.exact[:cut], breaking[:cut], start, finish, node_equivalents.EXACT_TAIL
     )
-    return ScheduleForecast(
-        mismatches, np.maximum(unlock[unlock < cut], first), rate
-    )  # before ``first`` the forecast sees none
+    # no break is possible before ``first``, so an unlock before it is one at ``first``
+    return ScheduleForecast(mismatches=mismatches, unlock=np.maximum(unlock[unlock < cut], first), rate=rate)
 
 
 def _first_break(quota: Quota, puzzle: Puzzle, params: ConstructParams) -> int:
-    """The first depth at which a break may unlock."""
+    """First depth at which a break may unlock: behind the quota."""
     return min(quota.end(puzzle.cells), tail_cut(puzzle, params))
 
 
-def break_schedule(fit: ChildMeans, aim: ScheduleForecast, puzzle: Puzzle, params: ConstructParams) -> BreakSchedule:
-    """The schedule that the constructor runs."""
+def break_schedule(
+    children: ChildMeans, forecast: ScheduleForecast, puzzle: Puzzle, params: ConstructParams
+) -> BreakSchedule:
+    """The schedule that the constructor follows: ``forecast`` with cell order, quota, tail and endgame."""
     schedule = BreakSchedule(
-        cell_order(puzzle, params),
-        np.maximum(aim.unlock - params.break_shift, _first_break(fit.quota, puzzle, params)),
-        fit.quota.floor(puzzle.cells),
-        fit.quota.favoured,
-        tail_cut(puzzle, params),
+        order=cell_order(puzzle, params),
+        unlock=np.maximum(forecast.unlock - params.break_shift, _first_break(children.quota, puzzle, params)),
+        quota_floor=children.quota.floor(puzzle.cells),
+        favoured=children.quota.favoured,
+        cut=tail_cut(puzzle, params),
     )
-    return replace(schedule, endgame_from=_endgame_from(fit, schedule))
+    return replace(schedule, endgame_from=_endgame_from(children, schedule))
 
 
-def _endgame_from(fit: ChildMeans, schedule: BreakSchedule) -> int:
-    """Where the endgame is begun behind few prefixes: some orders have most of theirs where it could begin first.
+def _endgame_from(children: ChildMeans, schedule: BreakSchedule) -> int:
+    """Depth before which the endgame should not begin.
 
-    That is so where a column of the rim ends there (10x25). Before the first break only, for lists with breaks are
-    long.
+    Setting up an endgame is expensive, and in some orders the number of prefixes is highest where it could begin first:
+    where a column of the rim ends there, as on 10x25. Then it begins at the depth with the fewest prefixes behind that,
+    but not behind the first break, because candidate lists with breaks are long.
     """
-    least, first_break = schedule.endgame_depth, int(min(schedule.unlock, default=schedule.cut))
-    prefixes = np.cumsum(np.log(fit.exact))  # logarithms of those expected, of so many cells and one more
-    if least == 0 or prefixes[least - 1] + math.log(node_equivalents.ENDGAME_SETUP) <= np.logaddexp.reduce(
-        prefixes[:least]
-    ):
-        return least
-    return least + int(prefixes[least - 1 : first_break].argmin()) if first_break > least else least
+    first, first_break = schedule.endgame_depth, int(min(schedule.unlock, default=schedule.cut))
+    prefixes = np.cumsum(np.log(children.exact))  # logarithm of the expected prefixes of each length, from 1 on
+    setups = prefixes[first - 1] + math.log(node_equivalents.ENDGAME_SETUP)
+    if first == 0 or setups <= np.logaddexp.reduce(prefixes[:first]):
+        return first
+    return first + int(prefixes[first - 1 : first_break].argmin()) if first_break > first else first

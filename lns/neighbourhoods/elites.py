@@ -1,4 +1,4 @@
-"""A pool of good boards that differ: where a search that is stuck goes on."""
+"""A pool of good boards that differ from each other: a search that no longer improves continues from one of them."""
 
 from __future__ import annotations
 
@@ -12,38 +12,52 @@ from lns_support.errors import InputError
 
 
 class Elites:
-    """At most ``size`` full boards, any two of which differ on at least ``apart`` cells, the best first."""
+    """At most ``size`` full boards with their scores, the best first.
 
-    def __init__(self, puzzle: Puzzle, size: int, apart: int) -> None:
-        self.puzzle, self.size, self.apart = puzzle, size, min(apart, max(1, puzzle.cells // 4))
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the boards.
+    size : int
+        Boards at most.
+    distance : int
+        Cells in which any two of them differ at least; at most a quarter of the board.
+    """
+
+    def __init__(self, puzzle: Puzzle, size: int, distance: int) -> None:
+        self.puzzle, self.size, self.distance = puzzle, size, min(distance, max(1, puzzle.cells // 4))
         self.members: list[tuple[Board, int]] = []
 
     def add(self, board: Board, score: int) -> None:
-        """Take ``board`` in, in place of all that are like it, unless one of those is better; the worst may go."""
-        like = [member for member in self.members if member[0].distance(board) < self.apart]
-        if any(known > score for _, known in like):
+        """Add a board. It replaces all boards that are too similar to it; if one of those is better, it is not added.
+
+        If the pool is full, the worst board leaves.
+        """
+        similar = [member for member in self.members if member[0].distance(board) < self.distance]
+        if any(other > score for _, other in similar):
             return
-        rest = [member for member in self.members if not any(member is one for one in like)]
+        rest = [member for member in self.members if not any(member is other for other in similar)]
         self.members = sorted([(board, score), *rest], key=lambda member: -member[1])[: self.size]
 
-    def draw(self, chance: np.random.Generator) -> tuple[Board, int]:
-        """(board, score) of a member, the better ones more often: by ranks."""
+    def draw(self, rng: np.random.Generator) -> tuple[Board, int]:
+        """A random member and its score; the probability falls linearly with the rank."""
         ranks = np.arange(len(self.members), 0, -1.0)
-        return self.members[int(chance.choice(len(ranks), p=ranks / ranks.sum()))]
+        return self.members[int(rng.choice(len(ranks), p=ranks / ranks.sum()))]
 
     @property
     def full(self) -> bool:
+        """Whether the pool holds ``size`` boards."""
         return len(self.members) >= self.size
 
     def state(self) -> IntArray:
-        """Placements, shape (members, cells)."""
+        """Placements of the members, int32 (members, cells)."""
         none = np.zeros((0, self.puzzle.cells), dtype=np.int32)
         return np.array([board.placements for board, _ in self.members]) if self.members else none
 
     def restore(self, state: npt.NDArray[np.generic]) -> None:
-        """Raises InputError for boards that are not full and legal, and for too many."""
+        """Continue from `state`. Raises InputError for boards that are not full and legal, and for too many."""
         if len(state) > self.size:
-            raise InputError(f"a saved pool of {len(state)} boards; expected at most {self.size}")
+            raise InputError(f"saved state: {len(state)} elites; expected at most {self.size}")
         self.members = [(board, legal_score(self.puzzle, board)) for board in map(self._board, state)]
 
     def _board(self, placements: npt.NDArray[np.generic]) -> Board:

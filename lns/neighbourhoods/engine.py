@@ -1,88 +1,108 @@
-"""The large-neighbourhood search as an engine of its own: destroy and re-solve one board, by operators that earn it.
+"""The large-neighbourhood search as an engine: operators change one board at a time.
 
-A line of boards begins with a beam, or with a board met elsewhere. Operators change it for as long as it improves; then
-the search goes on from another elite or from a new beam.
+A *descent* begins with the board of a new beam, or with an injected board. Operators change its current board, chosen
+by their gains per node (`OperatorWeights`). After ``patience`` nodes without a new best of the descent the next one
+begins, from an elite or from a new beam.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.construct.beam_engine import BeamEngine
-from lns.engine import OPERATORS as NAMES
 from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
 from lns.neighbourhoods.elites import Elites
-from lns.neighbourhoods.operator_weights import OVERHEAD, Choice
-from lns.neighbourhoods.operators import operators
+from lns.neighbourhoods.operator_weights import OVERHEAD, OperatorWeights
+from lns.neighbourhoods.operators import make_operators
 from lns.params import Params
 from lns.rng import generator, random_state
 from lns_support.errors import InputError
 
 
-def accepts(score: int, current: int, line: int, slack: int) -> bool:
-    """Whether a board takes the place of the current one: never worse than it, or than ``slack`` below the line's best.
+def accepts(score: int, current: int, best: int, slack: int) -> bool:
+    """Whether a board of ``score`` replaces the current one.
 
-    With slack this is record-to-record travel (Dueck 1993); without, sideways moves only.
+    It must not be worse than the current board, or not worse than ``best`` (of the descent) less ``slack``: record-to-
+    record travel (Dueck 1993). Without slack only sideways moves and gains are accepted.
     """
-    return score >= current or score >= line - slack
+    return score >= current or score >= best - slack
 
 
 class LnsEngine:
-    """One island of ``--engine lns``. Boards are judged by `instances.verify` before they count."""
+    """One island of ``--engine lns``.
 
-    def __init__(self, puzzle: Puzzle, params: Params, seed: int, island: int) -> None:
-        self.puzzle, self.params, self.own = puzzle, params, params.neighbourhoods
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle to search.
+    params : Params
+        Parameters of the search.
+    seed : int
+        Random seed of the run.
+    island : int
+        Number of the island; each has its own random numbers.
+    operators : sequence of str, optional
+        Names of the operators, in a fixed order; all that are known in this process by default.
+    """
+
+    def __init__(
+        self, puzzle: Puzzle, params: Params, seed: int, island: int, operators: Sequence[str] | None = None
+    ) -> None:
+        self.puzzle, self.params, self.settings = puzzle, params, params.neighbourhoods
         self.random = random_state(seed, island)
-        BeamEngine(puzzle, params, self.random)  # refuses what no beam can be made for, before the run begins
-        self.elites = Elites(puzzle, self.own.elites, self.own.apart)
-        self.operators = operators(params.construct, params.beam)
-        self.choice = Choice(len(NAMES), self.own.memory)
+        BeamEngine(puzzle, params, self.random)  # raises InputError for a puzzle that no beam can fill
+        self.elites = Elites(puzzle, self.settings.elites, self.settings.elite_distance)
+        self.operators = list(make_operators(params.construct, params.beam, operators).items())
+        self.weights = OperatorWeights(len(self.operators), self.settings.half_life)
         self.best: Board | None = None
         self.best_score = -1
         self.origin, self.expected_best_score = "", None
         self.current: Board | None = None
-        self.score = self.line = -1  # of the current board, of the best one of its line
-        self.quiet = 0  # nodes since the line has improved
+        self.current_score = self.descent_best = -1
+        self.idle_nodes = 0  # nodes since the last new best of the descent
         self.boards = self.prefixes = self.beam_nodes = 0
-        self.failed_beams = 0  # beams in a row that did not get to the cut
-        self.operator_nodes = np.zeros(len(NAMES), dtype=np.int64)
-        self._finds: list[FoundBoard] = []
+        self.failed_beams = 0  # in a row: beams without a prefix that reached the cut
+        self.operator_nodes = np.zeros(len(self.operators), dtype=np.int64)
+        self._found: list[FoundBoard] = []
 
     @property
     def exhausted(self) -> bool:
-        """Nothing is better than a board without a mismatch."""
+        """Whether the best board has no mismatch."""
         return self.best_score == self.puzzle.max_score
 
     @property
     def statistics(self) -> Statistics:
-        nodes = dict(zip(NAMES, self.operator_nodes.tolist(), strict=True))
-        return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, **nodes)
+        nodes = {name: int(nodes) for (name, _), nodes in zip(self.operators, self.operator_nodes, strict=True)}
+        return Statistics(beam_nodes=self.beam_nodes, beam_prefixes=self.prefixes, boards=self.boards, operators=nodes)
 
     def step(self, target: int) -> None:
-        """Once an operator, or the beginning of a line."""
+        """Call one operator, or begin a descent."""
         if self.exhausted:
             return
         if self.current is None:
             self._construct()
-        elif self.quiet > self.own.patience:
-            self._begin_again()
+        elif self.idle_nodes > self.settings.patience:
+            self._restart()
         else:
-            self._change(self.current)
+            self._apply_operator(self.current)
 
-    def _change(self, board: Board) -> None:
-        chance = generator(self.random)
-        number = self.choice.draw(chance)
-        move = self.operators[NAMES[number]](self.puzzle, board, chance, self.own.nodes)
+    def _apply_operator(self, board: Board) -> None:
+        rng = generator(self.random)
+        number = self.weights.draw(rng)
+        name, operator = self.operators[number]
+        move = operator(self.puzzle, board, rng, self.settings.nodes)
         self.operator_nodes[number] += move.nodes
-        self.quiet += move.nodes + OVERHEAD
-        self.choice.learn(number, move.score - self.line, move.nodes)
-        if move.board != board and accepts(move.score, self.score, self.line, self.own.slack):
-            self._take(move.board, move.score, NAMES[number])
+        self.idle_nodes += move.nodes + OVERHEAD
+        self.weights.update(number, move.score - self.descent_best, move.nodes)
+        if move.board != board and accepts(move.score, self.current_score, self.descent_best, self.settings.slack):
+            self._take(move.board, move.score, name)
 
     def _construct(self) -> None:
-        """A line from a new beam."""
+        """Begin a descent from a new beam."""
         beam = BeamEngine(self.puzzle, self.params, self.random, self.failed_beams)
         beam.complete()
         self.beam_nodes += beam.nodes
@@ -92,38 +112,38 @@ class LnsEngine:
         self._begin(None, -1)
         self._take(beam.best, beam.best_score, beam.origin)
 
-    def _begin_again(self) -> None:
-        """A line from another elite; from a new beam while the pool has room, and now and then later."""
-        chance = generator(self.random)
-        if not self.elites.full or chance.random() < self.own.fresh:
+    def _restart(self) -> None:
+        """Begin a descent from an elite; from a new beam while the pool has room, and at times later."""
+        rng = generator(self.random)
+        if not self.elites.full or rng.random() < self.settings.new_beam_share:
             self._construct()
         else:
-            self._begin(*self.elites.draw(chance))
+            self._begin(*self.elites.draw(rng))
 
     def _begin(self, board: Board | None, score: int) -> None:
-        self.current, self.score, self.line, self.quiet = board, score, score, 0
+        self.current, self.current_score, self.descent_best, self.idle_nodes = board, score, score, 0
 
     def _take(self, board: Board, score: int, origin: str) -> None:
-        """Make ``board`` the current one; it counts as a find when it is the best of its line."""
-        find = verified_board(self.puzzle, board, origin)
-        if find.score != score:
-            raise AssertionError(f"{origin} says {score} of a board that is worth {find.score}")
-        self.current, self.score = board, score
-        if score >= self.line:
+        """Make ``board`` the current one; report it if it is a new best of the descent."""
+        found_board = verified_board(self.puzzle, board, origin)
+        if found_board.score != score:
+            raise AssertionError(f"{origin} returned score {score} for a board of score {found_board.score}")
+        self.current, self.current_score = board, score
+        if score >= self.descent_best:
             self.elites.add(board, score)
-        if score > self.line:
-            self.line, self.quiet = score, 0
+        if score > self.descent_best:
+            self.descent_best, self.idle_nodes = score, 0
             self.boards += 1
-            self._finds.append(find)
+            self._found.append(found_board)
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, origin
 
     def pop_boards(self) -> list[FoundBoard]:
-        finds, self._finds = self._finds, []
-        return finds
+        found, self._found = self._found, []
+        return found
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        """A better board joins the elites; it is worked on at once only where nothing else is."""
+        """Add a better board to the elites; begin a descent from it if there is none yet."""
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, "elsewhere"
             self.elites.add(board, score)
@@ -134,33 +154,32 @@ class LnsEngine:
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
+        counts = self.descent_best, self.idle_nodes, self.boards, self.prefixes, self.beam_nodes, self.failed_beams
         return {
             "best": none if self.best is None else self.best.placements,
             "current": none if self.current is None else self.current.placements,
             "elites": self.elites.state(),
-            "weights": self.choice.state(),
+            "weights": self.weights.state(),
             "operator_nodes": self.operator_nodes.copy(),
-            "counters": np.array(
-                [self.line, self.quiet, self.boards, self.prefixes, self.beam_nodes, self.failed_beams]
-            ),
+            "counters": np.array(counts),
             "random": self.random.copy(),
         }
 
     def restore(self, state: State) -> None:
-        """Go on from ``state``; raises InputError where it does not fit this puzzle and these parameters."""
+        """Continue from ``state``; raises InputError if it does not fit this puzzle and these parameters."""
         self.elites.restore(state["elites"])
-        self.choice.restore(state["weights"])
-        self.operator_nodes[:] = state["operator_nodes"]
+        self.weights.restore(state["weights"])
+        self.operator_nodes[:] = saved_counters(state["operator_nodes"])
         self.random[:] = state["random"]
-        self.line, *others = map(int, state["counters"])
-        self.quiet, self.boards, self.prefixes, self.beam_nodes, self.failed_beams = saved_counters(others)
-        self.best, self.best_score = self._saved(state, "best")
-        self.current, self.score = self._saved(state, "current")
-        if not self.score <= self.line <= self.best_score:
-            raise InputError("the saved scores contradict the saved boards")
+        self.descent_best, *others = map(int, state["counters"])
+        self.idle_nodes, self.boards, self.prefixes, self.beam_nodes, self.failed_beams = saved_counters(others)
+        self.best, self.best_score = self._saved_board(state, "best")
+        self.current, self.current_score = self._saved_board(state, "current")
+        if not self.current_score <= self.descent_best <= self.best_score:
+            raise InputError("saved state: the scores contradict the boards")
 
-    def _saved(self, state: State, name: str) -> tuple[Board | None, int]:
-        """A saved board and its score, which is counted again; (None, -1) where there is none."""
+    def _saved_board(self, state: State, name: str) -> tuple[Board | None, int]:
+        """A saved board and its verified score; (None, -1) if there is none."""
         if len(state[name]) == 0:
             return None, -1
         board = Board(state[name].astype(np.int32), self.puzzle.width, self.puzzle.height)

@@ -13,16 +13,15 @@ from exact.region.windows import with_neighbours
 from instances.board import Board
 from instances.puzzle import IntArray, Puzzle
 from lns.assignment import placement_matches, reassign
-from lns.neighbourhoods.move import Move, damage, score_of
+from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
-from lns.tabu.search import TabuSearch
+from lns.tabu.search import MAX_CELLS, TabuSearch
 
 ASSIGNED = 128  # cells at once, at most
 EXCHANGES = 8
 KICKED = 4  # random exchanges before a walk, at most
 WALK = 2  # tabu moves between two looks at the board
 LOOKS = 400  # at most
-TABU_CELLS = 1024  # of the largest board that tabu search takes
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
 PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
 MOVES_OF_A_NODE = 80  # tabu moves evaluated
@@ -30,46 +29,46 @@ SQUARES_OF_A_NODE = 1.6  # cells x cells, for the tables of a walk
 NODES_OF_AN_EXCHANGE = 10_000
 
 
-def assign(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
+def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
     """Free many cells of which no two touch, some of them at the damage, and lay their pieces as well as can be.
 
     The best permutation is found (Schaus & Deville 2008, section 4); chance decides among equals.
     """
     pinned = {clue.cell for clue in puzzle.clues}
     most = int(min(ASSIGNED, (nodes * PAIRS_OF_A_NODE) ** 0.5))
-    damaged = chance.permutation(np.unique(damage(puzzle, board))).tolist()
+    damaged = rng.permutation(np.unique(mismatched_pairs(puzzle, board))).tolist()
     blocked: set[int] = set(pinned)
     cells: list[int] = []
-    for cell in [*damaged, *chance.permutation(puzzle.cells).tolist()]:
+    for cell in [*damaged, *rng.permutation(puzzle.cells).tolist()]:
         if cell not in blocked and len(cells) < most:
             cells.append(cell)
             blocked |= with_neighbours(puzzle, [cell])
     if not cells:
         return Move(board, score_of(puzzle, board), 0)
     free = np.array(cells, dtype=np.int32)
-    placed = reassign(puzzle, board.placements, free, chance.permutation(board.placements[free] >> 2))
+    placed = reassign(puzzle, board.placements, free, rng.permutation(board.placements[free] >> 2))
     after = Board(placed, puzzle.width, puzzle.height)
     return Move(after, score_of(puzzle, after), len(cells) ** 2 // PAIRS_OF_A_NODE)
 
 
-def exchange(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
+def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
     """Some exchanges of two pieces that fit each other's places as well as their own, the first one at the damage."""
     placed = board.placements.copy()
     pinned = np.zeros(puzzle.cells, dtype=bool)
     pinned[[clue.cell for clue in puzzle.clues]] = True
     made = 0
     for turn in range(max(1, min(EXCHANGES, nodes // NODES_OF_AN_EXCHANGE))):
-        near = np.unique(damage(puzzle, board)) if turn == 0 else np.arange(puzzle.cells)
+        near = np.unique(mismatched_pairs(puzzle, board)) if turn == 0 else np.arange(puzzle.cells)
         near = near[~pinned[near]]
         if len(near):
-            _exchange(puzzle, placed, int(chance.choice(near)), pinned, chance)
+            _exchange(puzzle, placed, int(rng.choice(near)), pinned, rng)
             made += 1
     after = Board(placed, puzzle.width, puzzle.height)
     return Move(after, score_of(puzzle, after), made * NODES_OF_AN_EXCHANGE)
 
 
 def _exchange(
-    puzzle: Puzzle, placed: IntArray, cell: int, pinned: npt.NDArray[np.bool_], chance: np.random.Generator
+    puzzle: Puzzle, placed: IntArray, cell: int, pinned: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> None:
     """Exchange the piece on ``cell`` with one elsewhere such that no match is lost, if there is one."""
     all_cells, all_pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
@@ -91,21 +90,21 @@ def _exchange(
     keeps[list(with_neighbours(puzzle, [cell]))] = False
     partners = np.flatnonzero(keeps)
     if len(partners):
-        other = int(chance.choice(partners))
+        other = int(rng.choice(partners))
         piece, other_piece = placed[cell] >> 2, placed[other] >> 2
         placed[cell] = other_piece * 4 + rotation_here[0, other]
         placed[other] = piece * 4 + rotation_there[other, 0]
 
 
-def perturb(puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
+def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
     """A few random exchanges, then tabu moves until the score is back; the best board on the way, maybe a worse one."""
     score = score_of(puzzle, board)
-    if puzzle.cells > TABU_CELLS or len(puzzle.clues) == puzzle.cells:
+    if puzzle.cells > MAX_CELLS or len(puzzle.clues) == puzzle.cells:
         return Move(board, score, 0)
-    tabu = TabuSearch(puzzle, chance.integers(2**64, size=4, dtype=np.uint64))
+    tabu = TabuSearch(puzzle, rng.integers(2**64, size=4, dtype=np.uint64))
     begun = max(0, int(puzzle.cells**2 / SQUARES_OF_A_NODE) - OVERHEAD)  # so much is counted for every operator
     tabu.start(board)
-    tabu.kick(int(chance.integers(1, KICKED + 1)))
+    tabu.kick(int(rng.integers(1, KICKED + 1)))
     found, reached = board, -1
     for _ in range(LOOKS):
         if reached >= score or tabu.moves_evaluated >= max(nodes - begun, begun) * MOVES_OF_A_NODE:

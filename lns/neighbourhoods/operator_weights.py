@@ -1,9 +1,9 @@
-"""Adaptive choice among operators: work goes where edges were gained for it.
+"""Adaptive choice among operators: an operator that gains more edges for its nodes is chosen more often.
 
-An operator's weight is its gains per node, both forgotten little by little. One that was never lucky keeps a share: a
-small gain is believed of it beforehand. As the weights are per node, what costs little is tried often: at equal luck
-all operators get the same work, not the same number of tries. (After the adaptive weights of Ropke & Pisinger 2006,
-section 3.4, with scores by nodes instead of by segments.)
+The weight of an operator is its gain per node, where old gains and nodes are forgotten exponentially. A prior gain
+keeps the weight of an operator without gains above zero. Weights are per node, so of two operators with equal gains per
+call the cheaper one is called more often. After the adaptive weights of Ropke & Pisinger 2006, section 3.4, with scores
+by nodes instead of by segments.
 """
 
 from __future__ import annotations
@@ -13,12 +13,20 @@ import numpy.typing as npt
 
 from lns_support.errors import InputError
 
-BELIEF = 0.3  # edges that every operator is believed to have gained
-OVERHEAD = 40_000  # nodes that setting up one re-solve takes the time of (`process_time`, 16 cells of a 16x16 board)
+PRIOR_GAIN = 0.3  # edges that every operator is assumed to have gained before the first call
+OVERHEAD = 40_000  # nodes equal in time to the set-up of one re-solve (`process_time`, 16 cells of a 16x16 board)
 
 
-class Choice:
-    """Weights of ``count`` operators. ``memory``: nodes of one operator after which its past counts for half."""
+class OperatorWeights:
+    """Weights of the operators.
+
+    Parameters
+    ----------
+    count : int
+        Number of operators.
+    memory : float
+        Nodes of one operator after which its past counts half.
+    """
 
     def __init__(self, count: int, memory: float) -> None:
         self.memory = memory
@@ -27,28 +35,28 @@ class Choice:
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
-        """Gains per node."""
-        return (self.gains + BELIEF) / (self.nodes + OVERHEAD)
+        """Gains per node, float64 (count,)."""
+        return (self.gains + PRIOR_GAIN) / (self.nodes + OVERHEAD)
 
-    def draw(self, chance: np.random.Generator) -> int:
-        """The number of an operator, by weight."""
+    def draw(self, rng: np.random.Generator) -> int:
+        """Index of an operator, drawn in proportion to the weights."""
         weights = self.weights
-        return int(chance.choice(len(weights), p=weights / weights.sum()))
+        return int(rng.choice(len(weights), p=weights / weights.sum()))
 
-    def learn(self, number: int, gain: int, nodes: int) -> None:
-        """Operator ``number`` has gained ``gain`` edges (a loss counts as nothing) with ``nodes``."""
+    def update(self, number: int, gain: int, nodes: int) -> None:
+        """Record a call of operator ``number``: ``gain`` edges (a loss counts as 0) for ``nodes`` nodes."""
         spent = nodes + OVERHEAD
         keep = 0.5 ** (spent / self.memory)
         self.gains[number] = keep * self.gains[number] + max(gain, 0)
         self.nodes[number] = keep * self.nodes[number] + spent
 
     def state(self) -> npt.NDArray[np.float64]:
-        """Shape (2, count)."""
+        """Gains and nodes, float64 (2, count)."""
         return np.array([self.gains, self.nodes])
 
     def restore(self, state: npt.NDArray[np.generic]) -> None:
-        """Raises InputError for numbers that no weights can have."""
+        """Continue from `state`. Raises InputError if a value is negative, infinite or above 1e18."""
         values = np.asarray(state, dtype=np.float64)
         if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1e18).all()):
-            raise InputError("the saved weights of operators are out of range")
+            raise InputError("saved state: operator weights out of range; expected 0 to 1e18")
         self.gains, self.nodes = values.copy()

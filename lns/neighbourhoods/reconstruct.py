@@ -19,7 +19,7 @@ from lns.construct.order import padded_positions
 from lns.construct.schedule import favoured_colours
 from lns.construct.schedule_search import beam_tail_cut, cell_order
 from lns.construct.tail import plan_tail
-from lns.neighbourhoods.move import Move, damage, score_of
+from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.node_equivalents import BEAM_CHILD, REGION_NODE, TAIL_NODE, exact_tails
 from lns.params import BeamParams, ConstructParams
 
@@ -36,18 +36,18 @@ class Suffix:
     construct: ConstructParams
     beam: BeamParams
 
-    def __call__(self, puzzle: Puzzle, board: Board, chance: np.random.Generator, nodes: int) -> Move:
+    def __call__(self, puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
         """A beam from a prefix of the board, as wide as ``nodes`` allow; its tails are searched for one not worse."""
         score = score_of(puzzle, board)
         if puzzle.cells < LEAST_CELLS:
             return Move(board, score, 0)
-        share = float(chance.uniform(*KEPT))
+        share = float(rng.uniform(*KEPT))
         turns = self._turns(puzzle, board, share)
         turned, laid = rotate_puzzle(puzzle, turns), rotate_board(board, turns)
         order = _order(turned, self.construct)
         cut = beam_tail_cut(puzzle, self.beam)
         kept = min(round(share * puzzle.cells), cut)
-        paths, made = self._grow(turned, order, laid.placements[order[:kept]], cut, nodes, chance)
+        paths, made = self._grow(turned, order, laid.placements[order[:kept]], cut, nodes, rng)
         left = max(nodes - made, nodes // 4)
         found, spent = _finish(turned, order, paths, score, left, self.construct.tail_nodes)
         if found is None:
@@ -56,12 +56,12 @@ class Suffix:
         return Move(after, score_of(puzzle, after), made + spent)
 
     def _grow(
-        self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, chance: np.random.Generator
+        self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, rng: np.random.Generator
     ) -> tuple[Paths, int]:
         """Prefixes of ``cut`` cells that begin with ``kept``, (n, cut), and the nodes that they took."""
         layer = CHILD_NODES * self.beam.fan_out * max(1, cut - len(kept))
         width = min(max(int(nodes / layer), NARROWEST), WIDEST)
-        random = chance.integers(2**64, size=4, dtype=np.uint64)
+        random = rng.integers(2**64, size=4, dtype=np.uint64)
         rim, inner = self.construct.border_colours, self.construct.inner_colours
         favoured = _favoured(puzzle, rim, inner) if self.construct.quota_scale else ()
         beam = BeamSearch(puzzle, order, cut, favoured, replace(self.beam, width=width), random)
@@ -77,7 +77,7 @@ class Suffix:
             turned, laid = rotate_puzzle(puzzle, turns), rotate_board(board, turns)
             prefix = np.zeros(puzzle.cells, dtype=bool)
             prefix[_order(turned, self.construct)[: round(share * puzzle.cells)]] = True
-            return int(prefix[damage(turned, laid)].all(axis=1).sum())
+            return int(prefix[mismatched_pairs(turned, laid)].all(axis=1).sum())
 
         return min(range(4), key=mismatches)
 

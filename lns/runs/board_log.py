@@ -1,4 +1,4 @@
-"""boards.jsonl: every board worth keeping, one sealed JSON line each, only ever appended to."""
+"""boards.jsonl: the boards that a run keeps, each a line of JSON with a checksum. The file only grows."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from lns.runs.files import BOARDS, is_sealed, open_regular, seal, whole_lines, w
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, json_object
 
-MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes
-MAX_PENDING = 10_000  # boards kept in memory while the disk is full; the best of them
+MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
+MAX_PENDING = 10_000  # boards kept in memory while the disk is full; of more the best are kept
 _START = b'{"score": '
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
 @dataclass(frozen=True)
 class LoggedBoard:
-    """One board. ``elapsed_s``: seconds of search before it, over all sessions; ``origin``: the part that made it."""
+    """A board of the log."""
 
-    score: int
-    elapsed_s: float
-    at: str
-    island: int
-    origin: str
+    score: int  # matched inner edges
+    elapsed_s: float  # seconds of search before it, over all sessions
+    at: str  # time of day, UTC
+    island: int  # number of the island that found it
+    origin: str  # the part of the engine that made it
     board: Board
 
     def line(self) -> str:
-        """``oriented``: piece*4 + rotation by cell, row-major."""
+        """The line, without its end; ``oriented`` holds piece*4 + rotation of each cell, row-major."""
         return seal(
             {
                 "score": self.score,
@@ -49,33 +49,67 @@ class LoggedBoard:
 
 
 def parse_line(line: str, puzzle: Puzzle) -> LoggedBoard:
-    """The board of a line; its score is what the line says. Raises InputError for a damaged line or a foreign one."""
+    """Read a line; its score is not verified.
+
+    Parameters
+    ----------
+    line : str
+        Line without its end.
+    puzzle : Puzzle
+        Puzzle of the run.
+
+    Returns
+    -------
+    LoggedBoard
+
+    Raises
+    ------
+    InputError
+        The line is damaged or does not fit the puzzle.
+    """
     if not is_sealed(line):
-        raise InputError("its checksum does not fit")
+        raise InputError("wrong checksum")
     fields = JsonFields(json_object(line))
     oriented = fields.array("oriented", puzzle.cells)
     if not all(type(value) is int and 0 <= value < 4 * puzzle.cells for value in oriented):
-        raise InputError(f"'oriented' holds other things than whole numbers from 0 to {4 * puzzle.cells - 1}")
+        raise InputError(f"'oriented': expected whole numbers from 0 to {4 * puzzle.cells - 1}")
     return LoggedBoard(
-        fields.integer("score", 0, puzzle.max_score),
-        fields.number("elapsed_s", 0, 1e10),
-        fields.text("at", 40),
-        fields.integer("island", 0, 10**6),
-        fields.text("origin", 60),
-        Board(np.array(oriented, dtype=np.int32), puzzle.width, puzzle.height),
+        score=fields.integer("score", 0, puzzle.max_score),
+        elapsed_s=fields.number("elapsed_s", 0, 1e10),
+        at=fields.text("at", 40),
+        island=fields.integer("island", 0, 10**6),
+        origin=fields.text("origin", 60),
+        board=Board(np.array(oriented, dtype=np.int32), puzzle.width, puzzle.height),
     )
 
 
 def is_verified(entry: LoggedBoard, puzzle: Puzzle) -> bool:
-    """Whether the board is whole and legal, and scores what its line says."""
-    judged = verify(puzzle, entry.board)
-    return judged.complete and judged.score == entry.score
+    """Whether the board is full and legal and has the score of its line."""
+    verdict = verify(puzzle, entry.board)
+    return verdict.complete and verdict.score == entry.score
 
 
 class BoardLog:
-    """The log of a run that is under way; one writer (`lns.runs.lock`).
+    """The log, open for writing. The caller holds the lock of the run directory.
 
-    ``size``: bytes that are whole. ``torn``: bytes of a last line that was cut short and is dropped.
+    Parameters
+    ----------
+    directory : Path
+        Run directory.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the log.
+    torn : int
+        Bytes of an incomplete last line that was dropped at opening.
+
+    Raises
+    ------
+    InputError
+        The name belongs to something else than a regular file.
+    OSError
+        The file cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -87,19 +121,19 @@ class BoardLog:
         if self.torn:
             if os.pread(self._file.fileno(), len(_START), self.size) == _START[: self.torn]:
                 os.ftruncate(self._file.fileno(), self.size)
-            else:  # no line of ours: nobody's data is cut off
+            else:  # not the beginning of a board: keep it, as it may be data of the user
                 self.size += self.torn + os.write(self._file.fileno(), b"\n")
                 self.torn = 0
 
     @property
     def pending(self) -> int:
-        """Boards that the disk has refused so far."""
+        """Number of boards that are not written yet."""
         return len(self._pending)
 
     def append(self, entries: list[LoggedBoard]) -> None:
-        """Write the lines and wait until they are on the disk, those refused earlier first.
+        """Append boards, those of failed calls first, and wait until they are on the disk.
 
-        Raises OSError when the disk refuses: the file is then as before, and the boards wait for the next call.
+        Raises OSError if they cannot be written: the file is then unchanged, and the boards wait for the next call.
         """
         self._pending += entries
         if not self._pending:
@@ -122,28 +156,51 @@ class BoardLog:
 
 
 class BoardLogReader:
-    """Reads a log that may grow meanwhile; ``offset``: byte behind the last whole line read."""
+    """Reads a log that may grow meanwhile.
+
+    Parameters
+    ----------
+    directory : Path
+        Run directory.
+    puzzle : Puzzle
+        Puzzle of the run.
+    offset : int
+        Byte to begin at: the start of a line. `read` moves it behind the last complete line.
+    """
 
     def __init__(self, directory: Path, puzzle: Puzzle, offset: int = 0) -> None:
         self.path, self.puzzle, self.offset = directory / BOARDS, puzzle, offset
 
     def read(self, at_least: int = 0) -> Iterator[LoggedBoard | InputError]:
-        """The boards whose lines say at least this score, from ``offset`` on; an InputError for a damaged line.
+        """Read the boards from ``offset`` on.
 
-        Raises InputError for a log that cannot be opened.
+        Parameters
+        ----------
+        at_least : int
+            Lines with a lower score are skipped.
+
+        Yields
+        ------
+        LoggedBoard or InputError
+            A board, whose score is not verified, or the error of a damaged line.
+
+        Raises
+        ------
+        InputError
+            The log cannot be opened.
         """
         try:
             if not self.path.is_file():
                 return
-            opened = self.path.open("rb")
+            log_file = self.path.open("rb")
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", self.path) from None
-        with opened as file:
+        with log_file as file:
             file.seek(self.offset)
             for line in iter(lambda: file.readline(MAX_LINE), b""):
                 whole = line.endswith(b"\n")
                 if not whole and len(line) < MAX_LINE:
-                    return  # cut short, or just being written
+                    return  # incomplete: being written, or cut off
                 self.offset += len(line)
                 score = _SCORE.match(line)
                 if score is not None and int(score[1]) < at_least:

@@ -1,4 +1,4 @@
-"""What each part of the search took and what it brought: for `--stats` and for the page of a run."""
+"""Cost and gains of each part of the search, for `--stats` and the page of a run."""
 
 from __future__ import annotations
 
@@ -9,34 +9,44 @@ from lns.runs.history import PartGains, RunHistory
 
 @dataclass(frozen=True)
 class Part:
-    """What one part of the search cost and gained.
-
-    ``node_equivalents``: its cost in placements of the constructor (tabu: moves evaluated); ``share``: of all parts.
-    ``boards``: boards in the log; ``bests``: new bests among them; ``edges``: by how many edges those raised the best.
-    """
+    """Cost and gains of one part of the search."""
 
     name: str
-    node_equivalents: int
-    share: float
-    boards: int
-    bests: int
-    edges: int
+    node_equivalents: int  # cost in placements of the constructor; tabu: moves evaluated
+    share: float  # of the cost of all parts
+    boards: int  # in the log
+    bests: int  # new bests among them
+    edges: int  # by which those raised the best score
 
     @property
     def edges_per_1e9(self) -> float | None:
-        """Gain for the effort; None where none is counted."""
+        """Edges gained for 10^9 node equivalents; None if the part has no cost."""
         return self.edges / self.node_equivalents * 1e9 if self.node_equivalents else None
 
     @property
     def boards_per_1e9(self) -> float | None:
+        """Logged boards for 10^9 node equivalents; None if the part has no cost."""
         return self.boards / self.node_equivalents * 1e9 if self.node_equivalents else None
 
 
 def parts(history: RunHistory, node_equivalents_by_part: dict[str, int]) -> list[Part]:
-    """One for each name that worked or brought a board, the most effort first."""
+    """Cost and gains of every part that has a cost or a board.
+
+    Parameters
+    ----------
+    history : RunHistory
+        History of the run.
+    node_equivalents_by_part : dict of str to int
+        Cost of each part (`Statistics.node_equivalents_by_part`).
+
+    Returns
+    -------
+    list of Part
+        The most expensive first.
+    """
     total = max(1, sum(node_equivalents_by_part.values()))
-    found = []
-    for name in history.operators.keys() | node_equivalents_by_part.keys():
-        did, node_equivalents = history.operators.get(name, PartGains()), node_equivalents_by_part.get(name, 0)
-        found.append(Part(name, node_equivalents, node_equivalents / total, did.boards, did.bests, did.edges))
-    return sorted(found, key=lambda part: (-part.node_equivalents, part.name))
+    result = []
+    for name in history.gains_by_part.keys() | node_equivalents_by_part.keys():
+        gains, cost = history.gains_by_part.get(name, PartGains()), node_equivalents_by_part.get(name, 0)
+        result.append(Part(name, cost, cost / total, gains.boards, gains.bests, gains.edges))
+    return sorted(result, key=lambda part: (-part.node_equivalents, part.name))

@@ -1,4 +1,4 @@
-"""Charts as SVG text, written by hand; every word in them is escaped."""
+"""Charts of a run as SVG text; all text in them is escaped."""
 
 from __future__ import annotations
 
@@ -10,13 +10,26 @@ from instances.draw.page import chart
 from lns.runs.files import format_duration
 from lns.runs.history import Improvement
 
-_WIDE, _HIGH = 720, 260
+_WIDTH, _HEIGHT = 720, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 14, 34
-_MARKS = (0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400)
+_TIME_MARKS = (0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400)
 
 
 def score_over_time(improvements: Sequence[Improvement], elapsed_s: float) -> str:
-    """The best score as a staircase; time runs logarithmically, since each edge more costs a multiple."""
+    """Best score over time.
+
+    Parameters
+    ----------
+    improvements : sequence of Improvement
+        New bests in their order.
+    elapsed_s : float
+        Seconds of search: the end of the time axis, which is logarithmic.
+
+    Returns
+    -------
+    str
+        SVG, "" without improvements.
+    """
     if not improvements:
         return ""
     first = max(0.1, improvements[0].elapsed_s)
@@ -26,43 +39,54 @@ def score_over_time(improvements: Sequence[Improvement], elapsed_s: float) -> st
     left, right = math.log(first), math.log(end)
 
     def x(seconds: float) -> float:
-        return _LEFT + (math.log(max(seconds, first)) - left) / (right - left) * (_WIDE - _LEFT - _RIGHT)
+        return _LEFT + (math.log(max(seconds, first)) - left) / (right - left) * (_WIDTH - _LEFT - _RIGHT)
 
     def y(score: float) -> float:
-        return _HIGH - _BOTTOM - (score - low) / (high - low) * (_HIGH - _TOP - _BOTTOM)
+        return _HEIGHT - _BOTTOM - (score - low) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
 
     parts = []
     for score in _round_marks(low, high):
-        parts.append(f'<path class="grid" d="M{_LEFT} {y(score):.1f}H{_WIDE - _RIGHT}"/>')
+        parts.append(f'<path class="grid" d="M{_LEFT} {y(score):.1f}H{_WIDTH - _RIGHT}"/>')
         parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(score) + 4:.1f}">{score}</text>')
-    for mark in _MARKS:
+    for mark in _TIME_MARKS:
         if first <= mark <= end:
-            parts.append(f'<path class="grid" d="M{x(mark):.1f} {_TOP}V{_HIGH - _BOTTOM}"/>')
-            parts.append(f'<text class="middle" x="{x(mark):.1f}" y="{_HIGH - 12}">{_mark(mark)}</text>')
+            parts.append(f'<path class="grid" d="M{x(mark):.1f} {_TOP}V{_HEIGHT - _BOTTOM}"/>')
+            parts.append(f'<text class="middle" x="{x(mark):.1f}" y="{_HEIGHT - 12}">{_mark(mark)}</text>')
     path = f"M{x(first):.1f} {y(improvements[0].score):.1f}"
     for entry in improvements[1:]:
         path += f"H{x(entry.elapsed_s):.1f}V{y(entry.score):.1f}"
-    parts.append(f'<path class="line" d="{path}H{_WIDE - _RIGHT}"/>')
+    parts.append(f'<path class="line" d="{path}H{_WIDTH - _RIGHT}"/>')
     for entry in improvements:
-        words = escape(f"{entry.score} at {format_duration(entry.elapsed_s)} ({entry.origin}), {entry.at}")
+        label = escape(f"{entry.score} at {format_duration(entry.elapsed_s)} ({entry.origin}), {entry.at}")
         parts.append(
-            f'<circle cx="{x(entry.elapsed_s):.1f}" cy="{y(entry.score):.1f}" r="4"><title>{words}</title></circle>'
+            f'<circle cx="{x(entry.elapsed_s):.1f}" cy="{y(entry.score):.1f}" r="4"><title>{label}</title></circle>'
         )
-    return chart("score over time", _WIDE, _HIGH, parts)
+    return chart("score over time", _WIDTH, _HEIGHT, parts)
 
 
 def histogram(counts: dict[int, int]) -> str:
-    """Boards by score, a bar each; the height is logarithmic, since counts fall by factors."""
+    """Logged boards by score, with a logarithmic axis of counts.
+
+    Parameters
+    ----------
+    counts : dict of int to int
+        Number of boards by score; only the 40 highest scores are shown.
+
+    Returns
+    -------
+    str
+        SVG, "" without boards.
+    """
     if not counts:
         return ""
     scores = list(range(min(counts), max(counts) + 1))[-40:]
     most = math.log1p(max(counts.values()))
-    pitch = min(64.0, (_WIDE - _LEFT - _RIGHT) / len(scores))
+    pitch = min(64.0, (_WIDTH - _LEFT - _RIGHT) / len(scores))
     parts = []
     for index, score in enumerate(scores):
         count = counts.get(score, 0)
-        tall = math.log1p(count) / most * (_HIGH - 2 * _TOP - _BOTTOM)
-        left, top = _LEFT + index * pitch, _HIGH - _BOTTOM - tall
+        tall = math.log1p(count) / most * (_HEIGHT - 2 * _TOP - _BOTTOM)
+        left, top = _LEFT + index * pitch, _HEIGHT - _BOTTOM - tall
         middle = left + pitch / 2
         if count:
             parts.append(
@@ -72,13 +96,13 @@ def histogram(counts: dict[int, int]) -> str:
             if pitch >= 24:
                 parts.append(f'<text class="middle" x="{middle:.1f}" y="{top - 4:.1f}">{_short(count)}</text>')
         if pitch >= 24 or index % 5 == 0:
-            parts.append(f'<text class="middle" x="{middle:.1f}" y="{_HIGH - 12}">{score}</text>')
-    parts.append(f'<path class="axis" d="M{_LEFT} {_HIGH - _BOTTOM}H{_WIDE - _RIGHT}"/>')
-    return chart("boards by score", _WIDE, _HIGH, parts)
+            parts.append(f'<text class="middle" x="{middle:.1f}" y="{_HEIGHT - 12}">{score}</text>')
+    parts.append(f'<path class="axis" d="M{_LEFT} {_HEIGHT - _BOTTOM}H{_WIDTH - _RIGHT}"/>')
+    return chart("boards by score", _WIDTH, _HEIGHT, parts)
 
 
 def _round_marks(low: int, high: int) -> list[int]:
-    """At most ten round numbers from low to high, both ends among them where there is room."""
+    """At most ten round numbers from low to high; the ends are among them if they are not too close to others."""
     step = next(step for base in (1, 10, 100, 1000) for step in (base, 2 * base, 5 * base) if (high - low) / step <= 9)
     marks = {score for score in range(low - low % step, high + 1, step) if score >= low}
     return sorted({score for score in marks if high - score >= step / 2} | {high})

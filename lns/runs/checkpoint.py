@@ -1,8 +1,8 @@
-"""Checkpoints: all state needed to go on, as ``.npz`` without pickles, two generations.
+"""Checkpoints: the whole state of a run as ``.npz`` without pickles, in two generations.
 
-A file holds ``meta`` (JSON as bytes: schema, run, puzzle, account, islands) and the arrays of each island under
-``NUMBER/NAME``. It is written beside its place, synced, and renamed; the one before is kept. zip's CRC-32 of every
-member tells a damaged file; the run's id and the puzzle's hash tell a foreign one.
+A file holds ``meta`` (JSON as bytes: schema, run id, hash of the puzzle, history, islands) and the arrays of each
+island as ``NUMBER/NAME``. It is written to a temporary file, synced and renamed; the previous checkpoint is kept. The
+CRC-32 of each zip member detects damage; run id and hash detect the checkpoint of another run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import zipfile
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,34 +27,48 @@ from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, open_regular
 from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError
 from lns_support.files import sync_folder
-from lns_support.json_values import JsonFields, bounded_integer, describe_found, json_object
+from lns_support.json_values import JsonFields, describe_found, json_object
 from lns_support.text import printable
 
 SCHEMA = 16
 MAX_BYTES = 2**30  # of a file
-MOST_STATE = MAX_BYTES - 2**25  # of the arrays in it
-MAX_FREE_BYTES = 2**26  # of an array whose length is the engine's own
-MAX_META = 2**22
+MAX_STATE_BYTES = MAX_BYTES - 2**25  # of the arrays in it
+MAX_FREE_BYTES = 2**26  # of an array whose length depends on the search
+MAX_META_BYTES = 2**22
 MAX_ISLANDS = 4096
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """``log_size``: bytes of boards.jsonl that ``history`` has counted."""
+    """State of a run at one moment."""
 
     history: RunHistory
-    islands: dict[int, Island]
-    log_size: int
+    islands: dict[int, Island]  # by number
+    log_size: int  # bytes of boards.jsonl whose boards ``history`` has counted
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> None:
-    """Write the checkpoint; the last one becomes the previous one.
+    """Write a checkpoint; the last one becomes the previous one.
 
-    Raises OSError, also for one that is larger than `load` takes; the last one then stays.
+    Parameters
+    ----------
+    directory : Path
+        Run directory, locked by this process.
+    run : str
+        Id of the run.
+    puzzle : Puzzle
+        Puzzle of the run.
+    checkpoint : Checkpoint
+        State to write.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written, or is larger than `load` accepts; the last checkpoint then stays.
     """
-    if sum(array.nbytes for island in checkpoint.islands.values() for array in island.state.values()) > MOST_STATE:
-        raise OSError(errno.EFBIG, f"of more than {MOST_STATE >> 20} MiB")
+    if sum(array.nbytes for island in checkpoint.islands.values() for array in island.state.values()) > MAX_STATE_BYTES:
+        raise OSError(errno.EFBIG, f"more than {MAX_STATE_BYTES >> 20} MiB")
     meta = {
         "schema": SCHEMA,
         "run": run,
@@ -63,7 +77,9 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
         "history": checkpoint.history.to_json(),
         "islands": [_island_json(island) for island in checkpoint.islands.values()],
     }
-    temporary = directory / f".{CHECKPOINT}.tmp"  # one name: the next writer removes what a killed one left
+    temporary = (
+        directory / f".{CHECKPOINT}.tmp"
+    )  # always the same name, so that the next writer removes what a killed one left
     temporary.unlink(missing_ok=True)
     try:
         with open_regular(temporary, os.O_RDWR | os.O_EXCL) as file:
@@ -81,8 +97,8 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
 
 
 def _exchange(new: Path, last: Path, previous: Path) -> None:
-    """Put ``new`` in the place of ``last``, which becomes ``previous``; where that fails, ``last`` comes back."""
-    if last.is_dir():  # renamed over the previous file it would be refused as 'Not a directory'
+    """Rename ``last`` to ``previous`` and ``new`` to ``last``; undone if the second renaming fails."""
+    if last.is_dir():  # the renaming below would fail with 'Not a directory'
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(last))
     if not last.exists():
         new.replace(last)
@@ -96,9 +112,27 @@ def _exchange(new: Path, last: Path, previous: Path) -> None:
 
 
 def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
-    """Read a checkpoint; ``template`` is the state of a new engine, whose arrays say what is expected.
+    """Read a checkpoint.
 
-    Raises InputError, naming the file, when it is damaged, foreign, or of another version.
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    run : str
+        Id of the run.
+    puzzle : Puzzle
+        Puzzle of the run.
+    template : State
+        State of a new engine: the names, dtypes and shapes that are expected. Empty: no islands are read.
+
+    Returns
+    -------
+    Checkpoint
+
+    Raises
+    ------
+    InputError
+        The file is damaged, of another run, or of another version; the message names it.
     """
     try:
         return _load(path, run, puzzle, template)
@@ -111,7 +145,7 @@ def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
 
 
 def load_history(path: Path, run: str, puzzle: Puzzle) -> RunHistory:
-    """Only the account of a checkpoint. Raises InputError as `load`."""
+    """Read only the history of a checkpoint. Raises InputError as `load` does."""
     return load(path, run, puzzle, {}).history
 
 
@@ -119,14 +153,16 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
     if not path.exists():
         raise InputError("no such file; expected a checkpoint")
     if not path.is_file():
-        raise InputError("is no regular file; expected a checkpoint")
+        raise InputError("is not a regular file; expected a checkpoint")
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
     with zipfile.ZipFile(path) as archive:
-        meta = JsonFields(json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META).tobytes().decode()))
+        meta = JsonFields(
+            json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META_BYTES).tobytes().decode())
+        )
         expect_schema(meta, SCHEMA)
         if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
-            raise InputError("of another run; expected the checkpoint of this one")
+            raise InputError("belongs to another run; expected a checkpoint of this run")
         history = history_from_json(inner(meta, "history"), puzzle)
         log_size = meta.integer("log_size", 0, 2**62)
         islands = {}
@@ -137,7 +173,7 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
             names = {name[len(part) : -len(".npy")] for name in archive.namelist() if name.startswith(part)}
             if names != template.keys():
                 odd = ", ".join(sorted(names ^ template.keys())[:3])
-                raise InputError(f"made by another version: not both have '{printable(odd, 100)}'")
+                raise InputError(f"written by another version: the arrays differ in '{printable(odd, 100)}'")
             state = {name: _array(archive, part + name, array) for name, array in template.items()}
             islands[number] = _island(number, values, state, puzzle)
     return Checkpoint(history, islands, log_size)
@@ -149,26 +185,19 @@ def _island_json(island: Island) -> dict[str, Any]:
         "best_score": island.best_score,
         "steps": island.steps,
         "exhausted": island.exhausted,
-        "statistics": island.statistics.__dict__,
+        "statistics": island.statistics.to_json(),
     }
 
 
 def _island(number: int, values: JsonFields, state: State, puzzle: Puzzle) -> Island:
-    counted = values.get("statistics")
-    if not isinstance(counted, dict):
-        raise InputError(f"'statistics': {describe_found(counted)}; expected an object")
-    statistics = Statistics(
-        **{
-            spec.name: bounded_integer(counted.get(spec.name, 0), 0, 2**63 - 1, spec.name)
-            for spec in fields(Statistics)
-        }
-    )
+    statistics = Statistics.from_json(values.get("statistics"))
     score = values.integer("best_score", -1, puzzle.max_score)
-    return Island(number, state, score, statistics, values.integer("steps", 0, 2**62), values.get("exhausted") is True)
+    steps = values.integer("steps", 0, 2**62)
+    return Island(number, state, score, statistics, steps, exhausted=values.get("exhausted") is True)
 
 
 def inner(values: JsonFields, name: str) -> JsonFields:
-    """The object in a field."""
+    """The fields of the object in field ``name``. Raises InputError if it is no object."""
     value = values.get(name)
     if not isinstance(value, dict):
         raise InputError(f"'{name}': {describe_found(value)}; expected an object")
@@ -184,22 +213,22 @@ def _add(archive: zipfile.ZipFile, name: str, array: npt.NDArray[np.generic]) ->
 def _array(
     archive: zipfile.ZipFile, name: str, like: npt.NDArray[np.generic], free: int = MAX_FREE_BYTES
 ) -> npt.NDArray[np.generic]:
-    """A member, if it has dtype and shape of ``like``; where that is empty, any length of at most ``free`` bytes."""
+    """Read a member of the dtype and shape of ``like``; if ``like`` is empty, of any length up to ``free`` bytes."""
     member = archive.getinfo(f"{name}.npy")
     most = (like.nbytes or free) + 1024
     if member.compress_type != zipfile.ZIP_STORED or not member.file_size == member.compress_size <= most:
         raise InputError(f"'{name}' takes {member.file_size} bytes; expected at most {most}, not compressed")
     data = BytesIO(archive.read(member))
     if np.lib.format.read_magic(data) != (1, 0):
-        raise InputError(f"'{name}' is no array of version 1.0")
+        raise InputError(f"'{name}' is not a numpy array of format 1.0")
     try:
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(data, max_header_size=1000)
-    except Exception:  # numpy reads the header as Python: its tokens, keys and types raise whatever they like
-        raise InputError(f"the header of '{name}' is that of no array") from None
+    except Exception:  # numpy parses the header as Python, which may raise anything
+        raise InputError(f"'{name}' has a damaged header") from None
     expected = shape[:1] + like.shape[1:] if like.size == 0 and shape else like.shape
     if dtype != like.dtype or shape != expected or fortran:
         raise InputError(
-            f"made by another version: '{name}' is {dtype} of shape {shape}; expected {like.dtype} of {like.shape}"
+            f"written by another version: '{name}' is {dtype} of shape {shape}; expected {like.dtype} of {like.shape}"
         )
     content = data.getbuffer()[data.tell() :]
     if len(content) != dtype.itemsize * int(np.prod(shape, dtype=object)):

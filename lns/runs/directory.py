@@ -1,4 +1,4 @@
-"""A run directory that is being worked in: made or opened, locked, and the only one who writes its results."""
+"""A run directory: making or opening it, its lock, and its settings, puzzle, parameters and best board."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from instances.formats import best_json, load_board, load_puzzle, write
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import params as parameters
-from lns.engine import verified_board
 from lns.params import Params
 from lns.runs.files import (
     BEST,
@@ -45,12 +44,26 @@ from lns_support.text import printable
 
 log = logging.getLogger("lns")
 
-FREE_BYTES = 16 * 2**20  # a run that begins with less would soon be in trouble
-_FIRST = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOUS)  # before any board is found
+MIN_FREE_BYTES = 16 * 2**20  # on the disk, for a new run
+_FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOUS)  # before any board is found
 
 
 class RunDirectory:
-    """One run's files in ``path``, held by this process until `close`."""
+    """The files of one run, locked by this process until `close`. Made by `create` or `open`; a context manager.
+
+    Attributes
+    ----------
+    path : Path
+        The directory.
+    settings : RunSettings
+        Content of run.json.
+    puzzle : Puzzle
+        The puzzle, without pins.
+    params : Params
+        Parameters of the run.
+    crashed_holder : Holder or None
+        The process of the last session, if that session did not end in order.
+    """
 
     def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
         self.path, self.settings, self.puzzle, self.params = path, settings, puzzle, params
@@ -73,10 +86,43 @@ class RunDirectory:
         min_score: int = -1,
         checkpoint_s: float = 60.0,
         pins: tuple[Clue, ...] = (),
+        operators: tuple[str, ...] | None = None,
     ) -> RunDirectory:
-        """Make the directory and its first files.
+        """Make a run directory and its first files.
 
-        Raises InputError when it holds something already or cannot be written, before any search.
+        Parameters
+        ----------
+        path : Path
+            A new or empty directory.
+        puzzle : Puzzle
+            Puzzle of the run, without pins.
+        params : Params
+            Parameters of the run.
+        instance : str
+            How the user named the puzzle.
+        seed : int
+            Random seed.
+        engine : str
+            One of `lns.engines.ENGINES`.
+        target : int
+            Score that the user asked for; -1: none.
+        min_score : int
+            Score from which boards are logged; -1: the best score so far less one.
+        checkpoint_s : float
+            Seconds between checkpoints.
+        pins : tuple of Clue
+            Cells that keep their piece.
+        operators : tuple of str, optional
+            Operators of the engine 'lns'; by default all that this process knows.
+
+        Returns
+        -------
+        RunDirectory
+
+        Raises
+        ------
+        InputError
+            The directory is not empty or cannot be written, or a setting is out of range.
         """
         text = parameters.to_toml(params)
         settings = RunSettings(
@@ -91,6 +137,7 @@ class RunDirectory:
             params_sha256=digest(text),
             created_at=utc_now(),
             pins=pins,
+            operators=_operators_of(engine) if operators is None else operators,
         )
         try:
             if path.exists() and not path.is_dir():
@@ -103,12 +150,12 @@ class RunDirectory:
                 undo.callback(_unmake, path, missing)
                 path.mkdir(parents=True, exist_ok=True)
                 free = shutil.disk_usage(path).free
-                if free < FREE_BYTES:
-                    few, expected = free // 1024, FREE_BYTES // 1024
-                    raise InputError(f"only {few} KiB are free on this disk; expected {expected}", path)
+                if free < MIN_FREE_BYTES:
+                    few, expected = free // 1024, MIN_FREE_BYTES // 1024
+                    raise InputError(f"the disk has {few} KiB free; expected at least {expected} KiB", path)
                 try:
                     lock = Lock(path)
-                except InputError:  # somebody was faster: what is there is not ours to remove
+                except InputError:  # another process made a run here meanwhile: leave its files
                     undo.pop_all()
                     raise
                 write(path / INSTANCE, "json", puzzle, None)
@@ -125,11 +172,26 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
-        """Take over a directory that `create` made. Raises InputError when that is not safe to do."""
+        """Open the directory of an earlier session and lock it.
+
+        Parameters
+        ----------
+        path : Path
+            The directory; it may have been moved.
+
+        Returns
+        -------
+        RunDirectory
+
+        Raises
+        ------
+        InputError
+            It is no run directory, is damaged, of another version, or in use by another process.
+        """
         settings, puzzle = read_run(path)
-        text = read_text(_there(path / PARAMETERS, "the parameters that the run began with"))
+        text = read_text(_existing(path / PARAMETERS, "the parameters of the run"))
         if digest(text) != settings.params_sha256:
-            raise InputError("changed since the run began; expected the same text", path / PARAMETERS)
+            raise InputError("changed since the run began; expected the original text", path / PARAMETERS)
         params = parameters.load(path / PARAMETERS)
         try:
             lock = Lock(path)
@@ -139,7 +201,7 @@ class RunDirectory:
 
     @cached_property
     def pinned_puzzle(self) -> Puzzle:
-        """The puzzle with the pins as clues: what the search sees, so that every part of it keeps them."""
+        """The puzzle with the pinned cells as further clues, for the search."""
         return self.puzzle.with_clues({*self.puzzle.clues, *self.settings.pins}) if self.settings.pins else self.puzzle
 
     def __enter__(self) -> RunDirectory:
@@ -151,7 +213,7 @@ class RunDirectory:
         self.close()
 
     def begin(self) -> None:
-        """A session begins: what counts from now on is how this one ends, no longer how the last one did."""
+        """Forget how the last session ended. Called when the search begins, so that a later session sees this one."""
         self._lock.stale = None
 
     def close(self) -> None:
@@ -161,35 +223,32 @@ class RunDirectory:
         except OSError as error:
             log.warning("the lock could not be released: %s", error.strerror)
 
-    def save_best(self, board: Board, elapsed_s: float) -> dict[str, Any]:
-        """Verify ``board`` and write it as the best; returns the fields of best.json. Raises OSError."""
-        best = self.best_fields(board, elapsed_s)
-        atomic_write(self.path / BEST, json.dumps(best) + "\n")
-        return best
-
     def best_fields(self, board: Board, elapsed_s: float) -> dict[str, Any]:
-        """The fields of best.json. Raises AssertionError for a board that breaks a rule: nothing wrong is written."""
-        verified_board(self.puzzle, board, "the search")
+        """Fields of best.json for a board that is verified already, found after ``elapsed_s`` seconds of search."""
         settings = self.settings
         return best_json(
             self.puzzle, board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3)
         )
 
+    def write_best(self, fields: dict[str, Any]) -> None:
+        """Write best.json with the fields of `best_fields`. Raises OSError."""
+        atomic_write(self.path / BEST, json.dumps(fields) + "\n")
+
     def draw(self, board: Board) -> None:
-        """best.svg. Raises OSError."""
+        """Draw ``board`` into best.svg. Raises OSError."""
         from instances.draw import svg
 
         atomic_write(self.path / PICTURE, svg.render(self.puzzle, board))
 
     def set_aside_best(self) -> str:
-        """Keep a best.json that cannot be used under another name; returns that name."""
+        """Rename a best.json that cannot be used; returns the new name."""
         target = _unused(self.path / "best.unusable.json")
         (self.path / BEST).replace(target)
         return target.name
 
     @property
     def stop_wanted(self) -> bool:
-        """Whether somebody called `lns stop`."""
+        """Whether `lns stop` was called: the session should end its search."""
         return os.path.lexists(self.path / STOP)
 
     def clear_stop(self) -> None:
@@ -200,56 +259,99 @@ class RunDirectory:
 
 
 def new_run_directory(puzzle: Puzzle) -> Path:
-    """A name for a run directory that is not in use: runs/NAME-DATE-TIME, below the working directory."""
+    """An unused name for a run directory: runs/NAME-DATE-TIME, below the working directory."""
     return _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
 
 
 @dataclass(frozen=True)
 class ScoredBoard:
-    """best.json, judged again."""
+    """A full legal board and its verified score."""
 
     board: Board
     score: int
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
-    """What was asked for, and the copy of the puzzle. Raises InputError when one is damaged or they do not match."""
+    """Read the settings and the puzzle of a run.
+
+    Parameters
+    ----------
+    path : Path
+        Run directory.
+
+    Returns
+    -------
+    settings : RunSettings
+    puzzle : Puzzle
+
+    Raises
+    ------
+    InputError
+        The directory is no run directory, a file is damaged or of another version, or the two do not match.
+    """
     try:
         if not path.is_dir():
-            raise InputError("no such directory; expected one that `lns solve` made", printable(str(path)))
+            raise InputError("no such directory; expected the directory of a run", printable(str(path)))
         settings = RunSettings.read(path)
-        _there(path / INSTANCE, "the copy of the puzzle that was made at its start")
+        _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
-    except OSError as error:  # a name that is too long, somebody else's folder
+    except OSError as error:  # a name that is too long, a directory without permission
         raise InputError(f"cannot be read: {error.strerror}", printable(str(path))) from None
     if puzzle.sha256 != settings.instance_sha256:
-        raise InputError("another puzzle than the run's; expected the copy that was made at its start", path / INSTANCE)
+        raise InputError("not the puzzle of this run; expected the copy made at its start", path / INSTANCE)
     return settings, puzzle
 
 
 def read_best(path: Path, puzzle: Puzzle) -> ScoredBoard | None:
-    """The best board on file, None where there is none yet. Raises InputError for one that cannot be trusted."""
+    """Read best.json and verify its board.
+
+    Parameters
+    ----------
+    path : Path
+        Run directory.
+    puzzle : Puzzle
+        Puzzle of the run.
+
+    Returns
+    -------
+    ScoredBoard or None
+        The board with the score that the verifier counts; None if there is no best.json.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, or the board is not full and legal.
+    """
     file = path / BEST
     if not os.path.lexists(file):
         return None
     _, board = load_board(os.path.join(path, BEST), puzzle, "best")  # noqa: PTH118
-    found = verify(puzzle, board)
-    if not found.complete:
-        raise InputError(f"not a full legal board: {(found.problems or ('cells are empty',))[0]}", file)
-    return ScoredBoard(board, found.score)
+    verdict = verify(puzzle, board)
+    if not verdict.complete:
+        raise InputError(f"not a full legal board: {(*verdict.problems, 'cells are empty')[0]}", file)
+    return ScoredBoard(board, verdict.score)
 
 
-def _there(path: Path, what: str) -> Path:
+def _operators_of(engine: str) -> tuple[str, ...]:
+    """All operators that this process knows, if the engine uses operators."""
+    if engine != "lns":
+        return ()
+    from lns.neighbourhoods.operators import operator_names  # here, because reading a run must not import the engines
+
+    return operator_names()
+
+
+def _existing(path: Path, what: str) -> Path:
     if not path.exists():
         raise InputError(f"no such file; expected {what}", path)
     return path
 
 
 def _unmake(path: Path, folders: Sequence[Path]) -> None:
-    """Remove the first files of a run and the ``folders`` made for it, unless it has found a board."""
+    """Remove the files of a run and the ``folders`` made for it, if the run has found no board."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
-        if all(file.name in _FIRST or (file.name == BOARDS and not file.stat().st_size) for file in files):
+        if all(file.name in _FIRST_FILES or (file.name == BOARDS and not file.stat().st_size) for file in files):
             for file in files:
                 file.unlink()
             for folder in folders:
@@ -257,7 +359,7 @@ def _unmake(path: Path, folders: Sequence[Path]) -> None:
 
 
 def _safe(name: str) -> str:
-    """A puzzle's name (it may come from a pasted URL) as the name of a folder."""
+    """The name of a puzzle as the name of a folder; it may come from a URL."""
     kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in Path(name).stem)[:60].strip(".-")
     return kept or "puzzle"
 

@@ -1,4 +1,4 @@
-"""The best different boards of a log, kept up to date while it grows."""
+"""The best boards of a log, updated while the log grows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,19 @@ from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
 
 @dataclass
 class BestBoards:
-    """``top``: the ``size`` best boards, verified, the best first, the earlier first among equals."""
+    """The best distinct boards of a run.
+
+    Attributes
+    ----------
+    directory : Path
+        Run directory.
+    puzzle : Puzzle
+        Puzzle of the run.
+    size : int
+        Boards at most.
+    top : list of LoggedBoard
+        The boards, verified, the best first; of equal scores the earlier first.
+    """
 
     directory: Path
     puzzle: Puzzle
@@ -24,13 +36,13 @@ class BestBoards:
         self._boards: set[Board] = set()
 
     def update(self) -> list[LoggedBoard]:
-        """Read what is new in the log."""
+        """Read the new lines of the log; returns ``top``."""
         for entry in self._reader.read(self._floor()):
             if not isinstance(entry, LoggedBoard) or entry.score < self._floor() or entry.board in self._boards:
                 continue
             if is_verified(entry, self.puzzle):
-                self.top = sorted([*self.top, entry], key=lambda one: -one.score)[: self.size]
-                self._boards = {one.board for one in self.top}
+                self.top = sorted([*self.top, entry], key=lambda logged: -logged.score)[: self.size]
+                self._boards = {logged.board for logged in self.top}
         return self.top
 
     def _floor(self) -> int:

@@ -1,4 +1,4 @@
-"""Files of a run directory: their names, sealed JSON, and opening that follows no link and waits for no pipe."""
+"""Files of a run directory: names, JSON with a checksum, and opening that never follows a link or waits for a pipe."""
 
 from __future__ import annotations
 
@@ -22,15 +22,31 @@ CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 STATUS, LOCK, STOP = "status.json", "lock", "stop"
 STATUS_SCHEMA = 2
 
-_BLOCK = 2**16  # bytes that are looked through at once
+_BLOCK = 2**16  # bytes read at once
 _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
 _SEAL_LENGTH = len(', "sum": "01234567"}')
 
 
 def open_regular(path: Path, flags: int) -> IO[bytes]:
-    """Open a regular file, unbuffered, made if need be; never through a symbolic link, never waiting for a pipe.
+    """Open a regular file without buffering; it is created if absent.
 
-    Raises OSError, InputError when something else has that name.
+    Parameters
+    ----------
+    path : Path
+        The file; symbolic links are refused, and pipes are not waited for.
+    flags : int
+        ``os.O_*`` flags.
+
+    Returns
+    -------
+    binary file
+
+    Raises
+    ------
+    InputError
+        The name belongs to something else than a regular file.
+    OSError
+        The file cannot be opened.
     """
     if path.is_symlink():
         raise InputError("is a symbolic link; expected a regular file", path)
@@ -40,25 +56,25 @@ def open_regular(path: Path, flags: int) -> IO[bytes]:
     descriptor = os.open(path, flags | os.O_CREAT | extra, 0o666)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise InputError("is no regular file; expected one", path)
+        raise InputError("is not a regular file; expected one", path)
     mode = "ab" if flags & os.O_APPEND else "r+b"
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
 
 
 def whole_lines(descriptor: int) -> int:
-    """Bytes of a file up to its last line end; what follows was cut short when a process was killed."""
+    """Bytes of a file up to its last line end. What follows is incomplete: its writer was killed."""
     end = os.fstat(descriptor).st_size
     while end > 0:
         begin = max(0, end - _BLOCK)
-        found = os.pread(descriptor, end - begin, begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
+        newline = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
         end = begin
     return 0
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte, or raise OSError: a disk that fills up takes a part first."""
+    """Write every byte or raise OSError; ``os.write`` may write only a part when the disk fills up."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -71,25 +87,26 @@ def seal(values: dict[str, Any]) -> str:
 
 
 def checksum(text: str) -> int:
+    """CRC-32 of a text."""
     return zlib.crc32(text.encode())
 
 
 def is_sealed(line: str) -> bool:
-    """Whether ``line`` is as `seal` wrote it."""
+    """Whether ``line`` ends with the right checksum."""
     seal_found = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
     return seal_found is not None and int(seal_found[1], 16) == checksum(line[:-_SEAL_LENGTH] + "}")
 
 
 def unseal(text: str) -> JsonFields:
-    """The fields of a sealed object. Raises InputError when a single character was changed."""
+    """The fields of a text that `seal` wrote. Raises InputError if a character was changed."""
     line = text.rstrip("\n")
     if not is_sealed(line):
-        raise InputError("damaged, or changed by hand: its checksum does not fit")
+        raise InputError("damaged, or changed by hand: wrong checksum")
     return JsonFields(json_object(line))
 
 
 def read_sealed(path: Path) -> JsonFields:
-    """The fields of a sealed file. Raises InputError naming it."""
+    """The fields of a file that `seal` wrote. Raises InputError, naming the file, if it is absent or damaged."""
     try:
         return unseal(read_text(path))
     except InputError as error:
@@ -104,12 +121,12 @@ def expect_schema(fields: JsonFields, expected: int) -> None:
 
 
 def utc_now() -> str:
-    """The time of day for people (UTC); never used to measure."""
+    """The time of day (UTC) as text, to be shown; durations are measured by the monotonic clock."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def parse_time(text: str) -> datetime | None:
-    """What `utc_now` wrote, None for anything else."""
+    """The time that `utc_now` wrote; None for any other text."""
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
@@ -117,7 +134,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def format_duration(seconds: float) -> str:
-    """'8 s', '3:20', '2:03:20', '6 d 2 h'."""
+    """A duration as text, such as '8 s', '3:20', '2:03:20' or '6 d 2 h'."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

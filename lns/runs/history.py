@@ -1,4 +1,4 @@
-"""What a run has done so far, over all its sessions: what `lns status`, `lns watch` and `lns report` tell."""
+"""History of a run over all its sessions: improvements, logged boards by score, gains by part, sessions."""
 
 from __future__ import annotations
 
@@ -12,127 +12,145 @@ from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
 MAX_SESSIONS, MAX_PARTS = 1000, 100
-OTHER_PARTS = "others"  # operators beyond those
+OTHER_PARTS = "others"  # parts beyond the first MAX_PARTS
 _SECONDS = 1e10
 _COUNT = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """A new best. ``elapsed_s``: of search, over all sessions; ``at``: time of day."""
+    """A new best board."""
 
-    score: int
-    elapsed_s: float
-    at: str
-    origin: str
+    score: int  # matched inner edges
+    elapsed_s: float  # seconds of search before it, over all sessions
+    at: str  # time of day, UTC
+    origin: str  # the part of the engine that made it
 
 
 @dataclass
 class SessionRecord:
-    """One call of solve or resume. ``ended``: why it did; "" while it goes on or when it was killed."""
+    """One session of a run: a call of `solve` or `resume`."""
 
-    started_at: str
-    host: str
-    machine: str
-    version: str
+    started_at: str  # time of day, UTC
+    host: str  # name of the machine
+    machine: str  # system, processor, version of Python
+    version: str  # of lns
     workers: int
-    seconds: float = 0.0
-    ended: str = ""
+    seconds: float = 0.0  # of search
+    ended: str = ""  # why it ended; "" while it runs, or if it was killed
 
 
 @dataclass
 class PartGains:
-    """What one part of the engine brought: boards in the log, new bests, and by how many edges they were better."""
+    """What one part of the engine found."""
 
-    boards: int = 0
-    bests: int = 0
-    edges: int = 0
+    boards: int = 0  # in the log
+    bests: int = 0  # new bests among them
+    edges: int = 0  # by which those raised the best score
 
 
 @dataclass
 class RunHistory:
-    """``elapsed_s``: search of all sessions, by monotonic clocks; ``budget_s``: what was asked for in all.
+    """History of a run."""
 
-    ``counts``: boards in the log by score.
-    """
-
-    budget_s: float
-    elapsed_s: float = 0.0
-    improvements: list[Improvement] = field(default_factory=list)
-    counts: dict[int, int] = field(default_factory=dict)
-    operators: dict[str, PartGains] = field(default_factory=dict)
-    sessions: list[SessionRecord] = field(default_factory=list)
+    budget_s: float  # seconds of search that the user asked for, over all sessions
+    elapsed_s: float = 0.0  # seconds of search so far
+    improvements: list[Improvement] = field(default_factory=list)  # in order
+    counts: dict[int, int] = field(default_factory=dict)  # logged boards by score
+    gains_by_part: dict[str, PartGains] = field(default_factory=dict)
+    sessions: list[SessionRecord] = field(default_factory=list)  # in order
 
     @property
     def best_score(self) -> int:
+        """Score of the best board; -1 before the first."""
         return self.improvements[-1].score if self.improvements else -1
 
     @property
     def remaining_s(self) -> float:
+        """Seconds of search left of the budget."""
         return max(0.0, self.budget_s - self.elapsed_s)
 
     def at_least(self, score: int) -> int:
-        """Boards in the log of at least this score."""
+        """Number of logged boards of at least this score."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
 
-    def reach(self, elapsed_s: float) -> None:
-        """So much search there was at least, as a file says: half of what a file may say, so that a run can go on."""
+    def raise_elapsed(self, elapsed_s: float) -> None:
+        """Raise ``elapsed_s`` to the value in a file, at most to half of what a file may hold: a run can then go on."""
         self.elapsed_s = min(max(self.elapsed_s, elapsed_s), _SECONDS / 2)
 
-    def improve(self, find: FoundBoard, at: str) -> None:
-        """Note a new best."""
-        operator = self._operator(find.origin)
-        operator.bests += 1
+    def improve(self, found_board: FoundBoard, at: str) -> None:
+        """Record a new best board, found at the time of day ``at``."""
+        gains = self._gains(found_board.origin)
+        gains.bests += 1
         if self.improvements:
-            operator.edges += find.score - self.best_score
-        self.improvements.append(Improvement(find.score, self.elapsed_s, at, find.origin))
+            gains.edges += found_board.score - self.best_score
+        self.improvements.append(Improvement(found_board.score, self.elapsed_s, at, found_board.origin))
 
-    def log(self, find: FoundBoard) -> None:
-        """Note a board that went into the log."""
-        self.counts[find.score] = self.counts.get(find.score, 0) + 1
-        self._operator(find.origin).boards += 1
+    def log(self, found_board: FoundBoard) -> None:
+        """Count a board that is written to the log."""
+        self.counts[found_board.score] = self.counts.get(found_board.score, 0) + 1
+        self._gains(found_board.origin).boards += 1
 
-    def _operator(self, name: str) -> PartGains:
-        if name not in self.operators and len(self.operators) >= MAX_PARTS - 1:
-            name = OTHER_PARTS  # a log from elsewhere may name any number
-        return self.operators.setdefault(name, PartGains())
+    def _gains(self, part: str) -> PartGains:
+        if part not in self.gains_by_part and len(self.gains_by_part) >= MAX_PARTS - 1:
+            part = OTHER_PARTS  # an untrusted log may name any number of parts
+        return self.gains_by_part.setdefault(part, PartGains())
 
     def begin(self, session: SessionRecord) -> None:
+        """Add a session; of more than MAX_SESSIONS the oldest is dropped."""
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
 
     def to_json(self) -> dict[str, Any]:
+        """The history as a JSON object, for checkpoints and status.json."""
         return {
             "budget_s": self.budget_s,
             "elapsed_s": round(self.elapsed_s, 3),
             "improvements": [[i.score, round(i.elapsed_s, 3), i.at, i.origin] for i in self.improvements],
             "counts": [[score, count] for score, count in sorted(self.counts.items())],
-            "operators": [[name, o.boards, o.bests, o.edges] for name, o in self.operators.items()],
+            "gains_by_part": [[name, g.boards, g.bests, g.edges] for name, g in self.gains_by_part.items()],
             "sessions": [session.__dict__ for session in self.sessions],
         }
 
 
 def history_from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
-    """What `RunHistory.to_json` wrote. Raises InputError for anything that it could not have written."""
+    """Read what `RunHistory.to_json` wrote.
+
+    Parameters
+    ----------
+    fields : JsonFields
+        The object.
+    puzzle : Puzzle
+        Puzzle of the run, which bounds the scores.
+
+    Returns
+    -------
+    RunHistory
+
+    Raises
+    ------
+    InputError
+        A field is absent, out of range, or of the wrong kind.
+    """
     history = RunHistory(fields.number("budget_s", 0, _SECONDS), fields.number("elapsed_s", 0, _SECONDS))
     for entry in _rows(fields, "improvements", puzzle.max_score + 1, 4):
         score = bounded_integer(entry[0], history.best_score + 1, puzzle.max_score, "a score of 'improvements'")
         history.improvements.append(Improvement(score, _seconds(entry[1]), _text(entry[2]), _text(entry[3])))
     for score, count in _rows(fields, "counts", puzzle.max_score + 1, 2):
         history.counts[bounded_integer(score, 0, puzzle.max_score, "a score of 'counts'")] = _count(count, 1)
-    for name, *numbers in _rows(fields, "operators", MAX_PARTS, 4):
-        history.operators[_text(name)] = PartGains(*map(_count, numbers))
+    for name, *numbers in _rows(fields, "gains_by_part", MAX_PARTS, 4):
+        history.gains_by_part[_text(name)] = PartGains(*map(_count, numbers))
     for entry in fields.array("sessions")[:MAX_SESSIONS]:
         if not isinstance(entry, dict):
             raise InputError(f"'sessions': {describe_found(entry)}; expected objects")
-        one = JsonFields(entry)
+        values = JsonFields(entry)
         session = SessionRecord(
-            started_at=_text(one.get("started_at")),
-            host=_text(one.get("host")),
-            machine=_text(one.get("machine")),
-            version=_text(one.get("version")),
-            workers=one.integer("workers", 1, 10**6),
-            seconds=one.number("seconds", 0, _SECONDS),
-            ended=_text(one.get("ended")),
+            started_at=_text(values.get("started_at")),
+            host=_text(values.get("host")),
+            machine=_text(values.get("machine")),
+            version=_text(values.get("version")),
+            workers=values.integer("workers", 1, 10**6),
+            seconds=values.number("seconds", 0, _SECONDS),
+            ended=_text(values.get("ended")),
         )
         history.sessions.append(session)
     return history

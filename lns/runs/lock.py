@@ -1,4 +1,4 @@
-"""One run at a time in a directory: a lock that the system releases with the process, and says who holds it."""
+"""The lock of a run directory: one process at a time. The system releases it with the process; the file names it."""
 
 from __future__ import annotations
 
@@ -18,41 +18,39 @@ from lns_support.files import read_text
 from lns_support.json_values import JsonFields, json_object
 from lns_support.text import printable
 
-SIGNS_OF_LIFE_S = 12.0  # longer than two beats of status.json
-LEFT_BEHIND_S = 3600.0  # a temporary file lives for moments; clocks of machines that share a disk may differ
+OBSERVATION_S = 12.0  # longer than two heartbeats (status.json)
+STALE_FILE_S = 3600.0  # age of an abandoned temporary file; generous, as the clocks of machines differ
 
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a lock. ``boot``, ``started``: so that a pid used again is told apart; "" if unknown.
-
-    ``space``: where its pid counts, since containers may share a host's name; "" if unknown.
-    """
+    """The process that holds a lock."""
 
     pid: int
-    host: str
-    boot: str
-    started: str
-    since: str
-    space: str = ""
+    host: str  # name of the machine
+    boot: str  # id of the machine's last start; "" if unknown
+    started: str  # start of the process in clock ticks, to recognise a pid that is used again; "" if unknown
+    since: str  # time of day at which it took the lock, UTC
+    space: str = ""  # pid namespace, as containers may share the host's name; "" if unknown
 
     @classmethod
     def me(cls) -> Holder:
+        """This process."""
         return cls(os.getpid(), socket.gethostname(), _boot(), _started(os.getpid()), utc_now(), _space())
 
     @property
     def is_here(self) -> bool:
-        """Whether the process is, or was, of this machine since it was last started, and its pid counts here."""
+        """Whether the process belongs to this machine since its last start, and to this pid namespace."""
         return self.host == socket.gethostname() and self.boot == _boot() and self.space in ("", _space())
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether nothing is known here of the process: of another machine, or of another container on this one."""
+        """Whether the process cannot be observed: it belongs to another machine or to another container."""
         return self.host != socket.gethostname() or (self.boot == _boot() and not self.is_here)
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs; only known where `is_here`."""
+        """Whether the process runs; known only if `is_here`."""
         return self.is_here and process_is_alive(self.pid) and (not self.started or _started(self.pid) == self.started)
 
     def __str__(self) -> str:
@@ -60,7 +58,7 @@ class Holder:
 
 
 def read_holder(directory: Path) -> Holder | None:
-    """Who holds the lock, or held it when the machine went down; None when it is free. Never raises."""
+    """The process that holds the lock, or held it when the machine went down; None if it is free or unreadable."""
     try:
         text = read_text(directory / LOCK)
         if not text.strip():
@@ -74,22 +72,38 @@ def read_holder(directory: Path) -> Holder | None:
 
 
 class Lock:
-    """Holds a run directory while open. Raises InputError when another process holds it."""
+    """The lock of a run directory, held until `release`.
+
+    Parameters
+    ----------
+    directory : Path
+        Run directory.
+
+    Attributes
+    ----------
+    stale : Holder or None
+        Process of the last session, if that did not end in order; None once another session has begun.
+
+    Raises
+    ------
+    InputError
+        Another process holds the directory.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / LOCK, os.O_RDWR)
         holder = read_holder(directory)
-        grasped = try_lock(self._file)
-        # without its start a pid may be used again: then the lock of the system is believed, where there is one
-        lives = holder is not None and holder.is_alive and (grasped is None or holder.started != "")
-        if grasped is False or lives:
+        locked = try_lock(self._file)
+        # if its start is unknown, the pid may be used again: the lock of the system decides then, where there is one
+        alive = holder is not None and holder.is_alive and (locked is None or holder.started != "")
+        if locked is False or alive:
             self._file.close()
             who = str(holder) if holder is not None else "another process"
             raise InputError(f"a run is under way here ({who}); watch it, or stop it with `lns stop`", directory)
-        if holder is not None and holder.is_elsewhere and _shows_life(directory):
+        if holder is not None and holder.is_elsewhere and _still_writes(directory):
             self._file.close()
             raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
-        self.stale = holder  # of a session that did not end in order; None once another has begun
+        self.stale = holder
         self._write(json.dumps(Holder.me().__dict__))
         clear_temporaries(directory)
 
@@ -100,9 +114,9 @@ class Lock:
         self.release()
 
     def release(self) -> None:
-        """The file stays, empty: removing it would let two processes hold locks on two files of that name.
+        """Release the lock. The file stays, empty; if it were removed, two processes could lock two files of its name.
 
-        A holder that died is named there again, for whoever comes next.
+        If this session has not begun, the file names the crashed process again.
         """
         if not self._file.closed:
             try:
@@ -118,41 +132,41 @@ class Lock:
 
 
 def clear_temporaries(directory: Path) -> None:
-    """Remove what killed processes left of files that they were writing. To be called under the directory's lock."""
+    """Remove the temporary files of killed processes. The caller holds the lock of the directory."""
     for path in directory.glob(".lns-*.tmp"):
         with suppress(OSError):
-            if time.time() - path.lstat().st_mtime > LEFT_BEHIND_S:
+            if time.time() - path.lstat().st_mtime > STALE_FILE_S:
                 path.unlink()
 
 
 def is_held_elsewhere(directory: Path) -> bool:
-    """Whether a process of which nothing is known here holds the lock and still writes; takes up to 12 s to say no."""
+    """Whether a process that cannot be observed here holds the lock and still writes; takes up to 12 s if not."""
     holder = read_holder(directory)
-    return holder is not None and holder.is_elsewhere and _shows_life(directory)
+    return holder is not None and holder.is_elsewhere and _still_writes(directory)
 
 
-def _shows_life(directory: Path) -> bool:
-    """Whether a run on another machine still writes here: its beat is watched, since clocks may differ."""
-    heartbeat = directory / STATUS
-    end = time.monotonic() + SIGNS_OF_LIFE_S
-    first = _stamp(heartbeat)
+def _still_writes(directory: Path) -> bool:
+    """Whether status.json changes; its time is not compared with the clock, as clocks of machines differ."""
+    status = directory / STATUS
+    end = time.monotonic() + OBSERVATION_S
+    first = _stamp(status)
     while time.monotonic() < end:
         time.sleep(0.2)
-        if _stamp(heartbeat) != first:
+        if _stamp(status) != first:
             return True
     return False
 
 
 def _stamp(path: Path) -> tuple[int, int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_ino
+    return status.st_mtime_ns, status.st_ino
 
 
 def process_is_alive(pid: int) -> bool:
-    """Whether a process of this machine runs; the dead that nobody has buried do not."""
+    """Whether a process of this machine runs; a zombie does not."""
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -163,13 +177,13 @@ def process_is_alive(pid: int) -> bool:
 
 
 def _started(pid: int) -> str:
-    """When a process started, in ticks since the machine did; "" where the system does not say."""
+    """Start of a process, in clock ticks since the start of the machine; "" if unknown."""
     fields = _stat(pid)
     return fields[19] if len(fields) > 19 else ""
 
 
 def _stat(pid: int) -> list[str]:
-    """/proc/PID/stat after the name (which may hold spaces): state first."""
+    """Fields of /proc/PID/stat behind the name of the program: the state first."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -30,21 +30,14 @@ class MemoryRecorder:
         How ``best`` names the puzzle.
     seed : int
         Random seed of the run, for ``best``.
-    min_score : int
-        Boards of at least this score are counted; -1: of the best score so far less one.
     """
 
-    def __init__(self, puzzle: Puzzle, history: RunHistory, *, instance: str, seed: int, min_score: int) -> None:
+    def __init__(self, puzzle: Puzzle, history: RunHistory, *, instance: str, seed: int) -> None:
         self.puzzle, self.history = puzzle, history
         self.best: dict[str, Any] = {}
         self.on_best: Callable[[FoundBoard], None] = lambda found: None
         self.write_errors: list[str] = []
-        self._instance, self._seed, self._min_score = instance, seed, min_score
-
-    @property
-    def min_score(self) -> int:
-        """Boards of at least this score are counted."""
-        return self._min_score if self._min_score >= 0 else max(0, self.history.best_score - 1)
+        self._instance, self._seed = instance, seed
 
     def begin(self, archipelago: Archipelago, version: str) -> None:
         """The search begins."""
@@ -80,5 +73,5 @@ class MemoryRecorder:
             )  # fmt: skip
             self.history.log(found)
             self.on_best(found)
-        elif found.score >= self.min_score:
+        else:
             self.history.log(found)

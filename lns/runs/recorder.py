@@ -1,7 +1,7 @@
-"""Keeps what a run finds: boards into the log, the best into best.json, the state into checkpoints.
+"""Writes what a run finds: boards into the log, the best board into best.json, the state into checkpoints.
 
-The order at a new best is log, best.json, checkpoint, so that whatever moment ends the process, a later one finds the
-board. A disk that refuses never ends the run: it goes on in memory, says so once, and saves as soon as it can.
+A new best is written to the log first, then to best.json, then to a checkpoint, so a run that is killed at any moment
+finds the board again. A failed write does not end the run: the data stay in memory and are written later.
 """
 
 from __future__ import annotations
@@ -28,32 +28,59 @@ from lns_support.files import atomic_write
 
 log = logging.getLogger("lns")
 
-HEARTBEAT_S = 5.0  # between two status.json
-RATE_S = 60.0  # the rate of work is that of the last so many seconds
-RETRY_S = 5.0  # a full disk is tried again after
-RECENT = 10_000  # boards remembered, so that none is logged twice after a crash
+HEARTBEAT_S = 5.0  # between two writes of status.json
+RATE_S = 60.0  # the rate in status.json is that of the last minute
+RETRY_S = 5.0  # after a failed write
+MAX_RECENT = 10_000  # boards remembered, so that a board found again after a crash is not logged twice
+_CHECKPOINT = "the checkpoint"  # in messages and `Recorder.write_errors`
 
 
 class Recorder:
-    """Writes what an archipelago finds; `on_round` is called after each round.
+    """Records one session of a run. It observes the archipelago and never changes its search.
 
-    ``best``: the fields of best.json, {} before the first board.
+    The session calls `begin`, then `on_round` after each round, then `end`.
+
+    Parameters
+    ----------
+    directory : RunDirectory
+        Run directory, held by this process.
+    history : RunHistory
+        What earlier sessions did; this session is added to it.
+    board_log : BoardLog
+        The log of the run, open for writing.
+    recent : list of Board
+        Boards that were logged after the checkpoint; they are not logged again.
+
+    Attributes
+    ----------
+    best : dict
+        Fields of best.json; empty before the first board.
+    on_best : callable
+        Called with each new best `FoundBoard` after it is recorded.
     """
 
     def __init__(self, directory: RunDirectory, history: RunHistory, board_log: BoardLog, recent: list[Board]) -> None:
         self.directory, self.history, self.board_log = directory, history, board_log
         self.best: dict[str, Any] = {}
-        self.on_best: Callable[[FoundBoard], None] = lambda find: None
-        self._recent = dict.fromkeys(recent[-RECENT:])
-        self._before = history.elapsed_s
+        self.on_best: Callable[[FoundBoard], None] = lambda found_board: None
+        self._recent = dict.fromkeys(recent[-MAX_RECENT:])
+        self._elapsed_before = history.elapsed_s
         self._write_errors: dict[str, float] = {}
-        self._best_board: tuple[Board, float] | None = None
-        self._saved_at = self._beat_at = time.monotonic()
+        self._best_board: Board | None = None
+        self._saved_at = self._heartbeat_at = time.monotonic()
         self._pids: set[int] = set()
-        self._work: deque[tuple[float, int]] = deque()
+        self._rates: deque[tuple[float, int]] = deque()
 
     def begin(self, archipelago: Archipelago, version: str) -> None:
-        """A session begins: from now on the directory says that a search goes on in it."""
+        """Add this session to the history and write the first checkpoint and status.json.
+
+        Parameters
+        ----------
+        archipelago : Archipelago
+            The search, which has not begun.
+        version : str
+            Version of lns.
+        """
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         self.directory.begin()
         self.history.begin(SessionRecord(utc_now(), socket.gethostname(), machine, version, archipelago.workers))
@@ -61,46 +88,56 @@ class Recorder:
         self.write_status(archipelago)
 
     def record_known_best(self, board: Board, score: int, origin: str) -> None:
-        """A best board that is there before the search begins: given by the user, or found on disk."""
-        find = FoundBoard(board, score, origin)
+        """Record the best board that exists before the search: given by the user, or found in the run directory.
+
+        Parameters
+        ----------
+        board : Board
+            Full legal board.
+        score : int
+            Its score.
+        origin : str
+            Where it comes from: "start", or the name of a file.
+        """
+        found_board = FoundBoard(board, score, origin)
         if score > self.history.best_score:
-            self._keep([(0, find)])
+            self._record([(0, found_board)])
         else:
-            self._best_board = board, self.history.improvements[-1].elapsed_s
-            self.best = self.directory.best_fields(*self._best_board)
-            self._write_best()
+            self._verify(found_board)
+            self._set_best(board, self.history.improvements[-1].elapsed_s)
 
     def on_round(self, archipelago: Archipelago) -> None:
-        """Take what was found, save what is due."""
-        self.history.elapsed_s = self._before + archipelago.elapsed
+        """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
+        self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
         self.history.sessions[-1].seconds = archipelago.elapsed
-        better = self._keep(archipelago.pop_boards())
-        moment = time.monotonic()
-        if better or moment - self._saved_at >= self.directory.settings.checkpoint_s:
+        improved = self._record(archipelago.pop_boards())
+        now = time.monotonic()
+        if improved or now - self._saved_at >= self.directory.settings.checkpoint_s:
             self.save(archipelago)
-        if better or moment - self._beat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
+        if improved or now - self._heartbeat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
             self.write_status(archipelago)
-        if self._write_errors and min(self._write_errors.values()) <= moment - RETRY_S:
+        if self._write_errors and min(self._write_errors.values()) <= now - RETRY_S:
             self._retry(archipelago)
 
     @property
     def write_errors(self) -> list[str]:
-        """What the disk has refused and not yet taken."""
+        """Files whose last write failed."""
         return sorted(self._write_errors)
 
-    @property
-    def min_score(self) -> int:
-        """Boards of at least this score go into the log."""
-        settings = self.directory.settings
-        return settings.min_score if settings.min_score >= 0 else max(0, self.history.best_score - 1)
-
     def end(self, archipelago: Archipelago, why: str) -> None:
-        """The session is over: everything is saved, what the disk refused before is tried once more."""
+        """End the session: write everything, also what could not be written before.
+
+        Parameters
+        ----------
+        archipelago : Archipelago
+            The search, which has ended.
+        why : str
+            Why it ended, for the history.
+        """
         self.on_round(archipelago)
         self.history.sessions[-1].ended = why
         self._try(BOARDS, lambda: self.board_log.append([]))
-        if self._best_board is not None:
-            self._write_best()
+        self._write_best()
         self.save(archipelago)
         self.write_status(archipelago)
         self.board_log.close()
@@ -109,78 +146,86 @@ class Recorder:
         """Write a checkpoint."""
         self._saved_at = time.monotonic()
         state = Checkpoint(self.history, archipelago.islands, self.board_log.size)
-        self._try(
-            "the checkpoint",
-            lambda: checkpoints.save(self.directory.path, self.directory.settings.run, self.directory.puzzle, state),
-        )
+        run = self.directory.settings.run
+        self._try(_CHECKPOINT, lambda: checkpoints.save(self.directory.path, run, self.directory.puzzle, state))
 
     def write_status(self, archipelago: Archipelago) -> None:
-        """Write status.json."""
-        self._beat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
-        done = archipelago.statistics
+        """Write status.json, the heartbeat of the run."""
+        self._heartbeat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
+        statistics = archipelago.statistics
         status = {
             "schema": STATUS_SCHEMA,
             "run": self.directory.settings.run,
             "at": utc_now(),
             "history": self.history.to_json(),
-            "statistics": done.__dict__,
-            "node_equivalents_by_part": done.node_equivalents_by_part(),
-            "unit": done.unit,
+            "statistics": statistics.to_json(),
+            "node_equivalents_by_part": statistics.node_equivalents_by_part(),
+            "unit": statistics.unit,
             "rate": round(self._rate(archipelago), 1),
             "pids": sorted(archipelago.pids.values()),
-            "min_score": self.min_score,
+            "min_score": archipelago.min_score,
             "write_errors": self.write_errors,
         }
         self._try(STATUS, lambda: atomic_write(self.directory.path / STATUS, seal(status) + "\n"))
 
     def _rate(self, archipelago: Archipelago) -> float:
-        """Work a second, of all workers, lately."""
-        self._work.append((archipelago.elapsed, archipelago.statistics.placements))
-        while len(self._work) > 2 and self._work[-1][0] - self._work[1][0] >= RATE_S:
-            self._work.popleft()
-        (begin, before), (end, after) = self._work[0], self._work[-1]
+        """Placements a second of all workers, over the last RATE_S seconds."""
+        self._rates.append((archipelago.elapsed, archipelago.statistics.placements))
+        while len(self._rates) > 2 and self._rates[-1][0] - self._rates[1][0] >= RATE_S:
+            self._rates.popleft()
+        (begin, before), (end, after) = self._rates[0], self._rates[-1]
         return (after - before) / (end - begin) if end > begin else 0.0
 
-    def _keep(self, finds: list[tuple[int, FoundBoard]]) -> bool:
-        """Log and count the boards; True when one of them is a new best."""
-        at, best = utc_now(), self.history.best_score
-        entries = []
-        for island, find in finds:
-            judged = verify(self.directory.puzzle, find.board)
-            if not judged.complete or judged.score != find.score:
-                raise AssertionError(f"{find.origin} returned an illegal board, or a wrong score: {judged.problems}")
-            if find.score > self.history.best_score:
-                self.history.improve(find, at)
-                self._best_board = find.board, self.history.elapsed_s
-            elif find.score < self.min_score or find.board in self._recent:
+    def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
+        """Verify, log and count boards; True if one of them is a new best."""
+        at, new_best = utc_now(), None
+        logged = []
+        for island, found_board in found_boards:
+            improves = found_board.score > self.history.best_score
+            if not improves and found_board.board in self._recent:
                 continue
-            self._recent[find.board] = None
-            if len(self._recent) > RECENT:
+            self._verify(found_board)
+            if improves:
+                self.history.improve(found_board, at)
+                new_best = found_board
+            self._recent[found_board.board] = None
+            if len(self._recent) > MAX_RECENT:
                 del self._recent[next(iter(self._recent))]
-            self.history.log(find)
-            entries.append(LoggedBoard(find.score, self.history.elapsed_s, at, island, find.origin, find.board))
-        if entries:
-            self._try(BOARDS, lambda: self.board_log.append(entries))
-        if self.history.best_score == best or self._best_board is None:
+            self.history.log(found_board)
+            logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found_board._asdict()))
+        if logged:
+            self._try(BOARDS, lambda: self.board_log.append(logged))
+        if new_best is None:
             return False
-        self.best = self.directory.best_fields(*self._best_board)
-        self._write_best()
-        last = self.history.improvements[-1]
-        self.on_best(FoundBoard(self._best_board[0], last.score, last.origin))
+        self._set_best(new_best.board, self.history.elapsed_s)
+        self.on_best(new_best)
         return True
 
+    def _verify(self, found_board: FoundBoard) -> None:
+        """Raise AssertionError unless the board is full and legal and has its score: nothing wrong is written."""
+        verdict = verify(self.directory.puzzle, found_board.board)
+        if not verdict.complete or verdict.score != found_board.score:
+            raise AssertionError(
+                f"{found_board.origin} returned a board of {verdict.score} as one of {found_board.score}: "
+                f"{'; '.join(verdict.problems) or 'no rule is broken'}"
+            )
+
+    def _set_best(self, board: Board, elapsed_s: float) -> None:
+        self._best_board, self.best = board, self.directory.best_fields(board, elapsed_s)
+        self._write_best()
+
     def _write_best(self) -> None:
-        assert self._best_board is not None
-        board, elapsed_s = self._best_board
-        self._try(BEST, lambda: self.directory.save_best(board, elapsed_s))
-        self._try(PICTURE, lambda: self.directory.draw(board))
+        board = self._best_board
+        if board is not None:
+            self._try(BEST, lambda: self.directory.write_best(self.best))
+            self._try(PICTURE, lambda: self.directory.draw(board))
 
     def _retry(self, archipelago: Archipelago) -> None:
         if BOARDS in self._write_errors:
             self._try(BOARDS, lambda: self.board_log.append([]))
-        if self._best_board is not None and self._write_errors.keys() & {BEST, PICTURE}:
+        if self._write_errors.keys() & {BEST, PICTURE}:
             self._write_best()
-        if "the checkpoint" in self._write_errors:
+        if _CHECKPOINT in self._write_errors:
             self.save(archipelago)
         if STATUS in self._write_errors:
             self.write_status(archipelago)

@@ -1,4 +1,4 @@
-"""Where a run can go on: the newest whole checkpoint, the log behind it, and the best board of all of them."""
+"""Restores a run: the newest usable checkpoint, the boards logged after it, and the best board of all files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.verify import verify
-from lns.engine import FoundBoard, legal_score, saved_counters
+from lns.engine import Engine, FoundBoard, legal_score, saved_counters
 from lns.engines import make_engine
 from lns.islands import Island
 from lns.runs import checkpoint as checkpoints
@@ -25,20 +25,32 @@ log = logging.getLogger("lns")
 
 @dataclass(frozen=True)
 class Recovered:
-    """``best``: the best board on file; ``recent``: the boards logged after the checkpoint."""
+    """What a session needs to continue a run."""
 
     history: RunHistory
-    islands: dict[int, Island]
-    board_log: BoardLog
-    recent: list[Board]
-    best: ScoredBoard | None
-    origin: str
+    islands: dict[int, Island]  # by number
+    board_log: BoardLog  # open for writing
+    recent: list[Board]  # boards logged after the checkpoint
+    best: ScoredBoard | None  # the best board on file
+    origin: str  # name of the file that holds it
 
 
 def recover(directory: RunDirectory) -> Recovered:
-    """Read what the last session left, and say what was lost.
+    """Read the files of the last session; what is lost goes to the log as warnings.
 
-    Raises InputError when there are checkpoints and none of them can be used.
+    Parameters
+    ----------
+    directory : RunDirectory
+        Run directory, locked by this process.
+
+    Returns
+    -------
+    Recovered
+
+    Raises
+    ------
+    InputError
+        There are checkpoints, but none can be used.
     """
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
@@ -46,7 +58,7 @@ def recover(directory: RunDirectory) -> Recovered:
     history = checkpoint.history
     board_log = BoardLog(directory.path)
     if board_log.torn:
-        log.warning("%s: the last line was cut short and is dropped (%d bytes)", BOARDS, board_log.torn)
+        log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
     recent = _read_log(directory, history, checkpoint.log_size, board_log.size, candidates)
     try:
         on_file = read_best(directory.path, directory.puzzle)
@@ -59,14 +71,14 @@ def recover(directory: RunDirectory) -> Recovered:
     origin = max(candidates, key=lambda name: candidates[name].score, default="")
     best = candidates.get(origin)
     _trim(history, best)
-    history.reach(_last_beat(directory))
+    history.raise_elapsed(_elapsed_in_status(directory))
     return Recovered(history, checkpoint.islands, board_log, recent, best, origin)
 
 
 def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, ScoredBoard]]:
-    """The newest checkpoint that an engine takes, and the best board of its islands."""
+    """The newest checkpoint that an engine accepts, and the best board of its islands by the name of the file."""
     settings = directory.settings
-    engine = make_engine(settings.engine, directory.pinned_puzzle, directory.params, settings.seed, 0)
+    engine = _engine(directory, 0)
     complaints = []
     for name in (CHECKPOINT, PREVIOUS):
         path = directory.path / name
@@ -79,27 +91,24 @@ def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, ScoredBo
             complaints.append(str(error))
             continue
         if complaints:
-            log.warning("%s; going on from %s", complaints[0], name)
+            log.warning("%s; continuing from %s", complaints[0], name)
         elif name == PREVIOUS:
-            log.warning("the last session ended while it wrote %s; going on from %s", CHECKPOINT, PREVIOUS)
+            log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
         return found, bests
     if complaints:
-        raise InputError(
-            "; ".join(complaints) + f"; the boards are still there: begin a new run with `--start .../{BEST}`"
-        )
-    log.warning("no checkpoint was written yet; the search begins anew")
+        raise InputError("; ".join(complaints) + f"; to keep the best board, begin a new run with `--start .../{BEST}`")
+    log.warning("there is no checkpoint; the search begins anew")
     return Checkpoint(RunHistory(0.0), {}, 0), {}
 
 
 def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, ScoredBoard]:
-    """The best board of the islands, by the name of the file. Raises InputError for a state no engine would have."""
-    settings = directory.settings
+    """The best board of the islands, by the name of the file. Raises InputError for a state that no engine accepts."""
     bests: dict[str, ScoredBoard] = {}
     for island in found.islands.values():
-        engine = make_engine(settings.engine, directory.pinned_puzzle, directory.params, settings.seed, island.number)
+        engine = _engine(directory, island.number)
         try:
             engine.restore(island.state)
-            saved_counters(list(vars(engine.statistics).values()))
+            saved_counters(list(engine.statistics.counts().values()))
             board, score = engine.best, -1
             if board is not None:
                 score = legal_score(directory.pinned_puzzle, board)
@@ -107,50 +116,67 @@ def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, 
             why = error.message if isinstance(error, InputError) else str(error)
             raise InputError(f"island {island.number} cannot be restored: {why}"[:300], path) from None
         if not score == engine.best_score == island.best_score:
-            raise InputError(f"island {island.number} holds a board that is not what it says", path)
+            raise InputError(f"the board of island {island.number} has another score than the island", path)
         if board is not None and (path.name not in bests or score > bests[path.name].score):
             bests[path.name] = ScoredBoard(board, score)
     return bests
 
 
+def _engine(directory: RunDirectory, island: int) -> Engine:
+    """A new engine of the run."""
+    settings = directory.settings
+    return make_engine(
+        settings.engine,
+        directory.pinned_puzzle,
+        directory.params,
+        settings.seed,
+        island,
+        operators=settings.operators,
+    )
+
+
 def _read_log(
     directory: RunDirectory, history: RunHistory, counted: int, size: int, candidates: dict[str, ScoredBoard]
 ) -> list[Board]:
-    """Count the boards that were logged after the checkpoint."""
+    """Add the boards that were logged after the checkpoint to the history; returns them.
+
+    ``counted``: bytes of the log that the history has counted; ``size``: whole bytes of the log. The best of these
+    boards goes into ``candidates``.
+    """
     if counted > size:
-        log.warning("%s is shorter than it was (%d of %d bytes); counted again", BOARDS, size, counted)
+        log.warning("%s has only %d of %d bytes; its boards are counted again", BOARDS, size, counted)
         history.counts, counted = {}, 0
-        for operator in history.operators.values():
-            operator.boards = 0
+        for gains in history.gains_by_part.values():
+            gains.boards = 0
     boards: list[Board] = []
     damaged = 0
     for entry in BoardLogReader(directory.path, directory.puzzle, counted).read():
         if not isinstance(entry, LoggedBoard) or not is_verified(entry, directory.pinned_puzzle):
             damaged += 1
             continue
-        find = FoundBoard(entry.board, entry.score, entry.origin)
-        history.reach(entry.elapsed_s)
+        found_board = FoundBoard(entry.board, entry.score, entry.origin)
+        history.raise_elapsed(entry.elapsed_s)
         if entry.score > history.best_score:
-            history.improve(find, entry.at)
-        history.log(find)
+            history.improve(found_board, entry.at)
+        history.log(found_board)
         boards.append(entry.board)
         if BOARDS not in candidates or entry.score > candidates[BOARDS].score:
             candidates[BOARDS] = ScoredBoard(entry.board, entry.score)
     if damaged:
-        log.warning("%s: %d damaged lines are passed over", BOARDS, damaged)
+        log.warning("%s: %d damaged lines are skipped", BOARDS, damaged)
     return boards
 
 
 def _trim(history: RunHistory, best: ScoredBoard | None) -> None:
-    """No claim without a board."""
+    """Drop improvements above the score of the best board: their boards are lost."""
     score = -1 if best is None else best.score
     if history.best_score > score:
-        log.warning("the best board (score %d) is on no file any more; the best left has %d", history.best_score, score)
+        log.warning("the best board (score %d) is in no file; the best board found has %d", history.best_score, score)
         history.improvements = [entry for entry in history.improvements if entry.score <= score]
 
 
-def _last_beat(directory: RunDirectory) -> float:
-    """Seconds of search by status.json, which may be newer than the checkpoint; 0 when it cannot be used."""
+def _elapsed_in_status(directory: RunDirectory) -> float:
+    """Seconds of search in status.json, which may be newer than the checkpoint; 0 if it cannot be used."""
     try:
         fields = read_sealed(directory.path / STATUS)
         if fields.text("run", 64) != directory.settings.run:

@@ -1,4 +1,4 @@
-"""A run as seen from outside: read only, while it goes on or long after, on any machine."""
+"""Summary of a run from its directory: read only, during the run or later, on any machine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from instances.puzzle import Puzzle
+from lns.engine import Statistics
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import ScoredBoard, read_best, read_run
 from lns.runs.files import CHECKPOINT, PREVIOUS, STATUS, STATUS_SCHEMA, expect_schema, parse_time, read_sealed
@@ -17,75 +18,81 @@ from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer
 from lns_support.text import printable
 
-HEARTBEAT_LATE_S = 30.0  # a run on another machine that has not written status.json for so long counts as dead
+HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
 MAX_PIDS = 4096
 
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """What status.json says beside the account. ``rate``: ``unit`` a second of all workers, lately.
+    """Content of status.json, apart from the history. The defaults stand for a file that cannot be read."""
 
-    ``min_score``: boards of at least this score go into the log. ``node_equivalents_by_part``: work by operator.
-
-    ``write_errors``: files that
-    the disk
-    refuses at present.
-    """
-
-    at: str = ""
-    rate: float = 0.0
-    unit: str = "nodes"
-    pids: tuple[int, ...] = ()
-    min_score: int = 0
-    statistics: dict[str, int] = field(default_factory=dict)
-    node_equivalents_by_part: dict[str, int] = field(default_factory=dict)
-    write_errors: tuple[str, ...] = ()
+    at: str = ""  # time of day, UTC
+    rate: float = 0.0  # ``unit`` a second of all workers, over the last minute
+    unit: str = "nodes"  # or "moves"
+    pids: tuple[int, ...] = ()  # process ids of the workers
+    min_score: int = 0  # boards of at least this score go into the log
+    statistics: Statistics = field(default_factory=Statistics)
+    node_equivalents_by_part: dict[str, int] = field(default_factory=dict)  # cost of each part
+    write_errors: tuple[str, ...] = ()  # files whose last write failed
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """How a run stands. ``state``: 'running', 'ended' (in order) or 'died'.
+    """Summary of a run, made by `load_summary`."""
 
-    ``workers``: processes alive, None where that cannot be known (another machine or container). ``notes``: what could
-    not be read.
-    """
-
-    path: Path
+    path: Path  # run directory
     settings: RunSettings
     puzzle: Puzzle
-    state: str
+    state: str  # "running", "ended" (in order) or "died"
     best: ScoredBoard | None
     history: RunHistory
     heartbeat: Heartbeat
-    workers: int | None
-    notes: tuple[str, ...] = ()
+    workers: int | None  # processes alive; None if unknown (another machine or container)
+    notes: tuple[str, ...] = ()  # what could not be read
 
     @property
     def name(self) -> str:
-        """The directory's name, fit for a terminal."""
+        """Name of the directory, without control characters."""
         return printable(self.path.resolve().name, 60)
 
     @property
     def score(self) -> int:
+        """Score of the best board; -1 without one."""
         return -1 if self.best is None else self.best.score
 
     @property
     def best_at(self) -> str:
-        """When the best was found, "" if unknown."""
+        """Time of day at which the best board was found; "" if unknown."""
         return self.history.improvements[-1].at if self.history.improvements else ""
 
     @property
     def why(self) -> str:
-        """Why the last session ended, "" if it goes on or was killed."""
+        """Why the last session ended; "" if it runs or was killed."""
         return self.history.sessions[-1].ended if self.history.sessions else ""
 
     def boards_per_hour(self, score: int) -> float:
-        """Boards of at least ``score`` in the log by hour of search."""
+        """Logged boards of at least ``score`` per hour of search."""
         return self.history.at_least(score) / max(self.history.elapsed_s, 1.0) * 3600
 
 
 def load_summary(path: Path) -> RunSummary:
-    """How the run in ``path`` stands. Raises InputError when it is no run directory or its settings are damaged."""
+    """Summarize the run in a directory.
+
+    Parameters
+    ----------
+    path : Path
+        Run directory.
+
+    Returns
+    -------
+    RunSummary
+        Files that cannot be read are named in its ``notes``.
+
+    Raises
+    ------
+    InputError
+        It is no run directory, or its settings or puzzle are damaged or of another version.
+    """
     settings, puzzle = read_run(path)
     notes: list[str] = []
     best = None
@@ -93,7 +100,7 @@ def load_summary(path: Path) -> RunSummary:
         best = read_best(path, puzzle)
     except InputError as error:
         notes.append(str(error))
-    history, heartbeat = _account(path, settings, puzzle, notes)
+    history, heartbeat = _history(path, settings, puzzle, notes)
     state = _state(path, heartbeat)
     workers: int | None = 0
     if state == "running":
@@ -113,13 +120,13 @@ def _state(path: Path, heartbeat: Heartbeat) -> str:
     return "died" if late else "running"
 
 
-def _account(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Heartbeat]:
-    """From status.json; from the last checkpoint when that cannot be used."""
+def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Heartbeat]:
+    """History and heartbeat from status.json; if that cannot be used, the history of the newest checkpoint."""
     try:
         fields = read_sealed(path / STATUS)
         expect_schema(fields, STATUS_SCHEMA)
         if fields.text("run", 64) != settings.run:
-            raise InputError("of another run")
+            raise InputError("belongs to another run")
         history = history_from_json(checkpoints.inner(fields, "history"), puzzle)
         return history, _beat(fields, puzzle)
     except InputError as error:
@@ -140,10 +147,10 @@ def _beat(fields: JsonFields, puzzle: Puzzle) -> Heartbeat:
         unit=printable(fields.text("unit", 20)),
         pids=tuple(bounded_integer(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
         min_score=fields.integer("min_score", 0, puzzle.max_score + 1),
-        statistics=_counts(fields, "statistics"),
+        statistics=Statistics.from_json(fields.get("statistics")),
         node_equivalents_by_part=_counts(fields, "node_equivalents_by_part"),
         write_errors=tuple(
-            printable(JsonFields({"file": one}).text("file", 40)) for one in fields.array("write_errors")[:10]
+            printable(JsonFields({"file": name}).text("file", 40)) for name in fields.array("write_errors")[:10]
         ),
     )
 

@@ -1,4 +1,4 @@
-"""run.json: what a run was asked to do. Written once, sealed, and read by everything that comes later."""
+"""run.json: the settings of a run, written once at its start, with a checksum."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from instances.puzzle import MAX_CELLS, Clue
+from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
 from lns.engines import ENGINES
 from lns.runs.files import SETTINGS, expect_schema, read_sealed, seal
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
 from lns_support.json_values import JsonFields, bounded_row
+from lns_support.text import quoted
 
 SCHEMA = 2
 LEAST_CHECKPOINT_S = 0.1
@@ -21,25 +23,26 @@ _HEX = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class RunSettings:
-    """``run``: random id of the run. ``instance``: how the user named the puzzle; never used as a path.
+    """Settings of a run.
 
-    ``target``: the score that was asked for; -1: none, so that any end but a failure is a success.
-    ``min_score``: boards of at least this score are kept in boards.jsonl; -1: of the best score so far less one.
-    ``params_sha256``: of params.toml. ``pins``: what `--pin` keeps where it lies, beside the puzzle's own clues.
-    Raises InputError for values out of bounds, so that nothing is written that could not be read again.
+    Raises
+    ------
+    InputError
+        A value is out of range, so that nothing is written that could not be read again.
     """
 
-    run: str
-    instance: str
-    instance_sha256: str
+    run: str  # random id of the run
+    instance: str  # how the user named the puzzle; never used as a path
+    instance_sha256: str  # of the puzzle
     seed: int
-    engine: str
-    target: int
-    min_score: int
-    checkpoint_s: float
-    params_sha256: str
-    created_at: str
-    pins: tuple[Clue, ...] = ()
+    engine: str  # one of lns.engines.ENGINES
+    target: int  # score that the user asked for; -1: none, any score is a success
+    min_score: int  # boards of at least this score are logged; -1: of the best score so far less one
+    checkpoint_s: float  # seconds between checkpoints
+    params_sha256: str  # of params.toml
+    created_at: str  # time of day, UTC
+    pins: tuple[Clue, ...] = ()  # cells that keep their piece, beside the clues of the puzzle
+    operators: tuple[str, ...] = ()  # of the engine 'lns', in their order
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -51,12 +54,17 @@ class RunSettings:
         values.number("checkpoint_s", LEAST_CHECKPOINT_S, 1e9)
         values.text("created_at", 40)
         if values.text("engine", 20) not in ENGINES:
-            raise InputError(f"'engine' is none of {', '.join(ENGINES)}")
+            raise InputError(f"'engine' is {quoted(self.engine)}; expected one of {', '.join(ENGINES)}")
         for name, digits in (("run", 32), ("instance_sha256", 64), ("params_sha256", 64)):
             if not _HEX.fullmatch(values.text(name, digits)):
-                raise InputError("expected hexadecimal digits as 'run', 'instance_sha256' and 'params_sha256'")
+                raise InputError(f"'{name}' is not hexadecimal; expected {digits} digits")
+        if len(self.operators) > MAX_OPERATORS:
+            raise InputError(f"{len(self.operators)} operators; expected at most {MAX_OPERATORS}")
+        for operator in self.operators:
+            JsonFields({"operators": operator}).text("operators", MAX_OPERATOR_NAME)
 
     def write(self, directory: Path) -> None:
+        """Write run.json. Raises OSError."""
         atomic_write(
             directory / SETTINGS,
             seal(asdict(self) | {"pins": [[pin.cell, pin.piece, pin.rotation] for pin in self.pins]}) + "\n",
@@ -64,21 +72,23 @@ class RunSettings:
 
     @classmethod
     def read(cls, directory: Path) -> RunSettings:
-        """Raises InputError, naming the file, when there is none, or it is damaged or of another version."""
+        """Read run.json. Raises InputError, naming the file, if it is absent, damaged or of another version."""
         path = directory / SETTINGS
         if not path.is_file():
-            raise InputError(f"no run directory; expected one that `lns solve` made, with {SETTINGS} in it", directory)
+            raise InputError(f"no run directory: it has no {SETTINGS}", directory)
         found = read_sealed(path)
         try:
             expect_schema(found, SCHEMA)
             pins = found.array("pins", default=[])[:MAX_CELLS]
             bounds = [(0, MAX_CELLS - 1), (0, MAX_CELLS - 1), (0, 3)]
             clues = tuple(Clue(*bounded_row(entry, bounds, "'pins'", "cell, piece, rotation")) for entry in pins)
-            others = {spec.name for spec in fields(cls)} - {"pins", "schema"}
-            return cls(pins=clues, **{name: found.get(name) for name in others})
+            operators = tuple(found.array("operators", default=[]))
+            others = {spec.name for spec in fields(cls)} - {"pins", "operators", "schema"}
+            return cls(pins=clues, operators=operators, **{name: found.get(name) for name in others})
         except InputError as error:
             raise error.at(path) from None
 
 
 def digest(text: str) -> str:
+    """SHA-256 of a text, as hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What `lns watch` shows: a frame of text that fits a terminal."""
+"""The text of `lns watch`: the state of a run, sized for a terminal."""
 
 from __future__ import annotations
 
@@ -15,55 +15,74 @@ from lns.runs.history import Improvement
 from lns.runs.run_summary import RunSummary
 from lns_support.text import printable
 
-_NARROW = 31  # columns that the words need beside a board
+_MIN_TEXT_WIDTH = 31  # columns of the text beside a board
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def frame(
-    one: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
+    run: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
 ) -> list[str]:
-    """At most ``height`` lines of at most ``width`` columns. ``signs``: the terminal can show block characters."""
-    told = [printable(line, width * height) for line in headline(one)]
-    head = [part for line in told for part in textwrap.wrap(line, width)][: height // 3]
-    room = height - len(head) - 1
-    board = _board(one, width, room, colour)
+    """Render the state of a run for a terminal.
+
+    Parameters
+    ----------
+    run : RunSummary
+        Summary of the run.
+    elites : sequence of LoggedBoard
+        Best boards, the best first.
+    width, height : int
+        Columns and lines of the terminal.
+    colour : Colour
+        Colours that the terminal can show.
+    signs : bool
+        Whether it can show block characters.
+
+    Returns
+    -------
+    list of str
+        At most ``height`` lines of at most ``width`` columns.
+    """
+    headlines = [printable(line, width * height) for line in headline(run)]
+    head = [part for line in headlines for part in textwrap.wrap(line, width)][: height // 3]
+    rest = height - len(head) - 1
+    board = _board(run, width, rest, colour)
     beside = max((_length(line) for line in board), default=0)
-    if width - beside - 2 >= _NARROW or not board:
-        words = _words(one, elites, width - beside - 2 * bool(board), room, signs)
+    if width - beside - 2 >= _MIN_TEXT_WIDTH or not board:
+        text = _text_lines(run, elites, width - beside - 2 * bool(board), rest, signs)
         lines = [
-            f"{_padded(left, beside)}  {right}".rstrip() if board else right for left, right in _paired(board, words)
+            f"{_padded(left, beside)}  {right}".rstrip() if board else right for left, right in _paired(board, text)
         ]
     else:
-        words = _words(one, elites, width, room, signs)
-        lines = [*words, "", *board]
+        text = _text_lines(run, elites, width, rest, signs)
+        lines = [*text, "", *board]
     return [*head, "", *lines][:height]
 
 
-def headline(one: RunSummary) -> list[str]:
-    """How the run stands, in words."""
-    history, puzzle = one.history, one.puzzle
-    state = one.state if one.state == "running" or not one.why else f"{one.state} ({one.why})"
-    first = [f"{one.name}: {one.score if one.best else 'no board'} of {puzzle.max_score}", state]
-    if one.state == "running":
+def headline(run: RunSummary) -> list[str]:
+    """Two lines: name, score, state and rate; time, and what could not be read or written."""
+    history, puzzle = run.history, run.puzzle
+    state = run.state if run.state == "running" or not run.why else f"{run.state} ({run.why})"
+    first = [f"{run.name}: {run.score if run.best else 'no board'} of {puzzle.max_score}", state]
+    if run.state == "running":
         first += [
-            f"{one.heartbeat.rate / 1e6:.1f} M {one.heartbeat.unit}/s",
-            "workers elsewhere" if one.workers is None else f"{one.workers} workers",
+            f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s",
+            "workers elsewhere" if run.workers is None else f"{run.workers} workers",
         ]
     second = [f"{format_duration(history.elapsed_s)} used", f"{format_duration(history.remaining_s)} left"]
-    if one.best_at:
-        second.append(f"best since {one.best_at}")
-    second += [f"cannot write {name}" for name in one.heartbeat.write_errors]
-    return [", ".join(first), ", ".join([*second, *one.notes])]
+    if run.best_at:
+        second.append(f"best since {run.best_at}")
+    second += [f"cannot write {name}" for name in run.heartbeat.write_errors]
+    return [", ".join(first), ", ".join([*second, *run.notes])]
 
 
-def _words(one: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
+def _text_lines(run: RunSummary, elites: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
     tall = 4 if height >= 20 else 2
     sections = [
-        ["score over time", *_chart(one.history.improvements, one.history.elapsed_s, min(width, 100), tall, signs)],
-        ["boards in the log", *_histogram(one, width, 5, signs)],
-        ["operators    boards  bests  work", *_operators(one)],
-        ["elites: score, at, cells off the best", *_elites(elites)],
+        ["score over time", *_chart(run.history.improvements, run.history.elapsed_s, min(width, 100), tall, signs)],
+        ["boards in the log", *_histogram(run, width, 5, signs)],
+        ["parts        boards  bests  cost", *_parts(run)],
+        ["elites: score, time, cells unlike the best", *_elites(elites)],
     ]
     lines: list[str] = []
     for section in sections:
@@ -73,13 +92,13 @@ def _words(one: RunSummary, elites: Sequence[LoggedBoard], width: int, height: i
 
 
 def _chart(improvements: Sequence[Improvement], elapsed_s: float, width: int, tall: int, signs: bool) -> list[str]:
-    """A column a moment, over ``tall`` lines; the lowest score shown stands on the left below."""
+    """Best score over time as ``tall`` lines of text; the highest and the lowest score stand on the left."""
     if not improvements:
         return []
     scores = [entry.score for entry in improvements]
     columns = max(8, width - 5)
     end = max(elapsed_s, improvements[-1].elapsed_s, 1e-3)
-    seen = [
+    best_by_column = [
         max((entry.score for entry in improvements if entry.elapsed_s <= end * (x + 1) / columns), default=None)
         for x in range(columns)
     ]
@@ -88,7 +107,7 @@ def _chart(improvements: Sequence[Improvement], elapsed_s: float, width: int, ta
     lines = []
     for row in reversed(range(tall)):
         line = ""
-        for score in seen:
+        for score in best_by_column:
             share = 0.0 if score is None else max(0.0, (score - low) / (high - low)) * tall - row
             eighths = min(8, max(0, round(share * 8)))
             line += _EIGHTHS[eighths] if signs else ("#" if eighths >= 4 else " ")
@@ -96,21 +115,21 @@ def _chart(improvements: Sequence[Improvement], elapsed_s: float, width: int, ta
     return [*lines, f"     0{format_duration(end):>{max(1, columns - 1)}}"]
 
 
-def _histogram(one: RunSummary, width: int, most: int, signs: bool) -> list[str]:
-    counts = sorted(one.history.counts.items(), reverse=True)[:most]
+def _histogram(run: RunSummary, width: int, most: int, signs: bool) -> list[str]:
+    counts = sorted(run.history.counts.items(), reverse=True)[:most]
     top = max((count for _, count in counts), default=1)
-    room = max(4, min(40, width - 16))
+    longest = max(4, min(40, width - 16))
     return [
-        f"{score:>4} {(('█' if signs else '#') * max(1, round(room * count / top)))} {count:,}"
+        f"{score:>4} {(('█' if signs else '#') * max(1, round(longest * count / top)))} {count:,}"
         for score, count in counts
     ]
 
 
-def _operators(one: RunSummary) -> list[str]:
-    """Those that worked most."""
+def _parts(run: RunSummary) -> list[str]:
+    """The most expensive parts: boards in the log, new bests, share of the cost."""
     return [
         f"{printable(part.name)[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
-        for part in parts(one.history, one.heartbeat.node_equivalents_by_part)[:6]
+        for part in parts(run.history, run.heartbeat.node_equivalents_by_part)[:6]
     ]
 
 
@@ -121,15 +140,15 @@ def _elites(elites: Sequence[LoggedBoard]) -> list[str]:
     ]
 
 
-def _board(one: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
-    """The best board in the largest size that leaves room for the words; [] where none fits."""
-    if one.best is None:
+def _board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
+    """The best board in the largest size that leaves room for the text; [] if none fits."""
+    if run.best is None:
         return []
-    across = one.puzzle.width
+    across = run.puzzle.width
     sizes = [side * across - 1 for side in range(9, 2, -1)] + [across]
-    beside = [columns for columns in sizes if columns <= width - _NARROW - 2]
+    beside = [columns for columns in sizes if columns <= width - _MIN_TEXT_WIDTH - 2]
     for columns in beside or [columns for columns in sizes if columns <= width]:
-        lines = terminal.render(one.puzzle, one.best.board, colour=colour, width=columns).splitlines()
+        lines = terminal.render(run.puzzle, run.best.board, colour=colour, width=columns).splitlines()
         if len(lines) <= height and max(map(_length, lines)) <= width:
             return lines
     return []

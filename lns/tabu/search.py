@@ -1,4 +1,4 @@
-"""Tabu search as the rest of the program sees it: boards in, better boards out, state that can be saved."""
+"""Tabu search on one puzzle: a walk from full board to full board, with kicks and restarts left to the caller."""
 
 from __future__ import annotations
 
@@ -10,82 +10,117 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.rng import RandomState, generator
 from lns.tabu import kernel
-from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, Frame, Walk
+from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuProblem, TabuState
 from lns_support.errors import InputError
 
-SEEN_SLOTS = 1 << 16
+VISITED_SLOTS = 1 << 16  # boards remembered by the reactive tenure
+MAX_CELLS = 1024
 
 
-def frame_of(puzzle: Puzzle) -> Frame:
-    """The flat view of ``puzzle`` that the kernels need; clue cells belong to no group and so never move."""
-    cells, colours1 = puzzle.cells, puzzle.colours + 1
+def tabu_problem(puzzle: Puzzle) -> TabuProblem:
+    """The arrays of ``puzzle`` for the kernels. Clue cells belong to no group, so they never change."""
+    cells, colour_count = puzzle.cells, puzzle.colours + 1
     neighbour = np.full((cells, 4), cells, dtype=np.int32)
     for cell in range(cells):
-        grey = puzzle.rim_sides(cell)
+        rim = puzzle.rim_sides(cell)
         for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
-            if not grey[side]:
+            if not rim[side]:
                 neighbour[cell, side] = cell + step
     groups = _groups(puzzle)
-    group = np.array([cell for group in groups for cell in group], dtype=np.int32)
+    group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
     sizes = [len(group) for group in groups]
     group_start = np.cumsum([0, *sizes]).astype(np.int32)
-    position = np.full(cells, -1, dtype=np.int32)
-    position[group] = np.arange(len(group))
-    sides = puzzle.oriented.astype(np.int64) + colours1 * np.arange(4)
-    by_colour = np.argsort(sides.T.ravel(), kind="stable")
-    counts = np.bincount(sides.ravel(), minlength=4 * colours1)
+    group_position = np.full(cells, -1, dtype=np.int32)
+    group_position[group_cells] = np.arange(len(group_cells))
+    keys = puzzle.oriented.astype(np.int64) + colour_count * np.arange(4)
+    by_key = np.argsort(keys.T.ravel(), kind="stable")
+    counts = np.bincount(keys.ravel(), minlength=4 * colour_count)
     zobrist = np.random.Generator(np.random.PCG64(1)).integers(0, 2**64, (cells, 4 * cells), dtype=np.uint64)
-    return Frame(
-        puzzle.oriented.astype(np.int16),
-        neighbour,
-        group,
-        group_start,
-        np.repeat(group_start[1:], sizes),
-        position,
-        (by_colour % (4 * cells)).astype(np.int32),
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-        zobrist,
-        colours1,
+    return TabuProblem(
+        edge_colours=puzzle.oriented.astype(np.int16),
+        neighbour=neighbour,
+        group_cells=group_cells,
+        group_start=group_start,
+        group_end=np.repeat(group_start[1:], sizes),
+        group_position=group_position,
+        pieces_showing=(by_key % (4 * cells)).astype(np.int32),
+        showing_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        zobrist=zobrist,
+        colour_count=colour_count,
     )
 
 
 def _groups(puzzle: Puzzle) -> list[list[int]]:
-    """Cells that may exchange pieces: those of the same shape, but for clues."""
+    """Cells that may exchange their pieces: those of the same kind (corner, border, inner), apart from clues."""
     pinned = {clue.cell for clue in puzzle.clues}
     groups: dict[int, list[int]] = {}
     for cell in range(puzzle.cells):
         if cell not in pinned:
-            groups.setdefault(_shape_of(puzzle.rim_sides(cell)), []).append(cell)
+            groups.setdefault(_rim_pattern(puzzle.rim_sides(cell)), []).append(cell)
     return list(groups.values())
 
 
-def _shape_of(grey: tuple[bool, bool, bool, bool]) -> int:
-    """Number of a pattern of grey sides, the same for its rotations."""
-    return min(sum(grey[(side + turn) % 4] << side for side in range(4)) for turn in range(4))
+def _rim_pattern(rim: tuple[bool, bool, bool, bool]) -> int:
+    """Number of a pattern of grey sides; rotations of a pattern have the same number."""
+    return min(sum(rim[(side + turn) % 4] << side for side in range(4)) for turn in range(4))
 
 
-def random_board(puzzle: Puzzle, chance: np.random.Generator) -> Board:
-    """A full board that keeps rim and clues and is random otherwise."""
+def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
+    """Make a random full board that keeps the border and the clues.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the board.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    Board
+    """
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.clues:
         placed[clue.cell] = clue.piece * 4 + clue.rotation
     free = np.ones(puzzle.cells, dtype=bool)
     free[[clue.piece for clue in puzzle.clues]] = False
-    greys = puzzle.oriented == 0
-    shapes = np.array([_shape_of(tuple(grey)) for grey in (puzzle.pieces == 0).tolist()])
+    grey = puzzle.oriented == 0
+    patterns = np.array([_rim_pattern(tuple(sides)) for sides in (puzzle.pieces == 0).tolist()])
     for cells in _groups(puzzle):
-        shape = _shape_of(puzzle.rim_sides(cells[0]))
-        pieces = np.flatnonzero(free & (shapes == shape))
-        chance.shuffle(pieces)
+        pattern = _rim_pattern(puzzle.rim_sides(cells[0]))
+        pieces = np.flatnonzero(free & (patterns == pattern))
+        rng.shuffle(pieces)
         for cell, piece in zip(cells, pieces, strict=True):
-            legal = np.flatnonzero((greys[piece * 4 : piece * 4 + 4] == puzzle.rim_sides(cell)).all(axis=1))
-            placed[cell] = piece * 4 + chance.choice(legal)
+            legal = np.flatnonzero((grey[piece * 4 : piece * 4 + 4] == puzzle.rim_sides(cell)).all(axis=1))
+            placed[cell] = piece * 4 + rng.choice(legal)
     return Board(placed, puzzle.width, puzzle.height)
 
 
 @dataclass
 class TabuSearch:
-    """Tabu search on one puzzle. ``tenure``: steps for which a move's way back is forbidden at the start."""
+    """A tabu walk on one puzzle.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of at most 1024 cells.
+    random : uint64 array (4,)
+        Random state, which the walk advances.
+    tenure : int
+        Steps for which a move may not be undone, at the start of a walk.
+
+    Attributes
+    ----------
+    problem : TabuProblem
+        The puzzle as flat arrays.
+    state : TabuState
+        State of the walk.
+
+    Raises
+    ------
+    InputError
+        The puzzle has more than 1024 cells.
+    """
 
     puzzle: Puzzle
     random: RandomState
@@ -93,66 +128,71 @@ class TabuSearch:
 
     def __post_init__(self) -> None:
         cells = self.puzzle.cells
-        if cells > 1024:
-            raise InputError(f"tabu search keeps a table of cells x pieces; {cells} cells are more than its 1024")
-        self.frame = frame_of(self.puzzle)
-        blocks = -(-len(self.frame.group) // kernel.BLOCK) * kernel.BLOCK
-        self.walk = Walk(
-            np.full(cells, -1, dtype=np.int32),
-            np.zeros((cells, 4 * cells), dtype=np.int8),
-            np.zeros((cells, cells), dtype=np.int8),
-            np.full(cells, -1, dtype=np.int32),
-            np.zeros(blocks, dtype=np.int8),
-            np.full((blocks, blocks), kernel.NO_PAIR, dtype=np.int8),
-            np.zeros((cells, cells), dtype=np.int64),
-            np.full(SEEN_SLOTS, -1, dtype=np.int64),
-            np.zeros(SEEN_SLOTS, dtype=np.uint64),
-            np.zeros(7, dtype=np.int64),
-            np.zeros(cells, dtype=np.int32),
-            self.random,
+        if cells > MAX_CELLS:
+            raise InputError(f"{cells} cells are too many for the tables of tabu search; expected at most {MAX_CELLS}")
+        self.problem = tabu_problem(self.puzzle)
+        positions = -(-len(self.problem.group_cells) // kernel.BLOCK) * kernel.BLOCK
+        self.state = TabuState(
+            placed=np.full(cells, -1, dtype=np.int32),
+            matches=np.zeros((cells, 4 * cells), dtype=np.int8),
+            best_matches=np.zeros((cells, cells), dtype=np.int8),
+            piece_position=np.full(cells, -1, dtype=np.int32),
+            current_matches=np.zeros(positions, dtype=np.int8),
+            swap_matches=np.full((positions, positions), kernel.NO_SWAP, dtype=np.int8),
+            tabu_until=np.zeros((cells, cells), dtype=np.int64),
+            visited_step=np.full(VISITED_SLOTS, -1, dtype=np.int64),
+            visited_hash=np.zeros(VISITED_SLOTS, dtype=np.uint64),
+            scalars=np.zeros(7, dtype=np.int64),
+            best_placed=np.zeros(cells, dtype=np.int32),
+            random=self.random,
         )
-        self.walk.scalars[TENURE] = self.tenure * kernel.TENURE_UNIT
+        self.state.scalars[TENURE] = self.tenure * kernel.TENURE_UNIT
 
     def start(self, board: Board | None = None) -> None:
-        """Begin at ``board`` (full, legal), or at a random board, with ``tenure`` as it was given."""
+        """Begin a walk at ``board`` (full and legal) or at a random board, with the initial tenure."""
         if board is None:
             board = random_board(self.puzzle, generator(self.random))
-        self.walk.scalars[[TENURE, CHANGED]] = self.tenure * kernel.TENURE_UNIT, self.walk.scalars[STEP]
-        kernel.prepare(self.frame, self.walk, board.placements)
+        self.state.scalars[[TENURE, CHANGED]] = self.tenure * kernel.TENURE_UNIT, self.state.scalars[STEP]
+        kernel.reset(self.problem, self.state, board.placements)
 
     def run(self, steps: int, target: int | None = None) -> None:
-        """``steps`` moves; stops early when the best score reaches ``target``."""
-        kernel.steps(self.frame, self.walk, steps, self.puzzle.max_score if target is None else target)
+        """Make ``steps`` moves; fewer if the best score reaches ``target`` (default: a perfect board)."""
+        kernel.run_moves(self.problem, self.state, steps, self.puzzle.max_score if target is None else target)
 
     def kick(self, swaps: int) -> None:
         """Exchange up to ``swaps`` random pairs."""
-        kernel.kick(self.frame, self.walk, swaps)
+        kernel.kick(self.problem, self.state, swaps)
 
     def restart_from_best(self) -> None:
-        """Go back to the best board met, the last of those as good; the tenure stays."""
-        kernel.prepare(self.frame, self.walk, self.walk.record.copy())
+        """Return to the best board of the walk, of equal ones the last; the tenure stays."""
+        kernel.reset(self.problem, self.state, self.state.best_placed.copy())
 
     @property
     def best(self) -> Board:
-        return Board(self.walk.record, self.puzzle.width, self.puzzle.height)
+        """Best board of the walk, of equal ones the last."""
+        return Board(self.state.best_placed, self.puzzle.width, self.puzzle.height)
 
     @property
     def best_score(self) -> int:
-        return int(self.walk.scalars[BEST])
+        """Score of `best`."""
+        return int(self.state.scalars[BEST])
 
     @property
     def score(self) -> int:
-        return int(self.walk.scalars[SCORE])
+        """Score of the current board."""
+        return int(self.state.scalars[SCORE])
 
     @property
     def steps_made(self) -> int:
-        return int(self.walk.scalars[STEP])
+        """Steps of all walks."""
+        return int(self.state.scalars[STEP])
 
     @property
     def moves_evaluated(self) -> int:
-        return int(self.walk.scalars[EVALUATED])
+        """Moves evaluated in all walks."""
+        return int(self.state.scalars[EVALUATED])
 
     @property
     def board(self) -> Board:
-        """The board as it lies now."""
-        return Board(self.walk.placed, self.puzzle.width, self.puzzle.height)
+        """The current board."""
+        return Board(self.state.placed, self.puzzle.width, self.puzzle.height)

@@ -1,4 +1,4 @@
-"""Types of options: what they accept is said in the sentence that refuses the rest."""
+"""Types of command-line options, and checks of files before the work begins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def duration(text: str) -> float:
-    """Seconds: '90', '1.5', '10m', '2h', '7d'."""
+    """Option type: seconds from '90', '1.5', '10m', '2h' or '7d'."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)", text)
     seconds = float(match[1]) * _UNITS[match[2]] if match else math.nan
     if not 0 < seconds < 1e9:
@@ -30,21 +30,21 @@ def duration(text: str) -> float:
 
 
 def whole_number(text: str) -> int:
-    """A whole number from 0, of 18 digits at most."""
+    """Option type: an integer from 0, of at most 18 digits."""
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number of at most 18 digits; expected 0 or more")
     return int(text)
 
 
 def nonempty_path(text: str) -> Path:
-    """A path; without a name it would be the current directory."""
+    """Option type: a path; the empty one, which would be the current directory, is refused."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
 
 
 def positive_number(text: str) -> int:
-    """A whole number from 1."""
+    """Option type: an integer from 1."""
     number = whole_number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("0 is too few; expected 1 or more")
@@ -52,7 +52,7 @@ def positive_number(text: str) -> int:
 
 
 def worker_count(text: str) -> int:
-    """A number of processes that this machine can bear."""
+    """Option type: a number of worker processes, at most `max_workers`."""
     number, most = positive_number(text), max_workers()
     if number > most:
         raise argparse.ArgumentTypeError(
@@ -62,11 +62,12 @@ def worker_count(text: str) -> int:
 
 
 def max_workers() -> int:
+    """Most worker processes that are accepted: four for each processor, and 32 at least."""
     return max(32, 4 * (os.cpu_count() or 1))
 
 
 def check_new_file(path: str | os.PathLike[str] | None, force: bool) -> None:
-    """Raises InputError where a file would be written over, or a pipe or device replaced; None: nothing to write."""
+    """Raise InputError if ``path`` exists, unless ``force``, or is no regular file; None is accepted."""
     if path is None:
         return
     if Path(path).is_dir():
@@ -74,11 +75,11 @@ def check_new_file(path: str | os.PathLike[str] | None, force: bool) -> None:
     if Path(path).exists() and not Path(path).is_file():
         raise InputError("this is a pipe or a device; expected the name of a file", path)
     if os.path.lexists(path) and not force:
-        raise InputError("this exists already; expected a new name, or --force to write over it", path)
+        raise InputError("this exists already; expected a new name, or --force to overwrite it", path)
 
 
 def check_folder(path: str | os.PathLike[str] | None) -> None:
-    """Raises InputError where no file can be made beside ``path``, which is to be written; None: nothing is."""
+    """Raise InputError if no file can be created in the directory of ``path``; None is accepted."""
     from tempfile import TemporaryFile
 
     if path is None:
@@ -87,23 +88,23 @@ def check_folder(path: str | os.PathLike[str] | None) -> None:
     if not folder.is_dir():
         raise InputError("there is no such directory", folder)
     try:
-        TemporaryFile(dir=folder).close()  # permissions do not tell: root has them all, also where there are no files
+        TemporaryFile(dir=folder).close()  # permissions do not show it: root has them all, even in /proc
     except OSError as error:
         raise InputError(f"no file can be made in this directory: {error.strerror}", folder) from None
 
 
 def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
-    """Raises InputError, before anything is made, where one of the files cannot be written or two are the same."""
+    """Raise InputError if one of the files cannot be written or two are the same; called before the work."""
     given = [path for path in paths if path is not None]
     for number, path in enumerate(given):
         check_new_file(path, force)
         check_folder(path)
         if os.path.realpath(path) in map(os.path.realpath, given[:number]):
-            raise InputError("two things would go to the same file; expected two names", path)
+            raise InputError("two outputs have the same file name; expected two names", path)
 
 
 def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force: bool) -> None:
-    """Raises InputError, before a search, where its board could not be written to ``path`` afterwards."""
+    """Raise InputError if a board of ``puzzle`` could not be written to ``path``; called before a search."""
     from instances.formats.registry import by_extension
     from instances.formats.viewer import MOST_LETTERS
 
@@ -124,7 +125,7 @@ def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force:
 
 
 def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
-    """The board as a viewer URL; where none has the letters, its placements as in best.json."""
+    """Lines with the viewer URL of a board, or its placements if it has too many colours for a URL."""
     from instances.formats import url_if_any
 
     if url := url_if_any(puzzle, board):

@@ -59,6 +59,7 @@ def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypat
     assert lns.load_board(tmp_path / "best.json", puzzle) == result.board
 
 
+@pytest.mark.slow
 def test_the_command_line_makes_the_same_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lns.save(lns.load_puzzle("like-e2-6x6"), tmp_path / "p.txt")
     (tmp_path / "quick.toml").write_text(
@@ -86,6 +87,7 @@ def test_the_same_seed_makes_the_same_search_and_a_resume_changes_nothing(tmp_pa
     assert parts.islands[0].steps == 10 and len(parts.history.sessions) == 2
 
 
+@pytest.mark.slow
 def test_a_rule_or_a_target_ends_the_search() -> None:
     assert quick(steps=None, stop=lns.TargetScore(20)).score >= 20
     assert quick(steps=None, target=20, time=60).why == "target reached"
@@ -93,6 +95,7 @@ def test_a_rule_or_a_target_ends_the_search() -> None:
     assert idle.why == "no improvement in 0.3 s" and idle.board is not None
 
 
+@pytest.mark.slow
 def test_a_start_board_is_polished_and_its_pins_stay() -> None:
     puzzle, solution = lns.generate("like-e2", width=6, seed=3)
     placements = solution.placements.copy()
@@ -169,6 +172,7 @@ class Interrupt:
             _thread.interrupt_main()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_search_with_what_it_has(tmp_path: Path) -> None:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     result = quick("like-e2-8x8", steps=None, time=600, on_improve=Interrupt())
@@ -195,6 +199,7 @@ def test_an_error_of_a_callback_ends_the_search_and_comes_out_after_everything_i
     assert json.loads((tmp_path / "run" / "best.json").read_text())["score"] > 0
 
 
+@pytest.mark.slow
 def test_solve_works_in_a_thread_and_with_an_executor_of_the_user() -> None:
     results: list[Result] = []
     thread = threading.Thread(target=lambda: results.append(quick()))
@@ -205,6 +210,7 @@ def test_solve_works_in_a_thread_and_with_an_executor_of_the_user() -> None:
     assert results[0].board == results[1].board == quick().board
 
 
+@pytest.mark.slow
 def test_a_script_without_the_guard_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import lns\nlns.solve('like-e2-4x4', time=5, progress=None)\n")

@@ -43,7 +43,7 @@ def test_a_puzzle_through_all_formats_and_back(capsys: pytest.CaptureFixture[str
     assert "carries no clues: 2 left out" in capsys.readouterr().err
     assert main(["convert", "pieces", "d.json", "--from", "e2pieces:udlr"]) == 0
     assert load_puzzle("d.json") == PUZZLE.with_clues([])
-    assert "side order up down left right, as told" in capsys.readouterr().err
+    assert "side order up down left right, as given" in capsys.readouterr().err
 
 
 def test_a_rectangle_becomes_quads(capsys: pytest.CaptureFixture[str]) -> None:

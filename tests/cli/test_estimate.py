@@ -55,6 +55,7 @@ def test_the_table_has_a_line_a_score(arguments, capsys):
     assert scores == list(range(scores[0], scores[0] + len(scores)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_leave_what_was_measured(arguments, number, tmp_path):
     arguments[arguments.index("quick.toml")] = str(tmp_path / "quick.toml")

@@ -289,6 +289,7 @@ def test_signals_leave_what_is_known(number: signal.Signals, tmp_path: Path) -> 
     assert answer["status"] == "interrupted" and answer["solutions"] > 0 and answer["nodes"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
 @pytest.mark.parametrize("words", ["--json", "--quiet"])
 def test_the_board_is_written_also_where_nobody_can_read_the_answer(stdout: str, words: str) -> None:

@@ -83,7 +83,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
         asked.append(puzzle)
         return Outcome(SolveStatus.INTERRUPTED, 0, 0, 0.0, "")
 
-    monkeypatch.setattr("exact.solvers.solve", interrupted)
+    monkeypatch.setattr("exact.solvers.count", interrupted)
     assert main(["generate", "--unique", "max", "--width", "5", "-o", str(tmp_path / "p.txt")]) == 130
     assert len(asked) == 1 and not list(tmp_path.iterdir())
 

@@ -60,7 +60,7 @@ def test_the_most_urgent_cell_first_proves_the_same(files: tuple[str, str], caps
         status, answer = improve_json(capsys, *question, *method)
         assert status == 0 and answer["status"] == "optimal" and answer["score"] == PUZZLE.max_score
     assert main(["improve", *question, "--no-backjumping"]) == 2
-    assert "--no-backjumping is for --order urgent" in capsys.readouterr().err
+    assert "--no-backjumping is for --order dynamic" in capsys.readouterr().err
 
 
 def test_rows_are_improved_to_a_proven_optimum_and_written(
@@ -362,6 +362,7 @@ def test_better_boards_are_on_the_disk_long_before_the_end(region: list[str], tm
         assert gain() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "region"),
     [(signal.SIGINT, ROWS), (signal.SIGTERM, ROWS), (signal.SIGHUP, ROWS), (signal.SIGTERM, WINDOWS)],
@@ -375,6 +376,7 @@ def test_signals_leave_the_best_board_so_far(number: signal.Signals, region: lis
         assert answer["status"] == "interrupted" and answer["score"] - answer["score_before"] == gain() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
 def test_the_board_is_written_also_where_nobody_can_read_the_answer(
     stdout: str, files: tuple[str, str], tmp_path: Path
@@ -419,6 +421,7 @@ def test_a_twin_on_the_cell_of_a_clue_proves_the_same(tmp_path: Path, capsys: py
         assert (status, answer["score"], answer["status"], answer["improved"]) == (0, 3, "optimal", False)
 
 
+@pytest.mark.slow
 def test_kernels_are_compiled_before_the_clock_starts(
     files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_closed_stdin_is_an_empty_one() -> None:
     assert done.returncode == 2 and "no model in it" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_are_no_trouble(closed: str) -> None:
     """Status 0, not a traceback or 'the answer is no'."""

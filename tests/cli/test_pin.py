@@ -46,6 +46,7 @@ def files(tmp_path: Path) -> list[str]:
     return [str(tmp_path / "p.json"), "--start", str(tmp_path / "b.json"), "--params", str(tmp_path / "quick.toml")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_pinned_cells_stay_in_every_board_and_after_a_resume(
     engine: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -54,7 +54,7 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("one ") and f"{best_of(run)} of 112" in lines[0] and "ended: steps made" in lines[0]
-    assert main(["status", str(tmp_path / "none"), str(run), "--json", "--at", "10"]) == 2
+    assert main(["status", str(tmp_path / "none"), str(run), "--json", "--min-score", "10"]) == 2
     captured = capsys.readouterr()
     assert "no such directory" in captured.err
     (facts,) = json.loads(captured.out)["runs"]
@@ -84,7 +84,7 @@ def test_what_is_no_run_does_not_hide_the_runs(
 def test_looking_at_a_run_needs_no_engine(run: Path) -> None:
     program = f"import sys; from lns.cli.main import main; main(['status', {str(run)!r}]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert not {"lns.engines", "scipy", "numba"} & set(loaded.stdout.split())
+    assert not {"lns.main_engine", "scipy", "numba"} & set(loaded.stdout.split())
 
 
 def test_status_without_status_json(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,9 +105,9 @@ def test_collect_finds_each_board_once(run: Path, tmp_path: Path, capsys: pytest
     for board in boards:
         again = load_board(board["url"], puzzle)[1]
         assert verify(puzzle, again).score == board["score"]
-    assert main(["collect", str(run), "--min", str(scores[0]), "--top", "3"]) == 0
+    assert main(["collect", str(run), "--min-score", str(scores[0]), "--top", "3"]) == 0
     assert capsys.readouterr().out.splitlines()[0].startswith(f"{scores[0]} https://e2.bucas.name/#puzzle=like-e2-8x8")
-    assert main(["collect", str(run), "--min", "113"]) == 1
+    assert main(["collect", str(run), "--min-score", "113"]) == 1
     said = capsys.readouterr()
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
 
@@ -312,7 +312,7 @@ def test_texts_of_a_foreign_run_stay_texts(tmp_path: Path, capsys: pytest.Captur
     [
         ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[1, 0, "", ""]] * 9999),
         ("improvements", [[99999, 0, "", ""]]), ("counts", [[3, -1]]), ("counts", {"3": 1}),
-        ("counts", [[3, 0]]), ("operators", [[[], 1, 1, 1]]),
+        ("counts", [[3, 0]]), ("gains_by_part", [[[], 1, 1, 1]]),
         ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip

@@ -97,6 +97,7 @@ def test_a_start_board_is_never_made_worse(tmp_path: Path, params: str, capsys: 
     assert log_of(tmp_path / "run") == [(puzzle.max_score, board.placements.tobytes())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pieces", [[0, 2, 1, 4, 3, 5, 6], [0, -1, 1, 4, 3, 5, 6], [0, 2, -1, 3, 4, 5, 6]])
 def test_a_start_board_may_have_a_twin_on_the_cell_of_a_clue(
     pieces: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -112,6 +113,7 @@ def test_a_start_board_may_have_a_twin_on_the_cell_of_a_clue(
     assert json.loads(capsys.readouterr().out)["score"] == 6
 
 
+@pytest.mark.slow
 def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
     arguments = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", "--steps", "1"]
     assert main([*arguments, "--target", "112", "--run-dir", str(tmp_path / "no")]) == 1
@@ -150,6 +152,7 @@ def test_bad_options_are_one_sentence_and_leave_nothing(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search_floor", [300, 9000])
 def test_a_threshold_above_every_score_keeps_a_run_readable(search_floor: int, tmp_path: Path) -> None:
     params, run = tmp_path / "high.toml", tmp_path / "run"
@@ -298,6 +301,7 @@ def test_a_second_run_is_refused_and_a_stale_lock_is_not(
     assert load_summary(path).state == "ended"
 
 
+@pytest.mark.slow
 def test_a_refused_resume_leaves_a_died_run_a_died_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = finished_run(tmp_path / "run")
     (path / "lock").write_text(json.dumps(Holder.me().__dict__ | {"started": "1"}))
@@ -390,6 +394,7 @@ def started(run: Path) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path: Path) -> None:
     run = tmp_path / "run"
@@ -407,6 +412,7 @@ def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path
     wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 5.0)
 
 
+@pytest.mark.slow
 def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(tmp_path: Path) -> None:
     run = tmp_path / "run"
     with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
@@ -441,6 +447,7 @@ def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
     assert load_summary(run).best is not None
 
 
+@pytest.mark.slow
 def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
     endless = ["--time", "1h", "--steps", "1000000"]
@@ -453,6 +460,7 @@ def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["stop", str(run)]) == 1
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
     outcome = torture_kills(tmp_path, 8, 7)
     assert outcome["at a moment, at work"] + outcome["at a call, at work"] >= 4

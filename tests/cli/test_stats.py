@@ -15,7 +15,7 @@ from tests.lns.run_parts import QUICK
 
 
 def test_parts_join_work_and_gain() -> None:
-    history = RunHistory(1.0, operators={"construct": PartGains(3, 2, 5), "start": PartGains(1, 1, 0)})
+    history = RunHistory(1.0, gains_by_part={"construct": PartGains(3, 2, 5), "start": PartGains(1, 1, 0)})
     construct, windows, start = parts(history, {"windows": 250, "construct": 750})
     assert (construct.name, construct.share, construct.boards, construct.bests) == ("construct", 0.75, 3, 2)
     assert construct.edges_per_1e9 == pytest.approx(5 / 750 * 1e9) and construct.boards_per_1e9 == pytest.approx(4e6)
@@ -23,6 +23,7 @@ def test_parts_join_work_and_gain() -> None:
     assert (start.name, start.share, start.edges_per_1e9) == ("start", 0.0, None)
 
 
+@pytest.mark.slow
 def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from lns.cli.main import main
 from lns.params import from_dict, load, to_toml
 from lns.runs.files import read_sealed
 from tests.cli.run_program import program, wait_for
-from tuning.plan import Wish
+from tuning.plan import StudyRequest
 from tuning.study import FINISHED, open_study
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -32,7 +32,7 @@ def _arguments(directory, base, *more):
 
 
 def _finished(directory):
-    return len(open_study(directory, Wish()).trials(*FINISHED))
+    return len(open_study(directory, StudyRequest()).trials(*FINISHED))
 
 
 def test_a_study_begins_goes_on_and_reports(tmp_path, base, capsys):
@@ -50,11 +50,12 @@ def test_a_study_begins_goes_on_and_reports(tmp_path, base, capsys):
     assert (directory / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base):
     directory = tmp_path / "s"
-    open_study(directory, Wish(family="like-e2:6x6", nodes=800000, pairs=3, held_out=2, params=load(base)))
+    open_study(directory, StudyRequest(family="like-e2:6x6", nodes=800000, pairs=3, held_out=2, params=load(base)))
     command = ["tune", "--study", str(directory), "--time", "10m", "--workers", "2"]
-    watcher = open_study(directory, Wish())
+    watcher = open_study(directory, StudyRequest())
     before = 0
     for sent, status in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
         with program(*command) as process:
@@ -85,9 +86,9 @@ def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base)
         (["like-e2-6x6", "--workers", "0"], "0 is too few"),
         (["no-such-file"], "no such file"),
         (["--report"], "no study is here"),
-        (["--report", "--time", "1h"], "without --time, --trials and --workers"),
-        (["--report", "--trials", "5"], "without --time, --trials and --workers"),
-        (["--report", "--workers", "1"], "without --time, --trials and --workers"),
+        (["--report", "--time", "1h"], "without a time, a number of trials or workers"),
+        (["--report", "--trials", "5"], "without a time, a number of trials or workers"),
+        (["--report", "--workers", "1"], "without a time, a number of trials or workers"),
         (["--family", "like-e2:6x6", "--nodes", "5", "--pairs", "2000000"], "'pairs': found '2000000'; expected"),
     ],
 )
@@ -103,7 +104,7 @@ def test_too_little_time_is_said_before_anything_is_run(tmp_path, capsys):
     directory = tmp_path / "s"
     arguments = ["tune", "like-e2-6x6", "--run-seconds", "10", "--study", str(directory)]
     assert main([*arguments, "--time", "20s"]) == 2
-    assert "--time 20 is no time" in capsys.readouterr().err
+    assert "--time 20 is too short" in capsys.readouterr().err
     plan = read_sealed(directory / "study.json")
     assert plan.number("nodes_per_s", 1e4, 1e10) * 10 == pytest.approx(plan.integer("nodes", 1, 10**12), rel=0.06)
     assert main([*arguments, "--time", "20s"]) == 2  # the rate is not measured again

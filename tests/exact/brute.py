@@ -1,47 +1,46 @@
-"""Plain-Python oracles: every solution of a tiny puzzle, by trying everything. Shared with no search, on purpose."""
+"""An oracle in plain Python: every solution of a tiny puzzle, by trying everything. It shares no code with a search."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from instances.puzzle import Puzzle, rotate
 
+Quad = tuple[int, int, int, int]
+Look = tuple[Quad, ...]
 
-def all_boards(puzzle: Puzzle) -> set[tuple[tuple[int, int, int, int], ...]]:
-    """Every perfect board as its colours by cell; identical pieces swapped give the same one."""
-    pieces = puzzle.pieces.tolist()
+
+@cache
+def all_boards(puzzle: Puzzle) -> frozenset[Look]:
+    """Every perfect board as its colours by cell; boards with swapped duplicate pieces are the same."""
     clues = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
-    pinned = {clue.piece for clue in puzzle.clues}
-    found: set[tuple[tuple[int, int, int, int], ...]] = set()
-    laid: list[tuple[int, int, int, int]] = []
+    clue_pieces = {clue.piece for clue in puzzle.clues}
+    free = [(piece, turn) for piece in range(puzzle.cells) if piece not in clue_pieces for turn in range(4)]
+    pieces = puzzle.pieces.tolist()
+    choices: list[list[tuple[int, Quad]]] = []  # by cell: the pieces and quads that its rim or its clue allows
+    for cell in range(puzzle.cells):
+        quads = [(piece, rotate(pieces[piece], turn)) for piece, turn in ([clues[cell]] if cell in clues else free)]
+        choices.append([(p, quad) for p, quad in quads if tuple(side == 0 for side in quad) == puzzle.rim_sides(cell)])
+    boards: set[Look] = set()
+    placed: list[Quad] = []
     used: set[int] = set()
 
     def extend(cell: int) -> None:
         if cell == puzzle.cells:
-            found.add(tuple(laid))
+            boards.add(tuple(placed))
             return
-        up_rim, right_rim, down_rim, left_rim = puzzle.rim_sides(cell)
-        choices = (
-            [clues[cell]]
-            if cell in clues
-            else [(p, r) for p in range(puzzle.cells) if p not in pinned for r in range(4)]
-        )
-        for piece, rotation in choices:
-            if piece in used:
-                continue
-            up, right, down, left = quad = rotate(pieces[piece], rotation)
-            if (up == 0, right == 0, down == 0, left == 0) != (up_rim, right_rim, down_rim, left_rim):
-                continue
-            if not left_rim and laid[cell - 1][1] != left:
-                continue
-            if not up_rim and laid[cell - puzzle.width][2] != up:
-                continue
-            used.add(piece)
-            laid.append(quad)
-            extend(cell + 1)
-            laid.pop()
-            used.remove(piece)
+        left = placed[cell - 1][1] if cell % puzzle.width else 0
+        up = placed[cell - puzzle.width][2] if cell >= puzzle.width else 0
+        for piece, quad in choices[cell]:
+            if quad[3] == left and quad[0] == up and piece not in used:
+                used.add(piece)
+                placed.append(quad)
+                extend(cell + 1)
+                placed.pop()
+                used.remove(piece)
 
     extend(0)
-    return found
+    return frozenset(boards)
 
 
 def count_solutions(puzzle: Puzzle) -> int:

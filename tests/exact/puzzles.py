@@ -1,4 +1,4 @@
-"""Small random puzzles for the oracles: solvable and not, rectangles, identical and symmetric pieces, clues."""
+"""Small random puzzles: solvable and not, rectangles, duplicate and symmetric pieces, clues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lns_support.errors import InputError
 
 
 def small_puzzle(seed: int, largest: int = 16) -> Puzzle:
-    """A puzzle of at most ``largest`` cells made from ``seed``: few colours, so that twins and symmetry are common."""
+    """A random puzzle of at most ``largest`` cells; it has few colours, so duplicates and symmetry are common."""
     random = np.random.default_rng(seed)
     shapes = [(w, h) for w in range(1, 7) for h in range(1, 7) if 2 <= w * h <= largest]
     width, height = shapes[int(random.integers(len(shapes)))]
@@ -18,7 +18,7 @@ def small_puzzle(seed: int, largest: int = 16) -> Puzzle:
         width, height, int(random.integers(1 if width * height <= 6 else 2, 5)), int(random.integers(1 << 30))
     )
     puzzle = planted.puzzle
-    if random.random() < 0.4:  # one joint repainted: often no solution is left
+    if random.random() < 0.4:  # one side gets another colour: often there is no solution then
         pieces = puzzle.pieces.copy()
         inner = np.argwhere(pieces > 0)
         row, side = inner[int(random.integers(len(inner)))]

@@ -1,4 +1,4 @@
-"""2x2 grouping and the plain zig-zag that it becomes with blocks of one piece, against brute force and ground truth."""
+"""2x2 grouping, and the zig-zag with blocks of one piece, against brute force and published counts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_steps_do_not_change_the_tree() -> None:
     assert whole.state.per_level[-1] == whole.solutions
 
 
-def test_clues_narrow_the_blocks() -> None:
+def test_clues_reduce_the_blocks() -> None:
     planted = uniform(6, 4, 4, seed=1)
     pinned = planted.with_clues([8, 15, 3]).puzzle
     assert finished(pinned, 2).solutions == finished(pinned, 1).solutions >= 1
@@ -63,23 +63,23 @@ def test_odd_sides_are_refused() -> None:
         Blocks(uniform(5, 4, 4).puzzle)
 
 
-def test_too_many_blocks_are_not_counted_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """uniform(16, 16, 2) has 1.1e10 in one inner place, all in one call that no Ctrl-C reaches."""
-    counted: list[int] = []
+def test_counting_stops_where_there_are_too_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
+    counts: list[int] = []
 
     def watched(*arguments: object) -> int:
-        counted.append(make_blocks(*arguments))
-        return counted[-1]
+        counts.append(make_blocks(*arguments))
+        return counts[-1]
 
     monkeypatch.setattr("exact.blocks.search.make_blocks", watched)
     monkeypatch.setattr("exact.blocks.search.MAX_BLOCKS", 1500)
     with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
         Blocks(uniform(6, 6, 2, 1).puzzle)
-    assert sum(counted[::2]) == 1501, "of all places together; each is counted, then written"
+    assert sum(counts[::2]) == 1501, "of all places together; each place is counted first, then written"
 
 
 def test_blocks_of_eternity_2() -> None:
-    """The counts that a correct loader reproduces: 5,248 at corners, 292,012 on edges, 4,059,952 inside."""
+    """Published counts: 5,248 at corners, 292,012 on edges, 4,059,952 inside."""
     puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
     search = Blocks(puzzle)
     by_grey: dict[int, int] = {}

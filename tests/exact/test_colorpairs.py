@@ -1,4 +1,4 @@
-"""ColorPairs with every switch against row scan, brute force and the counts of the field."""
+"""ColorPairs with every switch against row scan, brute force and published counts."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_the_first_solution_is_perfect(seed: int, chosen: Options) -> None:
     planted = uniform(5, 4, 5, seed)
     outcome = solve(planted.puzzle, options=chosen)
     assert outcome.board is not None and outcome.status is SolveStatus.SOLVED
-    judged = verify(planted.puzzle, outcome.board)
-    assert judged.valid and judged.full and judged.score == planted.puzzle.max_score
+    result = verify(planted.puzzle, outcome.board)
+    assert result.valid and result.full and result.score == planted.puzzle.max_score
 
 
 @pytest.mark.parametrize(("size", "solutions"), [(3, 16), (4, 36), (5, 16)])
-def test_counts_of_the_field(size: int, solutions: int) -> None:
+def test_published_counts(size: int, solutions: int) -> None:
     puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
     for heuristic in Heuristic:
         outcome = count(puzzle, options=Options(heuristic=heuristic))
@@ -78,7 +78,7 @@ def test_owen6_with_a_corner_fixed() -> None:
     assert count(puzzle, fix_corner=True, options=row_major).solutions == 65
 
 
-def test_each_part_changes_the_tree_and_never_the_count() -> None:
+def test_each_part_changes_the_tree_but_not_the_count() -> None:
     puzzle = uniform(7, 7, 6, 1).with_clues(corner_cells(7, 7)).puzzle
     reference = count(puzzle)
     saved = {}
@@ -87,10 +87,10 @@ def test_each_part_changes_the_tree_and_never_the_count() -> None:
         outcome = count(puzzle, options=flipped)
         assert outcome.solutions == reference.solutions
         saved[name] = outcome.nodes / reference.nodes
-    assert saved["backjumping"] > 1.05  # taken away: more nodes
+    assert saved["backjumping"] > 1.05  # off: more nodes
     assert saved["preemption"] > 1.0 and saved["instantiation"] > 1.0
     assert max(saved["shaving"], 1 / saved["shaving"]) > 1.3
-    assert saved["shared_edges"] < 1.0 and saved["single_colours"] < 1.0  # added: fewer
+    assert saved["shared_edges"] < 1.0 and saved["single_colours"] < 1.0  # on: fewer
     assert saved["opposite"] != 1.0 and saved["motifs"] != 1.0
 
 
@@ -115,7 +115,7 @@ def test_pauses_change_nothing_and_the_search_is_deterministic() -> None:
     assert all(a <= b + 1e-9 for a, b in pairwise(shares)) and 0.0 < shares[-1] < 1.0
 
 
-def test_budgets() -> None:
+def test_budgets_are_kept() -> None:
     puzzle = uniform(9, 9, 8, 1).with_clues(corner_cells(9, 9)).puzzle
     cut = count(puzzle, nodes=12_345)
     assert (cut.nodes, cut.status) == (12_345, SolveStatus.BUDGET_SPENT)
@@ -123,17 +123,17 @@ def test_budgets() -> None:
     assert timed.status is SolveStatus.BUDGET_SPENT and 0.2 <= timed.seconds < 0.7
 
 
-def test_ctrl_c_gives_what_is_known() -> None:
+def test_ctrl_c_returns_the_result_so_far() -> None:
     puzzle = uniform(9, 9, 8, 1).with_clues(corner_cells(9, 9)).puzzle
 
-    def press(progress: object) -> None:
+    def interrupt(progress: object) -> None:
         raise KeyboardInterrupt
 
-    outcome = count(puzzle, on_progress=press)
+    outcome = count(puzzle, on_progress=interrupt)
     assert outcome.status is SolveStatus.INTERRUPTED and outcome.nodes > 0
 
 
-def test_h_of_the_paper() -> None:
+def test_most_shared_edges_agree_with_the_formula() -> None:
     # the most edges that n unit squares share: 2n - ceil(2 sqrt(n))
     for n in range(1, 200):
         assert most_shared_edges(n) == 2 * n - int(np.ceil(2 * np.sqrt(n)))

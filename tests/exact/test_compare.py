@@ -1,4 +1,4 @@
-"""The commands around the comparators: compare, cnf and decode, solvers, isomorphic, generate --unique, paper."""
+"""The commands compare, cnf, decode, solvers, isomorphic, generate --unique and paper of `lns exact`."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from lns_support.errors import InputError
 pytest.importorskip("pysat")
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def printed_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     return answer
 
 
-def test_what_is_not_told_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_nodes_are_null(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exact", "compare", "like-e2-4x4", "--solvers", "sat:half-3", "rowscan", "--json"]) == 0
-    assert [row["nodes"] is None for row in told(capsys)["rows"]] == [True, False]
+    assert [row["nodes"] is None for row in printed_json(capsys)["rows"]] == [True, False]
     assert main(["exact", "solve", "like-e2-4x4", "--solver", "sat:half-3", "--json"]) == 0
-    assert told(capsys)["nodes"] is None
+    assert printed_json(capsys)["nodes"] is None
     assert main(["exact", "solve", "like-e2-4x4", "--solver", "sat:half-3"]) == 0
     assert "the library does not tell them" in capsys.readouterr().out
 
 
-def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
+def test_compare_counts_refuses_and_reuses_rows(tmp_path: Path) -> None:
     puzzle = uniform(5, 3, 3, seed=1).puzzle
     csv = tmp_path / "rows.csv"
     question = Question(count_all=True, seconds=30.0)
@@ -66,7 +66,7 @@ def test_compare_counts_refuses_and_continues(tmp_path: Path) -> None:
             read_rows(csv)
 
 
-def test_a_row_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     csv, real = tmp_path / "rows.csv", Path.open
     csv_records.append(csv, ComparisonRow("small", "rowscan", "solved", 1))
     before = csv.read_bytes()
@@ -91,14 +91,14 @@ def test_a_row_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path: Path, m
     assert [row.solver for row in csv_records.read(csv, ComparisonRow)] == ["dlx"]
 
 
-def test_rows_answer_only_the_question_that_they_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, Question]] = []
+def test_rows_are_reused_only_for_the_same_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs_made: list[tuple[str, Question]] = []
 
-    def one(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
-        asked.append((puzzle.sha256, question))
-        return ComparisonRow(instance, solver, "solved", len(asked))
+    def run_solver(instance: str, puzzle: Puzzle, solver: str, question: Question) -> ComparisonRow:
+        runs_made.append((puzzle.sha256, question))
+        return ComparisonRow(instance, solver, "solved", len(runs_made))
 
-    monkeypatch.setattr("exact.compare.run_solver", one)
+    monkeypatch.setattr("exact.compare.run_solver", run_solver)
     puzzle, csv = uniform(3, 3, 3, seed=1).puzzle, tmp_path / "rows.csv"
     plain = Question()
     others = [
@@ -112,19 +112,19 @@ def test_rows_answer_only_the_question_that_they_carry(tmp_path: Path, monkeypat
     ]
     questions = [(puzzle, question) for question in [plain, *others]] + [(uniform(3, 3, 3, seed=2).puzzle, plain)]
     first = [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)]
-    assert asked == [(puzzle.sha256, question) for puzzle, question in questions]
+    assert runs_made == [(puzzle.sha256, question) for puzzle, question in questions]
     assert [row for puzzle, question in questions for row in compare([("p", puzzle)], ["dlx"], question, csv)] == first
-    assert len(asked) == len(questions) == len(csv.read_text().splitlines()) - 1
+    assert len(runs_made) == len(questions) == len(csv.read_text().splitlines()) - 1
 
 
 def test_a_table_of_an_older_version_is_refused(tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
     csv.write_text("instance,solver,status,solutions,nodes,seconds,megabytes,size,note\np,dlx,solved,1,1,1.0,1.0,,\n")
-    with pytest.raises(InputError, match=r"rows\.csv:1: other columns .*question.* older version; expected a new file"):
+    with pytest.raises(InputError, match=r"rows\.csv:1: other columns .*question.*; expected a new file"):
         next(compare([("p", uniform(3, 3, 3, seed=1).puzzle)], ["dlx"], Question(), csv))
 
 
-def test_a_table_that_has_no_place_is_refused_before_the_runs(tmp_path: Path) -> None:
+def test_an_output_in_no_directory_is_refused_before_the_runs(tmp_path: Path) -> None:
     puzzle = uniform(5, 3, 3, seed=1).puzzle
     with pytest.raises(InputError, match="no such directory"):
         next(compare([("small", puzzle)], ["no solver"], Question(), tmp_path / "absent" / "rows.csv"))
@@ -137,7 +137,7 @@ def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], enco
 
     formula = tmp_path / "p.cnf"
     assert main(["exact", "cnf", "like-e2-4x4", "--encoding", encoding, "-o", str(formula), "--json"]) == 0
-    sizes = told(capsys)
+    sizes = printed_json(capsys)
     cnf = CNF(from_file=str(formula))
     assert len(cnf.clauses) == sizes["clauses"] == sum(sizes["families"].values())
     assert main(["exact", "cnf", "like-e2-4x4", "--encoding", encoding, "-o", str(formula)]) == 2  # it exists
@@ -150,17 +150,17 @@ def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], enco
     decode = ["exact", "decode", str(answer), "like-e2-4x4", "--encoding", encoding, "--json"]
     capsys.readouterr()
     assert main([*decode, "-o", str(board)]) == 0
-    assert told(capsys)["score"] == 24
+    assert printed_json(capsys)["score"] == 24
     assert main(["verify", str(board), "--puzzle", "like-e2-4x4"]) == 0
     assert main([*decode, "-o", str(board)]) == 2  # it exists
     assert main([*decode, "-o", str(board), "--force"]) == 0
     capsys.readouterr()
     answer.write_text("s SATISFIABLE\nv " + " ".join(str(-abs(literal)) for literal in model) + " 0\n")
     assert main(decode) == 1
-    assert told(capsys)["status"] == "not a solution"
+    assert printed_json(capsys)["status"] == "not a solution"
     answer.write_text("s UNSATISFIABLE\n")
     assert main(decode) == 1
-    assert told(capsys)["status"] == "infeasible"
+    assert printed_json(capsys)["status"] == "infeasible"
     answer.write_bytes(b"\xff\xfe")
     assert main(decode) == 2
 
@@ -172,7 +172,7 @@ def test_an_answer_to_another_formula_is_refused(tmp_path: Path, capsys: pytest.
     assert "-999999999 is of another formula" in capsys.readouterr().err
 
 
-def test_decode_names_only_endings_that_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_decode_accepts_every_file_type_it_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = tmp_path / "answer.txt"
     answer.write_text("s UNSATISFIABLE\n")
     with pytest.raises(SystemExit):
@@ -184,9 +184,9 @@ def test_decode_names_only_endings_that_it_takes(tmp_path: Path, capsys: pytest.
         assert main(["exact", "decode", str(answer), "like-e2-4x4", "--encoding", "half-3", "-o", board]) == 1, ending
 
 
-def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_of_solvers_and_encodings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exact", "solvers", "--json"]) == 0
-    names = {entry["name"]: entry for entry in told(capsys)["solvers"]}
+    names = {entry["name"]: entry for entry in printed_json(capsys)["solvers"]}
     assert names["sat:half-3"]["extra"] == "sat"
     assert not names["sls:irots"]["counts"]
     assert main(["exact", "cnf", "like-e2-4x4", "--encoding", "half-4"]) == 2
@@ -201,7 +201,7 @@ def test_isomorphic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [" ".join(str(swap[colour]) for colour in quad) for quad in puzzle.pieces.tolist()[::-1]]
     renamed.write_text("\n".join(["4", str(puzzle.colours), "0", *lines]) + "\n")
     assert main(["exact", "isomorphic", str(renamed), "--json"]) == 0
-    answer = told(capsys)
+    answer = printed_json(capsys)
     assert answer["with"] == "like-e2-4x4"
     assert answer["renaming"] == {str(colour): other for colour, other in swap.items()}
     assert main(["exact", "isomorphic", "like-e2-4x4", "like-e2-5x5"]) == 1
@@ -238,7 +238,7 @@ def test_a_first_compilation_is_announced(
         assert ("compiling" in capsys.readouterr().err) is not compiled
 
 
-def test_papers_in_small(tmp_path: Path) -> None:
+def test_experiments_of_the_papers_at_a_small_scale(tmp_path: Path) -> None:
     for title, seed, plan in (
         ("Bailleux 2025, tables 4 to 7", bailleux2025, bailleux2025.Plan(sizes=(4,), per_size=1, seconds=20.0)),
         ("Jolivet 2008, table 1", jolivet2008, jolivet2008.Plan(per_size=2, nodes=20_000, sizes=(4,))),
@@ -259,7 +259,7 @@ def test_papers_in_small(tmp_path: Path) -> None:
         assert (tmp_path / "plot.png").stat().st_size > 1000
 
 
-def test_an_interrupted_tree_makes_no_row_and_begins_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_adds_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a tree in the file would count as measured, and never be searched again."""
     ended: list[int] = []
 
@@ -301,7 +301,7 @@ def test_without_a_tree_that_ended_there_are_no_levels() -> None:
         ),
     ],
 )
-def test_another_budget_makes_rows_of_its_own(seed: Any, plan: Any, longer: dict[str, float], tmp_path: Path) -> None:
+def test_another_budget_adds_other_rows(seed: Any, plan: Any, longer: dict[str, float], tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
     first = list(runs.run_experiment(seed.runs(plan), csv))
     other = list(runs.run_experiment(seed.runs(replace(plan, **longer)), csv))
@@ -310,7 +310,7 @@ def test_another_budget_makes_rows_of_its_own(seed: Any, plan: Any, longer: dict
     assert len({row.question for row in first + other}) == len(first + other)
 
 
-def test_rows_do_not_go_where_the_plot_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_csv_may_not_be_the_file_of_the_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "fig.PNG"
     for paper in ("benoist2008", "jolivet2008"):
         assert main(["exact", "paper", paper, "-o", str(picture)]) == 2

@@ -1,4 +1,4 @@
-"""Exact cover: the kernel, seed 003's codes and xcover, against brute force."""
+"""Exact cover: the kernel, the codes of Jolivet 2008 and xcover, against brute force."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_counts_of_brute_force(code: str) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("all_four", [False, True])
-def test_nodes_are_known_before_the_matrix_is_built(code: str, all_four: bool) -> None:
-    """Clues, thin boards, twins and symmetric pieces among them."""
+def test_the_size_of_the_matrix_is_known_before_it_is_built(code: str, all_four: bool) -> None:
+    """Among the puzzles are clues, boards of one row, duplicate and symmetric pieces."""
     for seed in range(60):
         puzzle = small_puzzle(seed, largest=12)
         built = build(puzzle, code, all_four=all_four)
@@ -56,7 +56,7 @@ def test_a_matrix_too_large_for_the_memory_is_refused() -> None:
         run_xcover(uniform(24, 24, 5, 1).puzzle, Request())
 
 
-def test_what_is_explored_grows_to_a_whole() -> None:
+def test_the_explored_share_grows_towards_one() -> None:
     search, shares = Cover(uniform(4, 4, 3, 2).puzzle, "unary"), [0.0]
     while not search.exhausted:
         shares.append(search.explored)
@@ -69,7 +69,7 @@ def test_a_single_cell() -> None:
     assert search.solutions == 1
 
 
-def test_nodes_by_level_add_up_and_do_not_depend_on_the_steps() -> None:
+def test_nodes_by_level_add_up_and_do_not_depend_on_steps() -> None:
     puzzle = uniform(4, 4, 3, seed=2).puzzle
     whole, steps = finished(puzzle, "unary"), Cover(puzzle, "unary")
     while not steps.exhausted:
@@ -79,21 +79,21 @@ def test_nodes_by_level_add_up_and_do_not_depend_on_the_steps() -> None:
     assert whole.state.per_level.tolist() == steps.state.per_level.tolist()
 
 
-def test_a_budget_is_kept_to_the_node() -> None:
+def test_a_node_budget_is_exact() -> None:
     search = Cover(uniform(5, 5, 3, seed=1).puzzle)
     search.advance(500, False)
     assert search.nodes == 501
     assert not search.exhausted
 
 
-def test_symmetric_pieces_turn_when_all_four_are_asked_for() -> None:
-    """Seed 003 counts equivalent orientations of one tile apart."""
+def test_all_four_rotations_of_symmetric_pieces_count() -> None:
+    """Jolivet 2008 counts equal rotations of a symmetric piece separately."""
     corner, edge, centre = [0, 1, 1, 0], [0, 1, 1, 1], [1, 1, 1, 1]
     puzzle = Puzzle(np.array([corner] * 4 + [edge] * 4 + [centre], dtype=np.int32), 3, 3)
-    apart = Cover(puzzle, all_four=True)
-    while not apart.exhausted:
-        apart.advance(10_000, False)
-    assert apart.solutions == 24 * 24 * 4
+    distinct = Cover(puzzle, all_four=True)
+    while not distinct.exhausted:
+        distinct.advance(10_000, False)
+    assert distinct.solutions == 24 * 24 * 4
     assert distinct_count(finished(puzzle, "unary").solutions, puzzle) == 1
 
 
@@ -101,8 +101,8 @@ def test_xcover_counts_the_same() -> None:
     pytest.importorskip("xcover")
     for seed in range(40):
         puzzle = small_puzzle(seed, largest=12)
-        told: list[SolverMessage] = []
-        cover_by_library(told.append, puzzle, True)
+        messages: list[SolverMessage] = []
+        cover_by_library(messages.append, puzzle, True)
         boards = all_boards(puzzle)
-        assert told[-1].exhausted
-        assert told[-1].solutions == len(boards), seed
+        assert messages[-1].exhausted
+        assert messages[-1].solutions == len(boards), seed

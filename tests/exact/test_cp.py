@@ -17,30 +17,30 @@ pytest.importorskip("ortools")
 from exact.cp.model import solve_by_cp_sat
 
 
-def last(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> SolverMessage:
-    told: list[SolverMessage] = []
-    solve_by_cp_sat(told.append, puzzle, count_all, conflicts)
-    return told[-1]
+def last_message(puzzle: Puzzle, count_all: bool, conflicts: int | None = None) -> SolverMessage:
+    messages: list[SolverMessage] = []
+    solve_by_cp_sat(messages.append, puzzle, count_all, conflicts)
+    return messages[-1]
 
 
 def test_counts_of_brute_force() -> None:
     for seed in range(25):
         puzzle = small_puzzle(seed, largest=9)
-        told = last(puzzle, True)
-        assert told.exhausted
-        assert told.solutions == count_solutions(puzzle), seed
+        message = last_message(puzzle, True)
+        assert message.exhausted
+        assert message.solutions == count_solutions(puzzle), seed
 
 
 def test_a_single_cell() -> None:
-    assert last(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), True).solutions == 1
+    assert last_message(Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1), True).solutions == 1
 
 
-def test_branches_are_not_taken_off_a_budget_of_conflicts() -> None:
+def test_a_budget_of_conflicts_counts_conflicts_not_branches() -> None:
     outcome = count(uniform(5, 4, 4, 0).puzzle, solver="cp", fix_corner=True, nodes=100)
     assert outcome.nodes > 100 > outcome.details["conflicts"]
     assert (outcome.status, outcome.solutions) == (SolveStatus.SOLVED, 5)  # one corner, then the other
 
 
 def test_spent_conflicts_prove_nothing() -> None:
-    told = last(uniform(7, 7, 5, seed=3).puzzle, True, conflicts=5)
-    assert not told.exhausted
+    message = last_message(uniform(7, 7, 5, seed=3).puzzle, True, conflicts=5)
+    assert not message.exhausted

@@ -17,7 +17,7 @@ from tests.exact.brute import all_boards
 from tests.exact.puzzles import small_puzzle
 
 
-def looks(puzzle: Puzzle, boards: list[Board]) -> list[tuple[tuple[int, ...], ...]]:
+def sorted_colours(puzzle: Puzzle, boards: list[Board]) -> list[tuple[tuple[int, ...], ...]]:
     """The boards as colours by cell, sorted."""
     return sorted(tuple(map(tuple, puzzle.oriented[board.placements].tolist())) for board in boards)
 
@@ -29,12 +29,12 @@ def test_boards_of_brute_force(solver: str) -> None:
         puzzle = small_puzzle(seed, largest=12)
         if solver == "blocks" and (puzzle.width % 2 or puzzle.height % 2):
             continue
-        found: list[Board] = []
-        outcome = count(puzzle, solver=solver, on_solution=found.append)
-        assert looks(puzzle, found) == sorted(all_boards(puzzle)), seed
-        assert outcome.solutions == len(found)
-        assert (outcome.status is SolveStatus.SOLVED) == bool(found)
-        several += len(found) > 1
+        boards: list[Board] = []
+        outcome = count(puzzle, solver=solver, on_solution=boards.append)
+        assert sorted_colours(puzzle, boards) == sorted(all_boards(puzzle)), seed
+        assert outcome.solutions == len(boards)
+        assert (outcome.status is SolveStatus.SOLVED) == bool(boards)
+        several += len(boards) > 1
     assert several >= 3
 
 
@@ -43,36 +43,36 @@ def test_boards_of_libraries(solver: str) -> None:
     for module in ("pysat", "ortools", "xcover"):
         pytest.importorskip(module)
     puzzle = uniform(4, 4, 3, seed=5).puzzle
-    found: list[Board] = []
-    outcome = count(puzzle, solver=solver, on_solution=found.append)
-    assert looks(puzzle, found) == sorted(all_boards(puzzle))
-    assert outcome.solutions == len(found) == 8
+    boards: list[Board] = []
+    outcome = count(puzzle, solver=solver, on_solution=boards.append)
+    assert sorted_colours(puzzle, boards) == sorted(all_boards(puzzle))
+    assert outcome.solutions == len(boards) == 8
 
 
-def test_a_budget_keeps_what_was_found() -> None:
+def test_a_spent_budget_keeps_the_solutions_found() -> None:
     puzzle = uniform(5, 5, 3, seed=1).puzzle
-    found: list[Board] = []
+    boards: list[Board] = []
     whole = count(puzzle, solver="rowscan")
-    cut = count(puzzle, solver="rowscan", on_solution=found.append, nodes=whole.nodes // 2)
+    cut = count(puzzle, solver="rowscan", on_solution=boards.append, nodes=whole.nodes // 2)
     assert cut.status is SolveStatus.BUDGET_SPENT
     assert cut.nodes == whole.nodes // 2
-    assert 0 < cut.solutions == len(set(looks(puzzle, found))) < whole.solutions
+    assert 0 < cut.solutions == len(set(sorted_colours(puzzle, boards))) < whole.solutions
 
 
-def test_local_search_lists_nothing() -> None:
+def test_local_search_cannot_list_solutions() -> None:
     with pytest.raises(InputError, match="cannot count"):
         count(uniform(3, 3, 3).puzzle, solver="sls:rsaps", on_solution=print)
 
 
-def test_steps_begin_small_and_follow_what_nodes_take() -> None:
-    pace = StepSizer()
-    steps = [pace.step]
+def test_steps_begin_small_and_adapt_to_the_time_of_a_node() -> None:
+    sizer = StepSizer()
+    steps = [sizer.step]
     assert steps[0] <= 500, (
         "where each node takes a millisecond, half a second passes before the first look at the clock"
     )
     for _ in range(8):
-        pace.update(pace.step, pace.step / 1e6, None)
-        steps.append(pace.step)
+        sizer.update(sizer.step, sizer.step / 1e6, None)
+        steps.append(sizer.step)
     assert steps[-1] == STEP_SECONDS * 1e6 and all(after <= 4 * before for before, after in pairwise(steps))
-    pace.update(pace.step, pace.step / 1e6, 0.001)
-    assert pace.step == 1000
+    sizer.update(sizer.step, sizer.step / 1e6, 0.001)
+    assert sizer.step == 1000

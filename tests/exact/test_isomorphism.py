@@ -1,4 +1,4 @@
-"""Sets of pieces up to a renaming of colours (seed 003, 5.1)."""
+"""Sets of pieces up to a renaming of colours (Jolivet 2008, 5.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from instances.puzzle import canonical, rotate
 networkx = pytest.importorskip("networkx")
 
 
-def disguised(quads: list[list[int]], seed: int) -> list[list[int]]:
+def renamed_and_shuffled(quads: list[list[int]], seed: int) -> list[list[int]]:
     """Colours renamed (grey kept), pieces shuffled and turned."""
     random = np.random.default_rng(seed)
     colours = sorted({c for quad in quads for c in quad} - {0})
@@ -26,54 +26,56 @@ def disguised(quads: list[list[int]], seed: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_disguise_is_seen_through(seed: int) -> None:
+def test_renamed_rotated_and_shuffled_pieces_are_recognised(seed: int) -> None:
     quads = uniform(5, 4, 4, seed).puzzle.pieces.tolist()
-    other = disguised(quads, seed)
-    found = find_renaming(quads, other)
-    assert found is not None
-    assert found[0] == 0
-    assert Counter(canonical([found[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
+    other = renamed_and_shuffled(quads, seed)
+    renaming = find_renaming(quads, other)
+    assert renaming is not None
+    assert renaming[0] == 0
+    assert Counter(canonical([renaming[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
 
 
 def test_against_all_renamings() -> None:
     """Small sets of pieces, equal and nearly equal, against trying every renaming."""
     random = np.random.default_rng(1)
-    yes = 0
+    isomorphic = 0
     for seed in range(80):
         quads = random.integers(1, 5, (4, 4)).tolist()
-        other = disguised(quads, seed)
+        other = renamed_and_shuffled(quads, seed)
         if seed % 2:
             other[0][0] = int(random.integers(1, 5))
-        wanted = Counter(map(canonical, other))
-        ours = sorted({c for quad in quads for c in quad})
-        theirs = sorted({c for quad in other for c in quad})
-        exists = len(ours) == len(theirs) and any(
-            Counter(canonical([dict(zip(ours, names, strict=True))[c] for c in quad]) for quad in quads) == wanted
-            for names in itertools.permutations(theirs)
+        expected = Counter(map(canonical, other))
+        first_colours = sorted({c for quad in quads for c in quad})
+        second_colours = sorted({c for quad in other for c in quad})
+        exists = len(first_colours) == len(second_colours) and any(
+            Counter(canonical([dict(zip(first_colours, names, strict=True))[c] for c in quad]) for quad in quads)
+            == expected
+            for names in itertools.permutations(second_colours)
         )
-        yes += exists
+        isomorphic += exists
         assert (find_renaming(quads, other) is not None) == exists, seed
-    assert 40 <= yes < 80
+    assert 40 <= isomorphic < 80
 
 
 def test_the_rim_may_be_renamed_too() -> None:
     random = np.random.default_rng(2)
-    yes = 0
+    isomorphic = 0
     for seed in range(60):
         quads = random.integers(0, 4, (3, 4)).tolist()
         names = [*random.permutation(4).tolist()]
         other = [list(rotate([names[c] for c in quad], int(random.integers(4)))) for quad in quads]
         if seed % 2:
             other[0][0] = int(random.integers(0, 4))
-        wanted = Counter(map(canonical, other))
-        ours, theirs = (sorted({c for quad in side for c in quad}) for side in (quads, other))
-        exists = len(ours) == len(theirs) and any(
-            Counter(canonical([dict(zip(ours, to, strict=True))[c] for c in quad]) for quad in quads) == wanted
-            for to in itertools.permutations(theirs)
+        expected = Counter(map(canonical, other))
+        first_colours, second_colours = (sorted({c for quad in side for c in quad}) for side in (quads, other))
+        exists = len(first_colours) == len(second_colours) and any(
+            Counter(canonical([dict(zip(first_colours, to, strict=True))[c] for c in quad]) for quad in quads)
+            == expected
+            for to in itertools.permutations(second_colours)
         )
-        yes += exists
+        isomorphic += exists
         assert (find_renaming(quads, other, keep_grey=False) is not None) == exists, seed
-    assert 30 <= yes < 60
+    assert 30 <= isomorphic < 60
     assert find_renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]]) is None
     assert find_renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]], keep_grey=False) == {0: 2, 1: 1}
 
@@ -88,7 +90,7 @@ def test_mirrored_pieces_are_other_pieces() -> None:
 
 def test_puzzles_like_eternity_2() -> None:
     quads = like_e2(10, 10, seed=3).puzzle.pieces.tolist()
-    assert find_renaming(quads, disguised(quads, 5)) is not None
+    assert find_renaming(quads, renamed_and_shuffled(quads, 5)) is not None
     assert find_renaming(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
 
 
@@ -96,7 +98,7 @@ def pieces_of(adjacency: Mapping[int, Iterable[int]]) -> list[tuple[int, int, in
     """The inverse reduction (figure 7): a graph, each node with its neighbours, as pieces; nodes are colours from 2.
 
     A piece is (N, node, neighbour, x): N = colour 0 marks its beginning, x = colour 1 fills up. With two neighbours on
-    a piece, as in the seed, the answer could depend on which are paired, so each piece here names one.
+    a piece, as in the paper, the answer could depend on which are paired, so each piece here names one.
     """
     mark, filler = 0, 1
     number = {node: index + 2 for index, node in enumerate(adjacency)}

@@ -146,6 +146,7 @@ def test_the_twelve_pentominoes(rows: list[str], solutions: int) -> None:
         assert fill(grid, "ascender", zones=False, count_all=True).solutions == solutions
 
 
+@pytest.mark.slow
 def test_xcover_counts_the_same() -> None:
     pytest.importorskip("xcover")
     for seed in (1, 2, 5, 7):

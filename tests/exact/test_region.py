@@ -1,4 +1,4 @@
-"""The region re-solve against a plain search, its schedules against the cycle lemma, and its promises."""
+"""The region re-solve against a plain search, its spend curves against the cycle lemma, and its guarantees."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 
 from exact.region.kernel import BEST, FINISHED, NODES, load_region, search_region, start_search
 from exact.region.lagrangian import LagrangianSearch
-from exact.region.plan import make_work, plan_region
-from exact.region.resolve import RegionOptions, RegionResult, RegionStatus, _Resolve, resolve
-from exact.region.spend_curves import both_ways, schedules
-from exact.region.state import RegionPlan, RegionWork
+from exact.region.plan import make_state, plan_region
+from exact.region.resolve import RegionOptions, RegionResult, RegionSearch, RegionStatus, resolve
+from exact.region.spend_curves import make_spend_curves, orders_from_both_ends
+from exact.region.state import RegionPlan, RegionState
 from exact.region.warmup import warm_up
 from exact.region.windows import rows
 from instances.board import EMPTY, Board
@@ -30,7 +30,7 @@ from tests.shared_data import published_boards, shared
 
 
 @pytest.mark.parametrize("block", range(6))
-def test_windows_against_a_plain_search_with_and_without_each_bound(block: int) -> None:
+def test_windows_agree_with_a_plain_search_with_and_without_each_bound(block: int) -> None:
     for seed in range(100 * block, 100 * block + 100):
         window = random_window(seed)
         expected = best_score(window)
@@ -42,7 +42,7 @@ def test_windows_against_a_plain_search_with_and_without_each_bound(block: int) 
         check(window, expected, prices=True, balance=False, lookahead=False)
 
 
-def test_the_windows_cover_what_they_should() -> None:
+def test_the_random_windows_cover_every_feature() -> None:
     windows = [random_window(seed) for seed in range(600)]
     assert sum(bool(w.donors) for w in windows) > 50
     assert sum(bool(w.puzzle.clues) for w in windows) > 100
@@ -60,42 +60,42 @@ def test_the_windows_cover_what_they_should() -> None:
     assert sum(resolve(w.puzzle, w.board, w.cells, donors=w.donors).improved for w in windows[:200]) > 50
 
 
-def test_some_start_of_every_schedule_allows_every_spending() -> None:
-    """The cycle lemma, on the curves as they are: whatever the cells spend, some start keeps within its curve."""
+def test_some_start_of_every_spend_curve_allows_every_distribution_of_mismatches() -> None:
+    """The cycle lemma: however mismatches are distributed over the cells, some start stays within its curve."""
     rng = np.random.default_rng(5)
     puzzle, _ = planted(1, 8, 8, 5)
     for _ in range(30):
         cells = np.sort(rng.permutation(64)[: int(rng.integers(2, 40))]).astype(np.int64)
-        for schedule in schedules(puzzle, cells):
-            assert (np.sort(schedule.order) == np.arange(len(cells))).all()
+        for curves in make_spend_curves(puzzle, cells).values():
+            assert (np.sort(curves.order) == np.arange(len(cells))).all()
             for _ in range(5):
                 spent = rng.integers(0, 3, len(cells)) * (rng.random(len(cells)) < rng.random())
                 r = int(spent.sum() + rng.integers(0, 3))
                 ok = False
-                for shift, curve in zip(schedule.shifts, schedule.curve, strict=True):
-                    ok |= bool((np.cumsum(np.roll(spent, -shift)) <= r * curve // schedule.total).all())
-                assert ok, (schedule, spent, r)
+                for start, curve in zip(curves.starts, curves.curve, strict=True):
+                    ok |= bool((np.cumsum(np.roll(spent, -start)) <= r * curve // curves.total).all())
+                assert ok, (curves, spent, r)
 
 
-def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionWork, np.ndarray, np.ndarray]:
+def _prepared(puzzle: Puzzle, board: Board, cells: list[int]) -> tuple[RegionPlan, RegionState, np.ndarray, np.ndarray]:
     plan = plan_region(puzzle, cells)
     used = np.ones(puzzle.cells, dtype=np.uint8)
     used[board.placements[cells] >> 2] = 0
-    return plan, make_work(plan), used, board.placements.copy()
+    return plan, make_state(plan), used, board.placements.copy()
 
 
 def _refill(
-    plan: RegionPlan, work: RegionWork, used: np.ndarray, board: np.ndarray, r_max: int, node_budget: int
+    plan: RegionPlan, state: RegionState, used: np.ndarray, board: np.ndarray, r_max: int, node_budget: int
 ) -> tuple[bool, int, int]:
     """One search for the best refill with at most ``r_max`` mismatches: (all searched, mismatches or -1, nodes)."""
-    assert load_region(plan, work, used, board)
-    start_search(plan, work, r_max)
-    while not work.state[FINISHED] and work.state[NODES] < node_budget:
-        search_region(plan, work, node_budget)
-    return bool(work.state[FINISHED]), int(work.state[BEST]), int(work.state[NODES])
+    assert load_region(plan, state, used, board)
+    start_search(plan, state, r_max)
+    while not state.scalars[FINISHED] and state.scalars[NODES] < node_budget:
+        search_region(plan, state, node_budget)
+    return bool(state.scalars[FINISHED]), int(state.scalars[BEST]), int(state.scalars[NODES])
 
 
-def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
+def test_the_kernel_counts_mismatches_as_verify_does_and_obeys_caps() -> None:
     for seed in range(60):
         window = random_window(1000 + seed)
         puzzle, board = window.puzzle, normalise_clue_pieces(window.puzzle, window.board)
@@ -103,22 +103,22 @@ def test_the_kernel_counts_what_the_judge_counts_and_keeps_to_caps() -> None:
         free = [cell for cell in window.cells if cell not in clues]
         if not verify(puzzle, board).complete or not free:
             continue
-        plan, work, used, placements = _prepared(puzzle, board, free)
+        plan, state, used, placements = _prepared(puzzle, board, free)
         joints = {pair for cell in free for pair in _joints(puzzle, cell)}
         best = best_score(type(window)(puzzle, board, free, []))
         assert best is not None
         outside = sum(pair in joints for pair in verify(puzzle, board).mismatches)
         least = outside - (best - verify(puzzle, board).score)
-        finished, mismatches, nodes = _refill(plan, work, used, placements, 99, 10_000_000)
+        finished, mismatches, nodes = _refill(plan, state, used, placements, 99, 10_000_000)
         assert finished and mismatches == least
-        lying = placements.copy()
-        lying[plan.cells[plan.order]] = work.found
-        assert verify(puzzle, Board(lying, board.width, board.height)).score == best
-        assert _refill(plan, work, used, placements, least - 1, 10_000_000)[:2] == (True, -1)
-        assert _refill(plan, work, used, placements, 99, 10_000_000) == (True, mismatches, nodes)
-        assert _refill(plan, work, used, placements, least - 1, 0)[1:] == (-1, 0)
-        work.cap[:] = 0
-        assert _refill(plan, work, used, placements, 99, 10_000_000)[:2] == (True, 0 if least == 0 else -1)
+        refilled = placements.copy()
+        refilled[plan.cells[plan.order]] = state.refill
+        assert verify(puzzle, Board(refilled, board.width, board.height)).score == best
+        assert _refill(plan, state, used, placements, least - 1, 10_000_000)[:2] == (True, -1)
+        assert _refill(plan, state, used, placements, 99, 10_000_000) == (True, mismatches, nodes)
+        assert _refill(plan, state, used, placements, least - 1, 0)[1:] == (-1, 0)
+        state.cap[:] = 0
+        assert _refill(plan, state, used, placements, 99, 10_000_000)[:2] == (True, 0 if least == 0 else -1)
 
 
 def _joints(puzzle: Puzzle, cell: int) -> list[tuple[int, int]]:
@@ -131,16 +131,16 @@ def test_budgets_are_deterministic_and_bounds_hold() -> None:
     placements = board.placements.copy()
     inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
     placements[inner] = rng.permutation(placements[inner])
-    jumbled = Board(placements, 8, 8)
-    first = resolve(puzzle, jumbled, inner, nodes=30_000)
-    second = resolve(puzzle, jumbled, inner, nodes=30_000)
+    shuffled = Board(placements, 8, 8)
+    first = resolve(puzzle, shuffled, inner, nodes=30_000)
+    second = resolve(puzzle, shuffled, inner, nodes=30_000)
     assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
     assert first.score > first.score_before and first.score <= first.bound <= puzzle.max_score
     assert first.status in (RegionStatus.IMPROVED, RegionStatus.IMPROVED_OPTIMAL)
-    nothing = resolve(puzzle, jumbled, inner, nodes=1)
-    assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.board == jumbled
+    nothing = resolve(puzzle, shuffled, inner, nodes=1)
+    assert nothing.status == RegionStatus.BUDGET_SPENT and nothing.board == shuffled
     assert nothing.bound >= puzzle.max_score - 1
-    assert resolve(puzzle, jumbled, inner, seconds=0.001).seconds < 1
+    assert resolve(puzzle, shuffled, inner, seconds=0.001).seconds < 1
 
 
 def test_a_target_stops_early_or_is_refuted() -> None:
@@ -154,7 +154,7 @@ def test_a_target_stops_early_or_is_refuted() -> None:
     assert reached.score == expected
 
 
-def test_a_target_that_is_reached_already_is_no_budget_spent() -> None:
+def test_a_target_that_the_given_board_reaches_ends_at_once() -> None:
     puzzle, board = planted(3, 8, 8, 6)
     placements = board.placements.copy()
     placements[[9, 10, 18, 19]] = placements[[10, 9, 19, 18]]
@@ -172,8 +172,8 @@ def test_a_target_that_is_reached_already_is_no_budget_spent() -> None:
     assert filled.board.placed == 64 and filled.status in (RegionStatus.TARGET_REACHED, RegionStatus.IMPROVED_OPTIMAL)
 
 
-def test_without_a_refill_the_board_is_the_one_given() -> None:
-    """Not the start of the search, whose clue lies on a board that holds its piece on another cell as well."""
+def test_without_a_refill_the_given_board_is_returned() -> None:
+    """Not the start of the search, which has the piece of the clue twice."""
     puzzle, board = planted(11, 6, 6, 5, clues=3)
     clue = next(clue for clue in puzzle.clues if not any(puzzle.rim_sides(clue.cell)))
     other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.rim_sides(cell)))
@@ -195,19 +195,19 @@ def test_without_a_refill_the_board_is_the_one_given() -> None:
     )
 
 
-def test_an_empty_clue_cell_elsewhere_breaks_nothing() -> None:
+def test_an_empty_clue_cell_outside_the_region_breaks_no_rule() -> None:
     puzzle, board = planted(7, 6, 6, 5)
     puzzle = puzzle.with_clues([Clue(28, *divmod(int(board.placements[28]), 4))])
     placements = board.placements.copy()
     placements[18:] = EMPTY
     upper = Board(placements, 6, 6)
-    kept: list[Board] = []
+    improvements: list[Board] = []
     for cells in ([7, 8, 9, 10], list(range(12))):
         for order in ("static", "dynamic"):
             result = resolve(
-                puzzle, upper, cells, nodes=2 * len(cells), options=RegionOptions(order), on_improve=kept.append
+                puzzle, upper, cells, nodes=2 * len(cells), options=RegionOptions(order), on_improve=improvements.append
             )
-            assert (result.status, result.board, result.score) == (RegionStatus.OPTIMAL, upper, 27) and not kept
+            assert (result.status, result.board, result.score) == (RegionStatus.OPTIMAL, upper, 27) and not improvements
 
 
 def test_a_region_with_a_hole_never_ends_worse() -> None:
@@ -218,15 +218,20 @@ def test_a_region_with_a_hole_never_ends_worse() -> None:
         result = resolve(puzzle, Board(holes, 8, 8), range(8, 56), nodes=nodes)
         assert result.board == board and result.proven and result.improved
     holes[[19, 27, 35, 36, 44]] = EMPTY
-    kept: list[Board] = []
+    improvements: list[Board] = []
     before = verify(puzzle, Board(holes, 8, 8)).score
     for order in ("static", "dynamic"):
         result = resolve(
-            puzzle, Board(holes, 8, 8), range(8, 56), nodes=500, options=RegionOptions(order), on_improve=kept.append
+            puzzle,
+            Board(holes, 8, 8),
+            range(8, 56),
+            nodes=500,
+            options=RegionOptions(order),
+            on_improve=improvements.append,
         )
         assert result.board.placed == 64 and before <= result.score == verify(puzzle, result.board).score
         assert verify(puzzle, result.board).complete
-    assert all(verify(puzzle, one).score > before for one in kept)
+    assert all(verify(puzzle, better).score > before for better in improvements)
 
 
 def test_an_illegal_board_is_never_proven_the_best() -> None:
@@ -240,12 +245,12 @@ def test_an_illegal_board_is_never_proven_the_best() -> None:
     assert legal.proven and legal.legal and legal.score == puzzle.max_score
 
 
-def test_levels_of_any_depth_are_compared() -> None:
+def test_spend_curves_are_ranked_at_any_level() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    search = _Resolve(puzzle, board, list(range(64)), RegionOptions())
-    first, second, *_ = (schedule.name for schedule in search.schedules)
+    search = RegionSearch(puzzle, board, list(range(64)), RegionOptions())
+    first, second, *_ = search.curves
     search.costs = {first: (0, 7.0), second: (2, 9.0)}
-    assert [schedule.name for schedule in search._ranked(1000)[:2]] == [second, first]  # 5**1000 overflows
+    assert search._ranked(1000)[:2] == [second, first]  # 5**1000 overflows
 
 
 def test_the_proof_begins_at_the_bound_of_the_root() -> None:
@@ -269,7 +274,7 @@ def test_the_proof_begins_at_the_bound_of_the_root() -> None:
     assert raised > 5
 
 
-def test_a_target_that_the_rest_of_the_board_refutes_is_answered_at_once() -> None:
+def test_a_target_that_the_rest_of_the_board_excludes_is_refuted_at_once() -> None:
     puzzle, board = planted(3, 8, 8, 6)
     placements = board.placements.copy()
     placements[[9, 10, 49, 50]] = placements[[10, 9, 50, 49]]
@@ -279,35 +284,37 @@ def test_a_target_that_the_rest_of_the_board_refutes_is_answered_at_once() -> No
         assert (result.status, result.nodes, result.board) == (RegionStatus.TARGET_REFUTED, 0, given)
 
 
-def test_steps_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_does_not_depend_on_step_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle, board = planted(3, 8, 8, 6)
     inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
     placements = board.placements.copy()
     placements[inner] = np.random.default_rng(0).permutation(placements[inner])
-    ways = [RegionOptions(), RegionOptions(prices=True), RegionOptions(order="dynamic")]
+    variants = [RegionOptions(), RegionOptions(prices=True), RegionOptions(order="dynamic")]
 
-    def answers() -> list[RegionResult]:
-        jumbled = Board(placements, 8, 8)
-        found = [resolve(puzzle, jumbled, rows(puzzle, 2, 5), nodes=40_000, options=options) for options in ways]
-        return [dataclasses.replace(one, seconds=0.0) for one in found]
+    def results() -> list[RegionResult]:
+        shuffled = Board(placements, 8, 8)
+        resolved = [
+            resolve(puzzle, shuffled, rows(puzzle, 2, 5), nodes=40_000, options=options) for options in variants
+        ]
+        return [dataclasses.replace(result, seconds=0.0) for result in resolved]
 
-    usual = answers()
+    expected = results()
     monkeypatch.setattr("exact.driver.STEP_SECONDS", 0.0)  # a hundred nodes at a time
-    assert answers() == usual
+    assert results() == expected
 
 
-def test_time_is_kept_where_each_node_takes_long() -> None:
+def test_the_time_limit_holds_when_nodes_are_slow() -> None:
     puzzle, board = planted(1, 40, 40, 60)
     inner = np.array([40 * row + column for row in range(1, 39) for column in range(1, 39)])
     rng = np.random.default_rng(0)
     placements = board.placements.copy()
     placements[inner] = rng.permutation(placements[inner])
-    apart = rng.permutation(inner[(inner // 40 + inner) % 2 == 0])[:256].tolist()
+    scattered = rng.permutation(inner[(inner // 40 + inner) % 2 == 0])[:256].tolist()
     warm_up("static")
-    assert resolve(puzzle, Board(placements, 40, 40), apart, seconds=0.5).seconds < 4
+    assert resolve(puzzle, Board(placements, 40, 40), scattered, seconds=0.5).seconds < 4
 
 
-def test_ctrl_c_while_the_kernels_are_loaded_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_during_the_warm_up_is_raised_and_the_warm_up_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -320,7 +327,7 @@ def test_ctrl_c_while_the_kernels_are_loaded_is_not_lost(monkeypatch: pytest.Mon
     assert warm_up.cache_info().currsize == 1
 
 
-def test_a_clue_that_is_laid_may_cost_matches() -> None:
+def test_placing_a_clue_may_lower_the_score() -> None:
     puzzle, board = planted(11, 6, 6, 5, clues=3)
     clue = next(clue for clue in puzzle.clues if not any(puzzle.rim_sides(clue.cell)))
     right = clue.piece * 4 + clue.rotation
@@ -330,18 +337,18 @@ def test_a_clue_that_is_laid_may_cost_matches() -> None:
     assert result.status == RegionStatus.IMPROVED_OPTIMAL and result.proven and not result.improved
 
 
-def test_a_target_that_the_prices_refute_is_not_searched_for() -> None:
+def test_a_target_above_the_price_bound_is_refuted_without_a_search() -> None:
     puzzle, board = planted(3, 8, 8, 6)
     rng = np.random.default_rng(0)
     placements = board.placements.copy()
     inner = [8 * row + column for row in range(1, 7) for column in range(1, 7)]
     placements[inner] = rng.permutation(placements[inner])
-    jumbled = Board(placements, 8, 8)
-    priced = resolve(puzzle, jumbled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), nodes=1).bound
-    assert verify(puzzle, jumbled).score < priced < puzzle.max_score
-    refuted = resolve(puzzle, jumbled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), target=priced + 1)
+    shuffled = Board(placements, 8, 8)
+    priced = resolve(puzzle, shuffled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), nodes=1).bound
+    assert verify(puzzle, shuffled).score < priced < puzzle.max_score
+    refuted = resolve(puzzle, shuffled, rows(puzzle, 2, 4), options=RegionOptions(prices=True), target=priced + 1)
     assert (refuted.status, refuted.nodes, refuted.bound) == (RegionStatus.TARGET_REFUTED, 0, priced)
-    assert refuted.board == jumbled
+    assert refuted.board == shuffled
 
 
 def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:
@@ -359,7 +366,7 @@ def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:
     assert only.status == RegionStatus.OPTIMAL and only.nodes == 0
 
 
-def test_bad_regions_are_refused_in_a_sentence() -> None:
+def test_invalid_regions_raise_one_sentence() -> None:
     puzzle, board = planted(2, 20, 20, 9)
     with pytest.raises(InputError, match="no cell"):
         resolve(puzzle, board, [])
@@ -382,13 +389,14 @@ def test_bad_regions_are_refused_in_a_sentence() -> None:
         rows(puzzle, 3, 21)
 
 
-@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)])
 def test_the_kernels_without_jit_and_with_bounds_checking(variable: str) -> None:
     script = (
         "from tests.fuzz_region import *\n"
         "for seed in range(0, 60, 3):\n"
         "    window = random_window(seed)\n"
-        "    if len(window.cells) <= 6: check(window, best_score(window))\n"
+        "    if len(window.cells) > 6: continue\n"
+        "    for order in ('static', 'dynamic'): check(window, best_score(window), order=order)\n"
     )
     environment = os.environ | {variable: "1"}
     root = Path(__file__).resolve().parent.parent.parent
@@ -407,28 +415,29 @@ def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() ->
         assert result.status == RegionStatus.OPTIMAL and result.score == result.bound == score == 470
 
 
-def test_equal_pieces_have_one_price() -> None:
-    """Two searches that lay equal pieces in orders of their own meet only if those cost the same."""
-    set_apart = 0
+def test_identical_pieces_have_one_price() -> None:
+    """Two searches that place identical pieces in different orders find the same refill only if prices are equal."""
+    different = 0
     for seed in range(4):
         puzzle, board = planted(seed, 6, 5, 5)
         pieces = puzzle.pieces.copy()
         inner = np.flatnonzero(pieces.all(axis=1))
         pieces[inner[1::2]] = pieces[inner[::2]]
         puzzle = dataclasses.replace(puzzle, pieces=pieces)
-        search = _Resolve(puzzle, board, list(range(6, 24)), RegionOptions())
+        search = RegionSearch(puzzle, board, list(range(6, 24)), RegionOptions())
         priced = LagrangianSearch(
-            search.plan, search.used, search.outside, both_ways(puzzle, search.plan.cells), search.spare
+            search.plan, search.used, search.outside, orders_from_both_ends(puzzle, search.plan.cells), search.spare
         )
-        prices = priced._better(search.incumbent - 1, lambda: False)
-        twins = search.plan.twin
-        for twin in np.unique(twins[priced.free & (twins >= 0)]):
-            assert len(np.unique(prices[priced.free & (twins == twin)])) == 1
-        set_apart += len(np.unique(prices[priced.free])) > 1
-    assert set_apart >= 3, "other pieces' prices differ"
+        prices = priced._optimize_prices(search.incumbent - 1, lambda: False)
+        identical = search.plan.identical
+        for group in np.unique(identical[priced.free & (identical >= 0)]):
+            assert len(np.unique(prices[priced.free & (identical == group)])) == 1
+        different += len(np.unique(prices[priced.free])) > 1
+    assert different >= 3, "other pieces' prices differ"
 
 
-def test_prices_are_set_when_a_window_is_long_and_prove_the_same() -> None:
+@pytest.mark.slow
+def test_prices_are_set_in_long_searches_and_prove_the_same() -> None:
     from instances.formats import load_board, load_puzzle
 
     puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))

@@ -1,4 +1,4 @@
-"""The dynamic order with conflict-directed backjumping: against the plain search, the static order, and itself."""
+"""The dynamic order with and without backjumping, against a plain search and against the static order."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import pytest
 
 from exact.region.compare_orders import cells_of, main
 from exact.region.dynamic import is_compact
-from exact.region.dynamic_explain import deepest
+from exact.region.dynamic_explain import last_conflict
 from exact.region.dynamic_moves import DynamicState
-from exact.region.dynamic_search import LINES
-from exact.region.kernel import FOUND, NONE, OPEN
-from exact.region.resolve import RegionOptions, RegionStatus, _Resolve, resolve
+from exact.region.dynamic_search import SEGMENTS
+from exact.region.kernel import EXHAUSTED, FOUND, PAUSED
+from exact.region.resolve import RegionOptions, RegionSearch, RegionStatus, resolve
 from exact.region.state import OUTSIDE
-from exact.region.sweep import begin_sweep
+from exact.region.sweep import reset_sweep
 from exact.region.windows import rows, sweep_windows, window
 from instances.board import Board
 from instances.formats import load_board, viewer_url, write
@@ -35,8 +35,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DYNAMIC = RegionOptions("dynamic")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(6))
-def test_windows_against_a_plain_search_with_and_without_backjumping(block: int) -> None:
+def test_windows_agree_with_a_plain_search_with_and_without_backjumping(block: int) -> None:
     """Twins, symmetric pieces, clues, donors, empty cells, rectangles: see `test_region`."""
     for seed in range(100 * block, 100 * block + 100):
         small = random_window(seed)
@@ -48,8 +49,8 @@ def test_windows_against_a_plain_search_with_and_without_backjumping(block: int)
         check(small, expected, order="auto")
 
 
-def jumbled(seed: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
-    """A 6 x 7 board whose inner pieces, but for the clues, lie anyhow."""
+def shuffled(seed: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
+    """A 6 x 7 board whose inner pieces, except clues, are shuffled and rotated."""
     puzzle, board = planted(seed, 6, 7, colours, clues=clues)
     placements = board.placements.copy()
     fixed = {clue.cell for clue in puzzle.clues}
@@ -59,45 +60,45 @@ def jumbled(seed: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
     return puzzle, Board(placements, 6, 7)
 
 
-def test_regions_too_large_for_the_plain_search_end_as_with_the_static_order() -> None:
+def test_larger_regions_agree_with_the_static_order() -> None:
     for seed in range(60):
-        puzzle, board = jumbled(seed, 2 + seed % 5, clues=seed % 3)
+        puzzle, board = shuffled(seed, 2 + seed % 5, clues=seed % 3)
         rng = np.random.default_rng(seed)
         cells = rng.permutation(42)[: int(rng.integers(10, 15))].tolist() if seed % 2 else window(puzzle, 3, 4, 2, 1)
         expected = resolve(puzzle, board, cells)
         assert expected.proven
-        ways = [RegionOptions("dynamic", **part) for part in ({}, {"backjumping": False}, {"curves": False})]
-        for options in ways:
-            answer = resolve(puzzle, board, cells, options=options)
-            assert answer.proven and answer.score == expected.score == verify(puzzle, answer.board).score
+        variants = [RegionOptions("dynamic", **part) for part in ({}, {"backjumping": False}, {"curves": False})]
+        for options in variants:
+            result = resolve(puzzle, board, cells, options=options)
+            assert result.proven and result.score == expected.score == verify(puzzle, result.board).score
 
 
-def test_jumps_leave_out_nodes_and_no_refill() -> None:
-    """On one schedule with and without jumps see the same tree, and the static order obeys the same caps."""
+def test_backjumping_skips_nodes_but_no_refill() -> None:
+    """Without backjumping the same tree is searched, and the static order obeys the same caps (one set of curves)."""
     saved = 0
-    for seed in [*range(60), 240, 453, 492, 538, 672]:  # in the last ones breaks in the explanations showed
-        puzzle, board = jumbled(seed, 2 + seed % 3)
+    for seed in [*range(60), 240, 453, 492, 538, 672]:  # the last ones once showed errors in the explanations
+        puzzle, board = shuffled(seed, 2 + seed % 3)
         cells = np.random.default_rng(seed).permutation(42)[:20].tolist() if seed % 8 else rows(puzzle, 2, 5)
         for r in range(12):
-            made = {}
+            outcomes = {}
             for way in ("static", "steps", "jumps"):
-                search = _Resolve(puzzle, board, cells, RegionOptions())
+                search = RegionSearch(puzzle, board, cells, RegionOptions())
                 if way != "static":
                     search.use_dynamic_order(way == "jumps")
-                begin_sweep(search.work)
-                made[way] = search.sweep(search.schedules[seed % 3], r, 50_000)
-            if OPEN in [status for status, _ in made.values()]:
+                reset_sweep(search.state)
+                outcomes[way] = search.sweep(list(search.curves.values())[seed % 3], r, 50_000)
+            if PAUSED in [status for status, _ in outcomes.values()]:
                 break
-            assert made["jumps"][0] == made["steps"][0] == made["static"][0], (seed, r, made)
-            assert made["jumps"][1] <= made["steps"][1], (seed, r, made)
-            saved += made["steps"][1] - made["jumps"][1]
-            if made["jumps"][0] == FOUND:
+            assert outcomes["jumps"][0] == outcomes["steps"][0] == outcomes["static"][0], (seed, r, outcomes)
+            assert outcomes["jumps"][1] <= outcomes["steps"][1], (seed, r, outcomes)
+            saved += outcomes["steps"][1] - outcomes["jumps"][1]
+            if outcomes["jumps"][0] == FOUND:
                 break
     assert saved > 5000
 
 
 def test_budgets_are_deterministic_and_bounds_hold() -> None:
-    puzzle, board = jumbled(3, 6)
+    puzzle, board = shuffled(3, 6)
     cells = rows(puzzle, 1, 6)
     first, second = (resolve(puzzle, board, cells, nodes=30_000, options=DYNAMIC) for _ in range(2))
     assert first.nodes == second.nodes <= 30_000 and first.board == second.board and first.bound == second.bound
@@ -108,8 +109,8 @@ def test_budgets_are_deterministic_and_bounds_hold() -> None:
     assert resolve(puzzle, board, cells, options=DYNAMIC, target=first.score).score >= first.score
 
 
-def test_ctrl_c_gives_what_is_known() -> None:
-    puzzle, board = jumbled(3, 6)
+def test_ctrl_c_returns_the_best_board_so_far() -> None:
+    puzzle, board = shuffled(3, 6)
     seen: list[int] = []
 
     def stop(score: int, bound: int, nodes: int, seconds: float) -> None:
@@ -122,25 +123,25 @@ def test_ctrl_c_gives_what_is_known() -> None:
     assert verify(puzzle, result.board).score == result.score <= result.bound
 
 
-def test_an_order_that_is_none_is_refused_and_auto_looks_at_the_shape() -> None:
+def test_an_unknown_order_raises_and_auto_depends_on_the_shape() -> None:
     puzzle, board = planted(2, 9, 9, 5)
     with pytest.raises(InputError, match="'urgent' is not known; expected one of auto, static, dynamic"):
         resolve(puzzle, board, [3], options=RegionOptions("urgent"))
     compact = {(h, w): is_compact(puzzle, np.array(window(puzzle, h, w, 1, 1))) for h in range(1, 7) for w in (4, 6)}
     assert [shape for shape, yes in compact.items() if yes] == [(3, 4), (4, 4), (5, 4), (5, 6), (6, 6)]
-    assert not is_compact(puzzle, np.arange(0, 81, 4)), "cells that lie apart"
+    assert not is_compact(puzzle, np.arange(0, 81, 4)), "cells apart from each other"
 
 
-def test_everywhere_takes_an_order() -> None:
+def test_sweep_windows_takes_an_order() -> None:
     puzzle, board = planted(4, 6, 5, 4)
     placements = board.placements.copy()
     placements[[7, 8]] = placements[[8, 7]]
     results = list(sweep_windows(puzzle, Board(placements, 6, 5), 2, 3, options=DYNAMIC))
-    assert results[-1].result.score == puzzle.max_score and all(one.result.proven for one in results)
+    assert results[-1].result.score == puzzle.max_score and all(window.result.proven for window in results)
 
 
 def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    puzzle, board = jumbled(5, 5)
+    puzzle, board = shuffled(5, 5)
     write(tmp_path / "p.json", None, puzzle, None)
     edges = viewer_url(puzzle, board).split("board_edges=")[1].split("&")[0]
     (tmp_path / "boards.csv").write_text(f"score,board_edges\n1,{edges}\n")
@@ -150,7 +151,7 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "| 2x4 | 1 | 1, " in text and text.splitlines()[-1].count(" | 1, ") == 4
     assert len(cells_of(puzzle, board, "scattered6", 0)) == 6
     assert main([*arguments, "--shapes", "8x2"]) == 2
-    assert "'8x2' is no shape here" in capsys.readouterr().err
+    assert "unknown shape '8x2'" in capsys.readouterr().err
     for wrong in (["--every", "0"], ["--seconds", "0"]):
         with pytest.raises(SystemExit, match="2"):
             main([*arguments, *wrong])
@@ -162,58 +163,58 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert interrupted.call_count == 1
 
 
-def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:
-    """The oracle of explanations: whether some refill within the caps has these oriented pieces on these cells."""
-    plan, lines = search.plan, search.dynamic.urgency if search.dynamic else None
-    assert lines is not None
-    cap = lines.cap[: int(search.work.state[LINES])].tolist()
+def has_agreeing_refill(search: RegionSearch, decided: dict[int, int]) -> bool:
+    """Whether some refill within the caps has the ``decided`` oriented pieces, by number of the cell; plain search."""
+    plan, dynamic = search.plan, search.dynamic.dynamic_state if search.dynamic else None
+    assert dynamic is not None
+    cap = dynamic.cap[: int(search.state.scalars[SEGMENTS])].tolist()
     quads = plan.quads.tolist()
     free = [
         [piece * 4 + turn for turn in range(4)]
-        for piece in np.flatnonzero((search.used == 0) & (plan.of_clue == 0)).tolist()
+        for piece in np.flatnonzero((search.used == 0) & (plan.is_clue == 0)).tolist()
         if piece not in {oriented >> 2 for oriented in decided.values()}
     ]
-    lying: dict[int, int] = {}
+    placed: dict[int, int] = {}
     charged = [0] * len(cap)
 
-    def lay(cell: int, oriented: int) -> list[int]:
-        """The lines that it is charged to; beyond its neighbours only those that lie."""
-        lying[cell] = oriented
-        out = []
+    def place(cell: int, oriented: int) -> list[int]:
+        """Place a piece; the segments of its mismatches with the pieces placed before."""
+        placed[cell] = oriented
+        segments = []
         for side in range(4):
             beyond = int(plan.around[cell, side])
             if beyond == OUTSIDE:
                 step = (-search.puzzle.width, 1, search.puzzle.width, -1)[side]
                 other = int(search.outside[int(plan.cells[cell]) + step])
             else:
-                other = lying.get(beyond, -1)
+                other = placed.get(beyond, -1)
             if other >= 0 and quads[oriented][side] != quads[other][side ^ 2]:
-                out.append(int(lines.line[plan.joint_at[cell, side]]))
-        return out
+                segments.append(int(dynamic.segment[plan.joint_at[cell, side]]))
+        return segments
 
     def fits() -> bool:
         return all(sum(charged[: k + 1]) <= most for k, most in enumerate(cap))
 
-    def fill(cells: list[int], left: list[list[int]]) -> bool:
+    def fill(cells: list[int], unused: list[list[int]]) -> bool:
         if not fits():
             return False
         if not cells:
             return True
         cell = cells[0]
-        options = [[decided[cell]]] if cell in decided else left
+        options = [[decided[cell]]] if cell in decided else unused
         for i, turns in enumerate(options):
-            rest = left if cell in decided else left[:i] + left[i + 1 :]
+            rest = unused if cell in decided else unused[:i] + unused[i + 1 :]
             for oriented in turns:
                 if plan.pattern_of[oriented] != plan.pattern_at[cell]:
                     continue
-                owed = lay(cell, oriented)
-                for line in owed:
-                    charged[line] += 1
-                found = fill(cells[1:], rest)
-                del lying[cell]
-                for line in owed:
-                    charged[line] -= 1
-                if found:
+                mismatches = place(cell, oriented)
+                for segment in mismatches:
+                    charged[segment] += 1
+                success = fill(cells[1:], rest)
+                del placed[cell]
+                for segment in mismatches:
+                    charged[segment] -= 1
+                if success:
                     return True
         return False
 
@@ -221,31 +222,32 @@ def agreeing_refill(search: _Resolve, decided: dict[int, int]) -> bool:
 
 
 def check_explanations(seed: int) -> int:
-    """Search a small region, and hold every explanation against the oracle; kernels must run without jit."""
-    puzzle, board = jumbled(seed, 2 + seed % 5, clues=seed % 3)
+    """Search a small region and check every explanation by `has_agreeing_refill`; kernels must run without jit."""
+    puzzle, board = shuffled(seed, 2 + seed % 5, clues=seed % 3)
     cells = np.random.default_rng(seed).permutation(42)[:6].tolist() if seed % 4 else window(puzzle, 2, 3, 2, 1)
-    search = _Resolve(puzzle, board, cells, RegionOptions(balance=False, curves=seed % 2 > 0))
+    search = RegionSearch(puzzle, board, cells, RegionOptions(balance=False, curves=seed % 2 > 0))
     search.use_dynamic_order(True)
     checked = 0
 
-    def check_one(urgency: DynamicState, depth: int) -> int:
+    def check_explanation(dynamic: DynamicState, depth: int) -> int:
         nonlocal checked
-        blamed = int(urgency.conflict[depth, 0])
-        reason = [earlier for earlier in range(depth) if blamed >> earlier & 1]
-        decided = {int(search.plan.order[earlier]): int(search.work.found[earlier]) for earlier in reason}
-        assert blamed < 1 << int(depth) and not agreeing_refill(search, decided), (seed, depth, decided)
+        conflict = int(dynamic.conflict[depth, 0])
+        reason = [earlier for earlier in range(depth) if conflict >> earlier & 1]
+        decided = {int(search.plan.order[earlier]): int(search.state.refill[earlier]) for earlier in reason}
+        assert conflict < 1 << int(depth) and not has_agreeing_refill(search, decided), (seed, depth, decided)
         checked += 1
-        return int(deepest(urgency, depth))
+        return int(last_conflict(dynamic, depth))
 
-    with mock.patch("exact.region.dynamic_search.deepest", check_one):
-        status, r = NONE, -1
-        while status == NONE and r < search.joints:
+    with mock.patch("exact.region.dynamic_search.last_conflict", check_explanation):
+        status, r = EXHAUSTED, -1
+        while status == EXHAUSTED and r < search.joints:
             r += 1
-            begin_sweep(search.work)
-            status, _ = search.sweep(search.schedules[seed % len(search.schedules)], r, 300)
+            reset_sweep(search.state)
+            status, _ = search.sweep(list(search.curves.values())[seed % len(search.curves)], r, 300)
     return checked
 
 
+@pytest.mark.slow
 def test_every_explanation_holds() -> None:
     script = "from tests.exact.test_region_dynamic import *; assert sum(map(check_explanations, range(100))) > 1000"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
@@ -253,33 +255,20 @@ def test_every_explanation_holds() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
-def test_the_kernels_without_jit_and_with_bounds_checking(variable: str) -> None:
-    script = (
-        "from tests.fuzz_region import *\n"
-        "for seed in range(0, 60, 3):\n"
-        "    window = random_window(seed)\n"
-        "    if len(window.cells) <= 6: check(window, best_score(window), order='dynamic')\n"
-    )
-    environment = os.environ | {variable: "1"}
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-def test_squares_of_published_boards_need_an_eighth_of_the_nodes() -> None:
+def test_the_dynamic_order_needs_an_eighth_of_the_nodes_in_published_squares() -> None:
     from instances.formats import load_puzzle
 
     puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
-    made = {"static": 0, "auto": 0}
+    nodes = {"static": 0, "auto": 0}
     for number in (2, 32, 46):
         url = f"https://e2.bucas.name/#puzzle=e2&board_w=16&board_h=16&board_edges={published_boards()[number][2]}"
         board = load_board(url, puzzle)[1]
         results = {
             way: resolve(puzzle, board, cells_of(puzzle, board, "4x4", 0), options=RegionOptions(way, prices=False))
-            for way in made
+            for way in nodes
         }
         assert results["static"].proven and results["auto"].proven
         assert results["static"].score == results["auto"].score
         for way, result in results.items():
-            made[way] += result.nodes
-    assert made["auto"] * 8 < made["static"]
+            nodes[way] += result.nodes
+    assert nodes["auto"] * 8 < nodes["static"]

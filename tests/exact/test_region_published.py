@@ -1,4 +1,4 @@
-"""The table of windows: resumable, and honest about what is proven."""
+"""The tables of windows on published boards: contents, continuation, errors."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from instances.formats import viewer_url, write
 from tests.instances.small_puzzles import planted
 
 
-def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_is_printed_and_continued(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     puzzle, solution = planted(6, 6, 6, 6)
     placements = solution.placements.copy()
     placements[[14, 15]] = placements[[15, 14]]
-    jumbled = Board(placements, 6, 6)
-    assert worst_rows(puzzle, jumbled, 2) in (1, 2)
+    shuffled = Board(placements, 6, 6)
+    assert worst_rows(puzzle, shuffled, 2) in (1, 2)
     write(tmp_path / "p.json", None, puzzle, None)
     with (tmp_path / "boards.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["score", "board_edges"])
-        for score, board in ((470, solution), (468, jumbled)):
+        for score, board in ((470, solution), (468, shuffled)):
             edges = viewer_url(puzzle, board).split("board_edges=")[1].split("&")[0]
             writer.writerow([score, edges])
     assert [score for score, _ in read_boards(tmp_path / "boards.csv", puzzle)] == [470, 468]
@@ -78,21 +78,21 @@ def test_the_table_is_made_resumed_and_counts(tmp_path: Path, capsys: pytest.Cap
         (None, "boards.csv: no such file"),
         ("", "boards.csv:1: there is no column 'score'; expected score, board_edges"),
         ("score,edges\n470,abc\n", "boards.csv:1: there is no column 'board_edges'; expected score, board_edges"),
-        ("score,board_edges\n", "boards.csv: the file has no line with a board; expected 1 or more"),
-        ("score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many', no number"),
+        ("score,board_edges\n", "boards.csv: the file has no row with a board; expected 1 or more"),
+        ("score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many'; expected a number"),
         ("score,board_edges\n470\n", "boards.csv:2: the line is too short; expected score, board_edges"),
         ("score,board_edges\n470,{edges}\n470,abc\n", "boards.csv:3: board_edges has 3 letters"),
-        ('score,board_edges\n470,"{edges}', "boards.csv: this is no CSV: unexpected end of data"),
+        ('score,board_edges\n470,"{edges}', "boards.csv: the file is not valid CSV: unexpected end of data"),
     ],
 )
-def test_a_table_of_boards_that_is_none_is_one_sentence(
+def test_an_invalid_file_of_boards_raises_one_sentence(
     text: str | None,
     expected: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # where the results would lie
+    monkeypatch.chdir(tmp_path)  # default directory of the results
     puzzle, solution = planted(6, 4, 4, 4)
     write(tmp_path / "p.json", None, puzzle, None)
     edges = viewer_url(puzzle, solution).split("board_edges=")[1].split("&")[0]
@@ -105,7 +105,7 @@ def test_a_table_of_boards_that_is_none_is_one_sentence(
         assert expected in captured.err and captured.err.count("\n") == 1 and captured.out == ""
 
 
-def test_results_that_are_none_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_results_file_raises_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     puzzle, solution = planted(6, 4, 4, 4)
     write(tmp_path / "p.json", None, puzzle, None)
     edges = viewer_url(puzzle, solution).split("board_edges=")[1].split("&")[0]

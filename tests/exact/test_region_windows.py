@@ -1,4 +1,4 @@
-"""Which regions are re-solved: windows, cells around mismatches, donors."""
+"""Choice of regions: windows, cells around mismatches, donors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
 
-def test_everywhere_visits_all_windows_and_keeps_what_it_gains() -> None:
+def test_sweep_windows_visits_all_windows_and_keeps_improvements() -> None:
     puzzle, board = planted(4, 6, 5, 4)
     placements = board.placements.copy()
     placements[[7, 8]] = placements[[8, 7]]
     start = Board(placements, 6, 5)
     results = list(sweep_windows(puzzle, start, 2, 3, nodes=100_000))
-    assert [(one.row, one.column) for one in results] == [(row, column) for row in range(4) for column in range(4)]
+    assert [(window.row, window.column) for window in results] == [
+        (row, column) for row in range(4) for column in range(4)
+    ]
     assert results[-1].result.score == puzzle.max_score > verify(puzzle, start).score
-    assert sum(one.result.improved for one in results) == 1
+    assert sum(window.result.improved for window in results) == 1
     assert list(sweep_windows(puzzle, start, 2, 3, seconds=lambda: 0.0)) == []
 
 
-def test_cells_around_mismatches_and_donors_apart() -> None:
+def test_donors_are_apart_from_the_cells_around_mismatches() -> None:
     puzzle, board = planted(4, 9, 9, 6)
     placements = board.placements.copy()
     placements[[30, 31]] = placements[[31, 30]]
@@ -39,7 +41,7 @@ def test_cells_around_mismatches_and_donors_apart() -> None:
         choose_donors(puzzle, start, cells, 80)
 
 
-def test_donors_of_a_single_column_carry_the_colours_that_meet_wrongly() -> None:
+def test_donors_of_a_single_column_have_the_mismatched_colours() -> None:
     column = [(0, 1), (2, 3), (3, 3), (3, 3), (3, 1), (1, 2), (2, 0)]  # upper and lower colour; 1 meets 2 at the top
     puzzle = Puzzle(np.array([[up, 0, down, 0] for up, down in column], dtype=np.int32), 1, 7)
     assert choose_donors(puzzle, Board(np.arange(7, dtype=np.int32) * 4, 1, 7), [0, 1], 1) == [5]

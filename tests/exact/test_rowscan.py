@@ -22,7 +22,7 @@ from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.shared_data import shared
 
-Laid = tuple[tuple[int, int, int, int], ...]
+Look = tuple[tuple[int, int, int, int], ...]
 
 
 @given(st.integers(0, 1 << 30))
@@ -38,13 +38,13 @@ def test_counts_what_brute_force_counts(seed: int) -> None:
 @pytest.mark.parametrize(
     ("size", "solutions", "nodes"), [(3, 16, 132), (4, 36, 4470), (5, 16, 113_211), (6, 260, 69_284_103)]
 )
-def test_counts_and_nodes_of_the_field(size: int, solutions: int, nodes: int) -> None:
+def test_published_counts_and_nodes(size: int, solutions: int, nodes: int) -> None:
     puzzle = load_puzzle(str(shared("instances", f"owen{size}.txt")))
     outcome = count(puzzle, solver="rowscan")
     assert (outcome.solutions, outcome.nodes, outcome.status) == (solutions, nodes, SolveStatus.SOLVED)
 
 
-def test_nodes_of_a_first_solution_depend_on_how_the_puzzle_is_written() -> None:
+def test_nodes_to_the_first_solution_depend_on_the_order_of_pieces() -> None:
     puzzle = load_puzzle(str(shared("instances", "clue3.txt")))
     nodes = {}
     for turn in range(4):  # each line of the file turned: the same pieces, their rotations tried in another order
@@ -70,8 +70,8 @@ def test_pauses_change_nothing() -> None:
 
 def test_first_solution_is_perfect_and_node_budget_is_exact() -> None:
     puzzle = uniform(6, 4, 6, 5).puzzle
-    found = solve(puzzle, solver="rowscan")
-    assert found.board is not None and verify(puzzle, found.board).score == puzzle.max_score
+    outcome = solve(puzzle, solver="rowscan")
+    assert outcome.board is not None and verify(puzzle, outcome.board).score == puzzle.max_score
     cut = count(puzzle, solver="rowscan", nodes=777)
     assert (cut.nodes, cut.status) == (777, SolveStatus.BUDGET_SPENT)
 
@@ -88,31 +88,31 @@ def test_fixed_corner_leaves_out_the_rotated_copies(width: int, height: int, col
         assert outcome.convention == convention
         looks = list(map(canonical, puzzle.pieces.tolist()))
         corners = [piece for piece, quad in enumerate(looks) if quad.count(0) == max(q.count(0) for q in looks)]
-        alone = [piece for piece in corners if looks.count(looks[piece]) == 1]
-        if alone:
-            assert f"piece {alone[0] + 1} fixed" in convention and variants[0].clues[0].piece == alone[0]
+        unique = [piece for piece in corners if looks.count(looks[piece]) == 1]
+        if unique:
+            assert f"piece {unique[0] + 1} fixed" in convention and variants[0].clues[0].piece == unique[0]
             assert outcome.solutions == len({min(rotated_copies(board, width, height)) for board in boards})
             assert outcome.solutions * (4 if width == height else 2) == len(boards)
         else:
             assert "all rotations" in convention and "duplicate" in convention and outcome.solutions == len(boards)
         assert outcome.board is not None
-        laid = tuple(map(tuple, puzzle.oriented[outcome.board.placements].tolist()))
-        same = 1 if alone else len(rotated_copies(laid, width, height))
+        placed = tuple(map(tuple, puzzle.oriented[outcome.board.placements].tolist()))
+        same = 1 if unique else len(rotated_copies(placed, width, height))
         assert counted_rotations(puzzle, outcome.board) == same
 
 
-def rotated_copies(board: Laid, width: int, height: int) -> set[Laid]:
+def rotated_copies(board: Look, width: int, height: int) -> set[Look]:
     """The different boards, as colours by cell, among the two or four rotations."""
     if width != height:
         return {board, tuple(rotate(quad, 2) for quad in reversed(board))}
-    found = [board]
+    boards = [board]
     for _ in range(3):
-        rows = [found[-1][row * width : (row + 1) * width] for row in reversed(range(height))]
-        found.append(tuple(rotate(row[column], 1) for column in range(width) for row in rows))
-    return set(found)
+        rows = [boards[-1][row * width : (row + 1) * width] for row in reversed(range(height))]
+        boards.append(tuple(rotate(row[column], 1) for column in range(width) for row in rows))
+    return set(boards)
 
 
-def test_no_corner_is_fixed_where_all_have_twins() -> None:
+def test_no_corner_is_fixed_where_all_have_duplicates() -> None:
     ends, middle = [[0, 1, 0, 0]] * 2, [[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]
     outcome = count(Puzzle(ends + middle, 5, 1), solver="rowscan", fix_corner=True)
     assert (outcome.solutions, outcome.convention) == (2, "all rotations counted (every corner piece has a duplicate)")

@@ -25,10 +25,10 @@ from pysat.formula import CNF
 from pysat.solvers import Solver
 
 
-def found_by(puzzle: Puzzle, **job: object) -> SolverMessage:
-    told: list[SolverMessage] = []
-    search(told.append, puzzle, Job(sat_solver="cadical195", **job))  # type: ignore[arg-type]
-    return told[-1]
+def last_message(puzzle: Puzzle, **job: object) -> SolverMessage:
+    messages: list[SolverMessage] = []
+    search(messages.append, puzzle, Job(sat_solver="cadical195", **job))  # type: ignore[arg-type]
+    return messages[-1]
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -36,11 +36,11 @@ def test_models_are_the_boards_of_brute_force(name: str) -> None:
     for seed in range(30):
         puzzle = small_puzzle(seed, largest=9)
         boards = all_boards(puzzle)
-        told = found_by(puzzle, encoding=name, count_all=True)
-        assert told.exhausted
-        assert told.solutions == len(boards), (name, seed)
+        message = last_message(puzzle, encoding=name, count_all=True)
+        assert message.exhausted
+        assert message.solutions == len(boards), (name, seed)
         if boards:
-            assert told.placements is not None
+            assert message.placements is not None
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -48,8 +48,8 @@ def test_one_cell_and_one_row(name: str) -> None:
     single = Puzzle(np.zeros((1, 4), dtype=np.int32), 1, 1)
     row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 2]], dtype=np.int32), 3, 1)
     for puzzle in (single, row):
-        told = found_by(puzzle, encoding=name, count_all=True)
-        assert told.solutions == len(all_boards(puzzle))
+        message = last_message(puzzle, encoding=name, count_all=True)
+        assert message.solutions == len(all_boards(puzzle))
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_one_cell_and_one_row(name: str) -> None:
         ("full-4", 672_000, 2_010_000),
     ],
 )
-def test_sizes_of_seed_002_at_8x8(name: str, variables: int, clauses: int) -> None:
+def test_sizes_are_those_of_bailleux2025_at_8x8(name: str, variables: int, clauses: int) -> None:
     encoding = encode(name, balanced_torus(8, 8, seed=1).puzzle)
     assert encoding.variables == pytest.approx(variables, rel=0.02)
     assert sum(encoding.sizes().values()) == pytest.approx(clauses, rel=0.02)
 
 
-def test_sizes_of_seed_004_are_exact() -> None:
+def test_sizes_are_those_of_cuvillier2010() -> None:
     encoding = encode("triangles", uniform(16, 16, 17, seed=0).puzzle)
     assert encoding.variables == 84_992
     assert sum(encoding.sizes().values()) == 17_846_752
@@ -118,21 +118,21 @@ def test_answers_of_solvers(text: str, model: list[int] | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "s UNKNOWN\n", "v 1 x 0\n", "s SATISFIABLE\n", "INDET\n"])
-def test_no_answer_is_refused(text: str) -> None:
+def test_text_without_an_answer_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_answer(text, "x")
 
 
-def test_big_formula_streams() -> None:
-    """The 17.8M clauses of seed 004 pass by without being held: far below 1 GB."""
+def test_a_large_formula_takes_little_memory() -> None:
+    """The 17.8M clauses of Cuvillier & Szymkowiak 2010 are made block by block, with far less than 1 GB of memory."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     encoding = encode("triangles", uniform(16, 16, 17, seed=0).puzzle)
     assert sum(len(block) for block in encoding.clauses()) == 17_846_752
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # kB
 
 
-def test_restricted_decisions_find_the_same() -> None:
+def test_restricted_decisions_find_the_same_number() -> None:
     for seed in range(12):
         puzzle = small_puzzle(seed, largest=9)
-        told = found_by(puzzle, encoding="triangles", count_all=True, restricted=True)
-        assert told.solutions == len(all_boards(puzzle))
+        message = last_message(puzzle, encoding="triangles", count_all=True, restricted=True)
+        assert message.solutions == len(all_boards(puzzle))

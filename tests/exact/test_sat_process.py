@@ -1,4 +1,4 @@
-"""Libraries in a process of their own: limits hold, and a dead child is never an answer."""
+"""Solvers in a child process: limits hold, and a crash of the child is never an answer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from lns_support.child_process import Emit, ExitReason, ProcessResult, run_in_pr
 from lns_support.errors import InputError
 
 
-def speak_and_crash(emit: Emit) -> None:
+def emit_and_crash(emit: Emit) -> None:
     emit("here")
     os.kill(os.getpid(), signal.SIGSEGV)
 
@@ -42,19 +43,19 @@ def sleep(emit: Emit) -> None:
     time.sleep(60)
 
 
-def eat(emit: Emit) -> None:
-    emit("hungry")
+def allocate(emit: Emit) -> None:
+    emit("allocating")
     np.ones(10**9)
 
 
-def test_a_crash_raises_and_keeps_what_was_said() -> None:
-    heard: list[str] = []
+def test_a_crash_raises_and_keeps_earlier_messages() -> None:
+    messages: list[str] = []
     with pytest.raises(ChildProcessError, match=r"SIGSEGV.*result is unknown"):
-        run_in_process(speak_and_crash, receive=heard.append)
-    assert heard == ["here"]
+        run_in_process(emit_and_crash, receive=messages.append)
+    assert messages == ["here"]
 
 
-def test_errors_of_the_task() -> None:
+def test_errors_of_the_task_are_raised_again() -> None:
     with pytest.raises(ChildProcessError, match=r"ValueError.*wrong"):
         run_in_process(fail, receive=print)
     with pytest.raises(InputError, match="no such thing"):
@@ -62,30 +63,30 @@ def test_errors_of_the_task() -> None:
 
 
 def test_time_and_memory_limits() -> None:
-    heard: list[str] = []
+    messages: list[str] = []
     began = time.perf_counter()
-    assert run_in_process(sleep, receive=heard.append, seconds=1.0).reason is ExitReason.TIME
+    assert run_in_process(sleep, receive=messages.append, seconds=1.0).reason is ExitReason.TIME
     assert time.perf_counter() - began < 3.0
-    assert run_in_process(eat, receive=heard.append, memory=3_000_000_000).reason is ExitReason.MEMORY
-    assert "hungry" in heard
+    assert run_in_process(allocate, receive=messages.append, memory=3_000_000_000).reason is ExitReason.MEMORY
+    assert "allocating" in messages
 
 
-def test_a_limit_may_be_years_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_limit_may_be_longer_than_one_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such thing"):
         run_in_process(refuse, receive=print, seconds=1e9)
-    monkeypatch.setattr("lns_support.child_process._POLL_SECONDS", 0.05)
+    monkeypatch.setattr("lns_support.child_process._POLL_SECONDS", 0.02)
     began = time.perf_counter()
-    assert run_in_process(sleep, receive=[].append, seconds=1.5).reason is ExitReason.TIME
-    assert time.perf_counter() - began > 1.5
+    assert run_in_process(sleep, receive=[].append, seconds=0.5).reason is ExitReason.TIME
+    assert time.perf_counter() - began > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["sat:half-3", "cp", "xcc"])
 def test_a_library_call_stops_in_time(solver: str) -> None:
     for module in ("pysat", "ortools", "xcover"):
         pytest.importorskip(module)
-    began = time.perf_counter()
     outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver=solver, seconds=1.5)
-    assert time.perf_counter() - began < 3.5
+    assert 1.5 <= outcome.seconds < 15, "without the limit it would take days"
     assert outcome.status is SolveStatus.BUDGET_SPENT
     assert outcome.solutions == 0
 
@@ -97,21 +98,21 @@ def burn(emit: Emit) -> None:
 
 
 def test_a_limit_of_processor_time() -> None:
-    heard: list[str] = []
-    assert run_in_process(burn, receive=heard.append, seconds=0.9, processor=True).reason is ExitReason.TIME
-    assert heard == ["burning"]
+    messages: list[str] = []
+    assert run_in_process(burn, receive=messages.append, seconds=0.5, processor=True).reason is ExitReason.TIME
+    assert messages == ["burning"]
     pytest.importorskip("pysat")
-    outcome = solve_request(uniform(12, 12, 10, seed=1).puzzle, Request(seconds=2.0, processor_time=True), "sat:half-3")
-    assert (outcome.status, outcome.seconds) == (SolveStatus.BUDGET_SPENT, 2.0)
-    assert outcome.details["variables"] > 50_000  # told before the search
+    outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=1.0, processor_time=True), "sat:half-3")
+    assert (outcome.status, outcome.seconds) == (SolveStatus.BUDGET_SPENT, 1.0)
+    assert outcome.details["variables"] > 30_000, "reported before the search"
     for solver in ("rowscan", "sls:dcrwalk"):
         began = time.process_time()
-        outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=0.5, processor_time=True), solver)
+        outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=0.2, processor_time=True), solver)
         assert outcome.status is SolveStatus.BUDGET_SPENT
-        assert 0.5 <= outcome.seconds <= time.process_time() - began
+        assert 0.2 <= outcome.seconds <= time.process_time() - began
 
 
-def test_nodes_that_nobody_tells() -> None:
+def test_nodes_are_unknown_where_the_library_reports_none() -> None:
     for module in ("pysat", "xcover"):
         pytest.importorskip(module)
     puzzle = uniform(3, 3, 3).puzzle
@@ -122,54 +123,57 @@ def test_nodes_that_nobody_tells() -> None:
 
 def test_spent_memory_is_not_infeasible() -> None:
     pytest.importorskip("pysat")
-    outcome = solve(uniform(9, 9, 7, seed=1).puzzle, solver="sat:full-4", memory=600_000_000, seconds=20)
+    outcome = solve(uniform(8, 8, 6, seed=1).puzzle, solver="sat:full-4", memory=400_000_000, seconds=60)
     assert outcome.status is SolveStatus.BUDGET_SPENT
     assert outcome.details["memory_spent"] == 1.0
 
 
-def test_unsolvable_and_solved_through_the_interface() -> None:
+def test_the_interface_reports_infeasible_and_solved() -> None:
     pytest.importorskip("pysat")
     row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 1]], dtype=np.int32), 3, 1)
     assert solve(row, solver="sat:half-3").status is SolveStatus.INFEASIBLE
     outcome = count(uniform(4, 4, 4, seed=2).puzzle, solver="sat:half-2")
     assert outcome.status is SolveStatus.SOLVED
-    assert outcome.solutions == count(uniform(4, 4, 4, seed=2).puzzle).solutions
+    assert outcome.solutions == count(uniform(4, 4, 4, seed=2).puzzle, solver="rowscan").solutions
     assert outcome.board is not None
 
 
-def test_node_budgets_prove_nothing() -> None:
+def test_a_spent_node_budget_proves_nothing() -> None:
     pytest.importorskip("pysat")
     for sat_solver in ("kissat", "cadical", "minisat"):
-        told: list[SolverMessage] = []
-        search(told.append, uniform(8, 8, 6, seed=1).puzzle, Job("half-3", sat_solver, nodes=20))
-        assert not told[-1].exhausted
-        assert told[-1].solutions == 0
+        messages: list[SolverMessage] = []
+        search(messages.append, uniform(8, 8, 6, seed=1).puzzle, Job("half-3", sat_solver, nodes=20))
+        assert not messages[-1].exhausted
+        assert messages[-1].solutions == 0
 
 
-def test_decisions_are_not_taken_off_a_budget_of_conflicts() -> None:
+def test_a_budget_of_conflicts_counts_conflicts_not_decisions() -> None:
     """Glucose limits conflicts only, and makes many more decisions."""
     pytest.importorskip("pysat")
     puzzle = uniform(5, 4, 4, seed=0).puzzle
-    told: list[SolverMessage] = []
-    search(told.append, puzzle, Job("half-3", "glucose", True))
-    conflicts = int(told[-1].details["conflicts"])
-    assert told[-1].exhausted and told[-1].nodes > conflicts + 1
+    messages: list[SolverMessage] = []
+    search(messages.append, puzzle, Job("half-3", "glucose", True))
+    conflicts = int(messages[-1].details["conflicts"])
+    assert messages[-1].exhausted and messages[-1].nodes > conflicts + 1
     budget = conflicts + 1
-    search(told.append, puzzle, Job("half-3", "glucose", True, nodes=budget))
-    assert told[-1].exhausted and told[-1].details["budget_spent"] == conflicts
+    search(messages.append, puzzle, Job("half-3", "glucose", True, nodes=budget))
+    assert messages[-1].exhausted and messages[-1].details["budget_spent"] == conflicts
     outcome = count(puzzle, solver="sat:half-3", sat_solver="glucose", fix_corner=True, nodes=2 * budget)
-    assert outcome.status is SolveStatus.SOLVED and outcome.solutions == count(puzzle, fix_corner=True).solutions
+    assert (
+        outcome.status is SolveStatus.SOLVED
+        and outcome.solutions == count(puzzle, solver="rowscan", fix_corner=True).solutions
+    )
     assert outcome.nodes > outcome.details["budget_spent"] == outcome.details["conflicts"]
 
 
-def test_two_corners_add_up_but_for_sizes_and_peaks() -> None:
+def test_details_of_two_corners_add_up_except_sizes_and_peaks() -> None:
     pytest.importorskip("pysat")
     puzzle = uniform(5, 4, 4, seed=0).puzzle
-    one = count(puzzle, solver="sat:half-2", sat_solver="cadical")
+    whole = count(puzzle, solver="sat:half-2", sat_solver="cadical")
     both = count(puzzle, solver="sat:half-2", sat_solver="cadical", fix_corner=True)
-    assert both.details["variables"] == one.details["variables"]
-    assert both.details["clauses"] < 1.5 * one.details["clauses"]
-    assert both.details["peak_megabytes"] < 1.5 * one.details["peak_megabytes"]
+    assert both.details["variables"] == whole.details["variables"]
+    assert both.details["clauses"] < 1.5 * whole.details["clauses"]
+    assert both.details["peak_megabytes"] < 1.5 * whole.details["peak_megabytes"]
 
 
 @pytest.mark.parametrize(
@@ -191,18 +195,18 @@ def test_two_corners_add_up_but_for_sizes_and_peaks() -> None:
 )
 def test_solvers_of_python_sat(name: str) -> None:
     pytest.importorskip("pysat")
-    told: list[SolverMessage] = []
-    search(told.append, uniform(4, 4, 4, seed=3).puzzle, Job("half-3", name))
-    assert told[-1].solutions == 1
+    messages: list[SolverMessage] = []
+    search(messages.append, uniform(4, 4, 4, seed=3).puzzle, Job("half-3", name))
+    assert messages[-1].solutions == 1
 
 
-def test_refusals() -> None:
+def test_requests_that_a_solver_cannot_serve_are_refused() -> None:
     pytest.importorskip("pysat")
     with pytest.raises(InputError, match="cannot count"):
         count(uniform(3, 3, 3).puzzle, solver="sat:half-3", sat_solver="kissat")
     with pytest.raises(InputError, match="did you mean 'glucose4'"):
         canonical_name("glucos4")
-    with pytest.raises(InputError, match="counts no nodes"):
+    with pytest.raises(InputError, match="reports no nodes"):
         solve(uniform(3, 3, 3).puzzle, solver="xcc", nodes=100)
 
 
@@ -219,12 +223,12 @@ def test_a_missing_package_names_its_extra(
 
 
 @pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
-def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: SolverEntry) -> None:
+def test_registry_entries_name_a_function_and_the_module_that_it_compiles(entry: SolverEntry) -> None:
     module, name = str(entry.function).split(":")
     imported = import_module(module)
     assert callable(getattr(imported, name))
     if entry.kernel_module is None:
-        assert entry.extra is not None, "a library does the work"
+        assert entry.extra is not None, "it calls a library"
     else:
         assert b"lns_support.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
 
@@ -232,12 +236,14 @@ def test_entries_lead_to_a_function_and_name_what_it_compiles(entry: SolverEntry
 @pytest.mark.parametrize(
     "reason,seconds", [(ExitReason.FINISHED, 0.5), (ExitReason.INTERRUPTED, 0.5), (ExitReason.TIME, 100.0)]
 )
-def test_only_a_limit_that_was_met_is_the_time_that_was_spent(reason, seconds, monkeypatch):
+def test_the_time_spent_is_the_limit_only_if_the_limit_was_reached(
+    reason: ExitReason, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     puzzle = uniform(3, 3, 2, seed=1).puzzle
 
-    def told(*arguments, receive, **limits):
+    def run_in_process(*arguments: object, receive: Callable[[SolverMessage], None], **limits: object) -> ProcessResult:
         receive(SolverMessage(0, NODES_UNKNOWN, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
         return ProcessResult(reason, 2.0, 0)
 
-    monkeypatch.setattr("exact.solver_protocol.run_in_process", told)
-    assert solve_in_child(speak_and_crash, puzzle, Request(seconds=100.0, processor_time=True)).seconds == seconds
+    monkeypatch.setattr("exact.solver_protocol.run_in_process", run_in_process)
+    assert solve_in_child(emit_and_crash, puzzle, Request(seconds=100.0, processor_time=True)).seconds == seconds

@@ -22,7 +22,7 @@ def random_3sat(variables: int, clauses: int, seed: int) -> npt.NDArray[np.int32
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_scores_stay_right(rule: str) -> None:
+def test_incremental_scores_equal_a_recount(rule: str) -> None:
     """After a thousand steps the incremental scores equal those of a recount, weights included."""
     clauses = random_3sat(60, 250, 1)
     formula = formula_of([clauses, np.array([[1], [-2]], dtype=np.int32)], 60)
@@ -39,7 +39,7 @@ def test_scores_stay_right(rule: str) -> None:
     assert set(fresh.false_clauses[: fresh.integers[FALSE]]) == set(walk.false_clauses[: walk.integers[FALSE]])
 
 
-# median steps on random 3-SAT at 3.5 clauses a variable are far below these; the walk without any choice needs more
+# median steps on random 3-SAT at 3.5 clauses a variable are far below these; DCRWalk needs more
 @pytest.mark.parametrize(("rule", "steps"), [(rule, 2_000_000 if rule == "dcrwalk" else 100_000) for rule in RULES])
 def test_random_3sat_below_the_threshold_is_solved(rule: str, steps: int) -> None:
     ratio = 2.4 if rule == "dcrwalk" else 3.8  # random walk is linear only below 2.7 (Alekhnovich & Ben-Sasson)
@@ -73,8 +73,8 @@ def test_random_3sat_at_the_threshold(rule: str) -> None:
     assert np.median(steps) < 5_000
 
 
-def test_dcrwalk_takes_turns_without_chance() -> None:
-    """All four clauses of two variables: each false a quarter of the steps, and picked when it is."""
+def test_dcrwalk_is_deterministic_and_fair() -> None:
+    """All four clauses of two variables: each is false at a quarter of the steps, and is picked then."""
     formula = formula_of([np.array([[1, 2], [-1, 2], [1, -2], [-1, -2]], dtype=np.int32)], 2)
     walk = random_walk(formula, 1)
     before = walk.random.copy()
@@ -84,8 +84,8 @@ def test_dcrwalk_takes_turns_without_chance() -> None:
     assert np.ptp(walk.picked) <= 2
 
 
-def test_irots_keeps_what_it_says() -> None:
-    """Local and disturbing phases alternate, and the assignment kept has the number of false clauses noted."""
+def test_irots_keeps_an_assignment_with_the_recorded_score() -> None:
+    """Local and perturbation phases alternate; the kept assignment has the recorded number of false clauses."""
     clauses = random_3sat(30, 240, 5)
     formula = formula_of([clauses], 30)
     walk = random_walk(formula, 2)
@@ -111,14 +111,14 @@ def test_unsatisfiable_is_never_solved() -> None:
 
 
 @pytest.mark.parametrize("rule", ["adaptnovelty+", "adaptg2wsat", "rsaps"])
-def test_puzzles(rule: str) -> None:
+def test_small_puzzles_are_solved(rule: str) -> None:
     for seed in range(3):
         outcome = solve(uniform(3, 3, 3, seed).puzzle, solver=f"sls:{rule}", nodes=2_000_000, seed=seed)
         assert outcome.status is SolveStatus.SOLVED
         assert outcome.board is not None
 
 
-def test_same_seed_same_walk() -> None:
+def test_the_same_seed_gives_the_same_walk() -> None:
     puzzle = uniform(4, 4, 4, seed=1).puzzle
     runs = [solve(puzzle, solver="sls:adaptg2wsat", nodes=5_000, seed=seed) for seed in (1, 1, 2)]
     assert runs[0].details == runs[1].details

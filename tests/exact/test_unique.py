@@ -19,18 +19,18 @@ def solutions(width: int, height: int, construction: str, attempt: int) -> int:
     planted = unique(width, height, construction, seed=1, attempt=attempt)
     outcome = count(planted.puzzle, solver="rowscan", fix_corner=True, seconds=20)
     assert outcome.status is SolveStatus.SOLVED
-    return outcome.solutions // counted_rotations(planted.puzzle, planted.solution)  # the corners of 2x2 are twins
+    return outcome.solutions // counted_rotations(planted.puzzle, planted.solution)  # a 2x2 board has duplicate corners
 
 
 def test_lines_of_own_colours_are_unique_unless_both_sides_are_even() -> None:
-    """The seed's induction misses that a middle line is its own mirror image."""
+    """The induction in Jolivet 2008 misses that a middle line is its own mirror image."""
     for width, height in SHAPES:
         both_even = width % 2 == 0 and height % 2 == 0 and width > 2
         assert solutions(width, height, "m+n-2", 0) == (2 if both_even else 1), (width, height)
 
 
 @pytest.mark.parametrize("construction", ["m+n-2", "max"])
-def test_some_attempt_is_unique(construction: str) -> None:
+def test_some_attempt_has_a_unique_solution(construction: str) -> None:
     for width, height in [(3, 3), (4, 4), (5, 4), (6, 6), (7, 6), (8, 4)]:
         assert any(solutions(width, height, construction, attempt) == 1 for attempt in range(12)), (width, height)
         planted = unique(width, height, construction)
@@ -40,7 +40,7 @@ def test_some_attempt_is_unique(construction: str) -> None:
 
 
 @pytest.mark.parametrize("numbers", [[1, 1, 1], [2, 2, 3], [3, 3, 4, 3, 4, 3], [4, 5, 4, 4, 6, 5], [4, 4, 4, 6, 6, 6]])
-def test_three_partition_and_back(numbers: list[int]) -> None:
+def test_three_partition_is_solved_through_the_puzzle(numbers: list[int]) -> None:
     puzzle = three_partition(numbers, seed=2)
     size = sum(numbers) * 3 // len(numbers)
     splits = any(
@@ -56,7 +56,7 @@ def test_three_partition_and_back(numbers: list[int]) -> None:
         assert all(sum(triple) == size for triple in triples)
 
 
-def test_refusals() -> None:
+def test_impossible_constructions_are_refused() -> None:
     with pytest.raises(InputError, match="multiple of m"):
         three_partition([1, 2])
     with pytest.raises(InputError, match="strictly between"):

@@ -1,4 +1,4 @@
-"""Hundreds of broken files and URLs, each with what is to be said of it."""
+"""Hundreds of malformed files and URLs, each with what its error message must say."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ TEXTS = {name: render(name, PUZZLE, BOARD if name in HOLDS_BOARD else None)[0] f
 
 @dataclass(frozen=True)
 class Case:
-    """One source: the bytes of a file, or a maker of something stranger. ``line``, ``says``: what is said."""
+    """One source: the bytes of a file, or a function that makes another source in a folder and returns its name.
+
+    The error message must name ``line``, if that is given, and contain ``says``.
+    """
 
     name: str
     content: bytes | Callable[[Path], str]
@@ -37,7 +40,7 @@ class Case:
 
 def cases() -> Iterator[Case]:
     for name, text in TEXTS.items():
-        yield from bytes_that_are_no_text(name, text)
+        yield from undecodable_files(name, text)
     for name in ("benoist", "quads", "e2pieces", "csv16", "solution"):
         yield from broken_lines(name, TEXTS[name])
     yield from broken_headers()
@@ -49,7 +52,7 @@ def cases() -> Iterator[Case]:
     yield from broken_urls()
 
 
-def bytes_that_are_no_text(name: str, text: str) -> Iterator[Case]:
+def undecodable_files(name: str, text: str) -> Iterator[Case]:
     board = name in HOLDS_BOARD
     data = text.encode()
     half = len(data) // 2
@@ -69,7 +72,7 @@ def bytes_that_are_no_text(name: str, text: str) -> Iterator[Case]:
 
 
 def broken_lines(name: str, text: str) -> Iterator[Case]:
-    """One line spoilt, in the middle and at the end; the line is named."""
+    """One malformed line, in the middle or at the end; the message names the line."""
     board = name in HOLDS_BOARD
     rows = text.splitlines()
     mark = "," if name == "csv16" else " "
@@ -89,14 +92,14 @@ def broken_lines(name: str, text: str) -> Iterator[Case]:
     for at in (len(rows) // 2, len(rows) - 1):
         for kind, word in words.items():
             cells = rows[at].split(mark)
-            spoilt = [*rows[:at], mark.join([word, *cells[1:]]), *rows[at + 1 :]]
-            yield Case(f"{name}-{kind}-in-line-{at + 1}", "\n".join(spoilt).encode(), board, at + 1)
+            malformed = [*rows[:at], mark.join([word, *cells[1:]]), *rows[at + 1 :]]
+            yield Case(f"{name}-{kind}-in-line-{at + 1}", "\n".join(malformed).encode(), board, at + 1)
         for kind, row in {
             "an entry less": rows[at].rpartition(mark)[0] if name != "csv16" else mark.join(rows[at].split(mark)[:3]),
             "an entry more": rows[at] + mark + "1" if name != "csv16" else mark.join(rows[at].split(mark)[:5]),
         }.items():
-            spoilt = [*rows[:at], row, *rows[at + 1 :]]
-            yield Case(f"{name}-{kind}-in-line-{at + 1}", "\n".join(spoilt).encode(), board, at + 1)
+            malformed = [*rows[:at], row, *rows[at + 1 :]]
+            yield Case(f"{name}-{kind}-in-line-{at + 1}", "\n".join(malformed).encode(), board, at + 1)
     yield Case(f"{name}-a-line-less", "\n".join(rows[:-1]).encode(), board)
     yield Case(f"{name}-a-line-more", (text + rows[-1] + "\n").encode(), board)
     yield Case(f"{name}-prose-at-the-end", (text + "that is all\n").encode(), board)
@@ -127,7 +130,7 @@ def broken_headers() -> Iterator[Case]:
 
 
 def broken_clues() -> Iterator[Case]:
-    """Hints of seed 004's text that cannot be: the line of the hint is named."""
+    """Impossible hints in the text of Benoist; the message names the line of the hint."""
     inner = next(c for c, quad in enumerate(BOARD.colours(BARE).tolist()) if 0 not in quad)
     (piece, turns), (corner, corner_turns) = (divmod(int(BOARD.placements[cell]), 4) for cell in (inner, 0))
     row, column = divmod(inner, 5)
@@ -200,11 +203,11 @@ def shapes() -> Iterator[Case]:
 
 
 def broken_json(name: str, good: dict[str, Any]) -> Iterator[Case]:
-    """Each field missing and of each wrong kind."""
+    """Each field missing, and with a value of each wrong type."""
     board = name in HOLDS_BOARD
     optional = {"json": {"name", "clues"}, "best": set()}[name]
     wrong: list[Any] = [None, True, -1, 1.5, 10**30, "\x1b[2J", [], {}, [[[[]]]], "x" * 300_000]
-    legal = {
+    allowed = {
         ("best", "instance"): ("\x1b[2J",),
         ("best", "elapsed_s"): (1.5,),
         ("best", "seed"): (10**30,),
@@ -217,7 +220,7 @@ def broken_json(name: str, good: dict[str, Any]) -> Iterator[Case]:
                 f"{name}-without-{field}", json.dumps({k: v for k, v in good.items() if k != field}).encode(), board
             )
         for index, bad in enumerate(wrong):
-            if bad not in legal.get((name, field), ()) and bad != value:
+            if bad not in allowed.get((name, field), ()) and bad != value:
                 yield Case(f"{name}-{field}-{index}", json.dumps(good | {field: bad}).encode(), board)
     text = json.dumps(good)
     yield Case(f"{name}-deep", b'{"placements":' * 50_000, board, says="expected")

@@ -1,4 +1,4 @@
-"""Small puzzles with a planted solution, for tests: few colours, so that twins and symmetric pieces are common."""
+"""Small puzzles with a planted solution, for tests; few colours make identical and symmetric pieces common."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instances.puzzle import Clue, Puzzle
 
 
 def planted(seed: int, width: int, height: int, colours: int, clues: int = 0) -> tuple[Puzzle, Board]:
-    """(puzzle, its planted board): every inner joint uniform in 1..colours, pieces shuffled and turned."""
+    """(puzzle, its solution): every inner joint has a uniform colour from 1 to ``colours``."""
     rng = np.random.default_rng(seed)
     cells = width * height
     across = np.zeros((height, width + 1), dtype=np.int32)
@@ -36,7 +36,7 @@ def planted(seed: int, width: int, height: int, colours: int, clues: int = 0) ->
 
 @st.composite
 def puzzles(draw: st.DrawFn, square: bool = False, max_clues: int = 3) -> tuple[Puzzle, Board]:
-    """A planted puzzle of up to 5 x 5 and its board."""
+    """A puzzle of at most 5 x 5 and its solution."""
     width = draw(st.integers(1, 5))
     height = width if square else draw(st.integers(1, 5))
     clues = draw(st.integers(0, min(max_clues, width * height)))
@@ -45,7 +45,7 @@ def puzzles(draw: st.DrawFn, square: bool = False, max_clues: int = 3) -> tuple[
 
 @st.composite
 def boards(draw: st.DrawFn, square: bool = False) -> tuple[Puzzle, Board]:
-    """A planted puzzle and any board of its pieces: cells emptied, pieces turned, repeated, moved."""
+    """A puzzle and its solution with up to four cells changed: emptied, or with any oriented piece."""
     puzzle, board = draw(puzzles(square=square))
     placements = board.placements.copy()
     for cell in draw(st.lists(st.integers(0, puzzle.cells - 1), max_size=4)):

@@ -1,4 +1,4 @@
-"""The board: a value that may hold anything."""
+"""The board, which may break any rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random damage to files and URLs: they are read, or refused with an InputError; never anything else, and soon."""
+"""Randomly damaged files and URLs are read or refused with an InputError, quickly and without any other exception."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.instances.small_puzzles import planted
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_damaged_bytes_raise_nothing_but_input_errors(name: str, tmp_path: Path) -> None:
-    """Valid files with random bytes changed, dropped, doubled or moved: read, or refused with its name."""
+    """Valid files with random bytes changed, removed, repeated or inserted; an error names the file."""
     rng = random.Random(f"damage {name}")
     path = tmp_path / "damaged.txt"
     good = TEXTS[name].encode()
@@ -66,15 +66,15 @@ def test_damaged_urls_as_arguments_raise_nothing_but_input_errors() -> None:
                 assert error.source and str(error).isprintable()
 
 
-def test_letters_that_fit_nothing_are_refused_soon() -> None:
-    """Boards of the right shape that are nearly, or not at all, of the puzzle: the search for letters ends."""
+def test_letters_that_match_no_colours_are_refused_quickly() -> None:
+    """The search for a map of letters ends for boards that are almost, or not at all, boards of the puzzle."""
     puzzle, board = planted(4, 16, 16, 22)
     quads = board.colours(puzzle).reshape(-1, 4).tolist()
     rng = random.Random(7)
-    for spoil in ("one cell", "all cells", "few letters"):
-        if spoil == "one cell":
+    for change in ("one cell", "all cells", "few letters"):
+        if change == "one cell":
             cells = [quad if cell != 200 else [1, 2, 3, 23] for cell, quad in enumerate(quads)]
-        elif spoil == "all cells":
+        elif change == "all cells":
             cells = [[rng.randrange(1, 26) for _ in range(4)] for _ in quads]
         else:
             cells = [[side and 1 + side % 5 for side in quad] for quad in quads]

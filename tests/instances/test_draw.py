@@ -1,4 +1,4 @@
-"""Pictures: read back from what was drawn, not compared with pictures of yesterday."""
+"""Pictures, checked by reading their content back instead of comparing them with stored pictures."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
 
 def planted(width: int = 4, height: int = 4, seed: int = 1, clues: int = 0) -> tuple[Puzzle, Board]:
-    found = like_e2(width, height, seed=seed, clues=clues)
-    return found.puzzle, found.solution
+    generated = like_e2(width, height, seed=seed, clues=clues)
+    return generated.puzzle, generated.solution
 
 
 def changed(board: Board, changes: dict[int, int]) -> Board:
@@ -114,10 +114,10 @@ def test_svg_escapes_the_name() -> None:
 
 
 def test_svg_draws_patterns_over_colours_beyond_the_first_group() -> None:
-    made = uniform(12, 12, 130, seed=1)
-    numbers = {pattern_number(colour) for colour in range(made.puzzle.colours + 1)} - {0}
-    assert made.puzzle.colours > 80 and numbers == set(range(1, 1 + max(numbers)))
-    root = ET.fromstring(svg.render(made.puzzle, made.solution))
+    generated = uniform(12, 12, 130, seed=1)
+    numbers = {pattern_number(colour) for colour in range(generated.puzzle.colours + 1)} - {0}
+    assert generated.puzzle.colours > 80 and numbers == set(range(1, 1 + max(numbers)))
+    root = ET.fromstring(svg.render(generated.puzzle, generated.solution))
     defined = {pattern.get("id") for pattern in root.iterfind(".//s:pattern", NAMESPACE)}
     used = {
         path.get("fill", "")[5:-1] for path in root.iterfind(".//s:path", NAMESPACE) if "url" in path.get("fill", "")
@@ -143,7 +143,9 @@ def test_svg_of_a_puzzle_without_a_board_shows_all_its_pieces() -> None:
     seed=st.integers(0, 10**6),
     columns=st.integers(1, 90),
 )
-def test_anything_can_be_drawn(width: int, height: int, colours: int, seed: int, columns: int) -> None:
+def test_every_board_can_be_drawn_in_every_format(
+    width: int, height: int, colours: int, seed: int, columns: int
+) -> None:
     bare = uniform(width, height, colours, seed)
     puzzle = bare.with_clues(clue_cells(width, height, min(2, width * height), seed)).puzzle
     for board in (any_board(puzzle, seed), bare.solution, Board.empty(puzzle), None):
@@ -302,7 +304,7 @@ def test_letters_of_colours(colour: int, name: str) -> None:
     assert terminal.letter(colour) == name
 
 
-def test_a_narrow_terminal_gets_one_sign_a_cell() -> None:
+def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
     puzzle, board = planted(16, 16, clues=1)
     board = changed(board, {17: -1, 40: int(board.placements[40]) ^ 1})
     lines = terminal.render(puzzle, board, width=40).splitlines()
@@ -334,7 +336,7 @@ class _Terminal(io.TextIOWrapper):
         ({}, "none"),
     ],
 )
-def test_what_a_terminal_can(environ: dict[str, str], expected: str) -> None:
+def test_the_colours_that_a_terminal_shows(environ: dict[str, str], expected: str) -> None:
     assert terminal.capability(_Terminal(io.BytesIO(), encoding="utf-8"), environ) == expected
     assert terminal.capability(_Terminal(io.BytesIO(), encoding="ascii"), environ) == "none"
     assert terminal.capability(io.StringIO(), environ) == "none"
@@ -344,9 +346,9 @@ def test_what_a_terminal_can(environ: dict[str, str], expected: str) -> None:
 
 
 def test_the_scene_of_a_column_puts_mismatches_below() -> None:
-    made = uniform(1, 3, 5, seed=1)
-    board = changed(made.solution, {1: int(made.solution.placements[1]) ^ 2})
-    assert scene(made.puzzle, board).wrong == {(0, 2), (1, 2)}
+    generated = uniform(1, 3, 5, seed=1)
+    board = changed(generated.solution, {1: int(generated.solution.placements[1]) ^ 2})
+    assert scene(generated.puzzle, board).wrong == {(0, 2), (1, 2)}
 
 
 def test_pieces_that_do_not_exist_are_empty_cells() -> None:

@@ -13,7 +13,7 @@ from instances.verify import verify
 from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import boards, planted
 
-# five inner pieces in the middle of a 7x3 board: three of a kind, stored turned, and two alone of their kind
+# five inner pieces in the middle of a 7x3 board: three identical ones, stored in different rotations, and two others
 INNER = [(1, 2, 3, 4), (4, 1, 2, 3), (3, 4, 1, 2), (1, 1, 1, 2), (2, 2, 3, 3)]
 MIDDLE = range(8, 13)
 
@@ -28,13 +28,13 @@ def puzzle_with(*clues: Clue) -> Puzzle:
 
 
 def middle(*oriented: int) -> Board:
-    """Nothing but these in the middle row."""
+    """A board with these oriented pieces in the middle row and nothing else."""
     placements = np.full(21, EMPTY)
     placements[list(MIDDLE)] = oriented
     return Board(placements, 7, 3)
 
 
-def test_a_twin_on_the_cell_of_a_clue_changes_names() -> None:
+def test_an_identical_piece_on_the_cell_of_a_clue_is_exchanged() -> None:
     puzzle = puzzle_with(Clue(9, 8, 1))
     given_, own = middle(32, 36, -1, 48, -1), middle(39, 33, -1, 48, -1)  # 9 unturned looks like 8 turned once
     assert verify(puzzle, given_).score == verify(puzzle, own).score and not verify(puzzle, given_).violations
@@ -42,33 +42,33 @@ def test_a_twin_on_the_cell_of_a_clue_changes_names() -> None:
     assert normalise_clue_pieces(puzzle, middle(-1, 36, -1, -1, -1)) == middle(-1, 33, -1, -1, -1)
 
 
-def test_another_piece_or_another_look_on_the_cell_of_a_clue_stays() -> None:
+def test_other_colours_on_the_cell_of_a_clue_stay() -> None:
     puzzle = puzzle_with(Clue(9, 8, 1))
     for lies in (37, 44, -1):
         assert normalise_clue_pieces(puzzle, middle(-1, lies, -1, -1, -1)) == middle(-1, lies, -1, -1, -1)
 
 
-def test_several_twins_of_several_clues_in_a_ring() -> None:
+def test_identical_pieces_of_several_clues_are_exchanged_in_a_cycle() -> None:
     puzzle = puzzle_with(Clue(8, 8, 0), Clue(10, 9, 0), Clue(12, 10, 0))
-    ring = middle(39, 44, 43, 48, 34)  # each shows the clue of its cell by the piece of the next
+    ring = middle(39, 44, 43, 48, 34)  # each cell shows its clue with the piece of the next clue
     assert not verify(puzzle, ring).violations
     assert normalise_clue_pieces(puzzle, ring) == middle(32, 44, 36, 48, 40)
 
 
-def test_the_piece_of_a_clue_that_is_not_laid_yet_becomes_free() -> None:
+def test_the_piece_of_a_clue_whose_cell_is_empty_becomes_free() -> None:
     puzzle = puzzle_with(Clue(9, 8, 1))
     assert normalise_clue_pieces(puzzle, middle(32, -1, -1, 48, -1)) == middle(39, -1, -1, 48, -1)
-    full = middle(32, 44, 36, 40, 48)  # every twin lies somewhere
+    full = middle(32, 44, 36, 40, 48)  # every identical piece is placed
     assert normalise_clue_pieces(puzzle, full) == full
     assert normalise_clue_pieces(puzzle, full, freed=[9, 11]) == middle(42, 44, 36, 34, 48)
-    both = puzzle_with(Clue(9, 8, 1), Clue(11, 9, 0))  # one twin is left for two
+    both = puzzle_with(Clue(9, 8, 1), Clue(11, 9, 0))  # one identical piece for two clues
     assert normalise_clue_pieces(both, middle(32, -1, -1, -1, 36)) == middle(42, -1, -1, -1, 36)
 
 
 @settings(deadline=None)
 @given(boards(), st.integers(0, 99), st.sets(st.integers(0, 24)))
-def test_colours_and_repeats_stay(case: tuple[Puzzle, Board], seed: int, freed: set[int]) -> None:
-    """Names are exchanged one for one, on hostile boards too."""
+def test_colours_and_repeated_pieces_stay(case: tuple[Puzzle, Board], seed: int, freed: set[int]) -> None:
+    """Identical pieces are exchanged one for one, also on boards that break rules."""
     puzzle, board = case
     board = renamed(np.random.default_rng(seed), puzzle, board)
     named = normalise_clue_pieces(puzzle, board, freed)

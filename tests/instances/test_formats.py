@@ -1,4 +1,4 @@
-"""Every format there and back, on small puzzles full of twins and symmetric pieces, and the guessing of formats."""
+"""Every format is written and read back, on small puzzles with identical and symmetric pieces; formats are detected."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ any_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture
 
 
 def through(folder: Path, format: str, puzzle: Puzzle, board: Board | None = None, guess: bool = True) -> Path:
-    """The file that ``format`` writes; checked to be recognised by its content."""
+    """Write a file in ``format``; with ``guess``, check that its format is detected."""
     path = folder / "case.txt"
     write(path, format, puzzle, board, instance="nowhere")
     if guess:
@@ -85,7 +85,7 @@ def test_csv16_carries_squares_and_turns_the_pieces_of_clues(tmp_path: Path, cas
 
 @any_folder
 @given(case=puzzles(square=True), order=st.permutations("urdl").map("".join))
-def test_e2pieces_in_all_24_orders_when_told(tmp_path: Path, case: tuple[Puzzle, Board], order: str) -> None:
+def test_e2pieces_are_read_in_all_24_orders_if_named(tmp_path: Path, case: tuple[Puzzle, Board], order: str) -> None:
     puzzle, _ = case
     path = through(tmp_path, f"e2pieces:{order}", puzzle, guess=False)
     assert load_puzzle(str(path), f"e2pieces:{order}") == puzzle.with_clues([])
@@ -93,7 +93,7 @@ def test_e2pieces_in_all_24_orders_when_told(tmp_path: Path, case: tuple[Puzzle,
 
 @pytest.mark.parametrize("order", ["urdl", "rdlu", "dlur", "lurd", "udlr", "ulrd"])
 @pytest.mark.parametrize("seed", range(5))
-def test_e2pieces_order_is_detected_and_said(tmp_path: Path, order: str, seed: int) -> None:
+def test_e2pieces_order_is_detected_and_noted(tmp_path: Path, order: str, seed: int) -> None:
     puzzle, _ = planted(seed, 8, 8, 7)
     path = through(tmp_path, f"e2pieces:{order}", puzzle)
     document = read(str(path))
@@ -103,7 +103,7 @@ def test_e2pieces_order_is_detected_and_said(tmp_path: Path, order: str, seed: i
     assert "side order up" in document.notes[0] and "detected" in document.notes[0]
 
 
-def test_e2pieces_with_several_orders_left_is_refused_unless_told(tmp_path: Path) -> None:
+def test_e2pieces_with_several_possible_orders_are_refused_unless_named(tmp_path: Path) -> None:
     path = tmp_path / "e2pieces.txt"  # a 3 x 3 whose rim is balanced either way
     path.write_text("0 0 1 1\n" * 4 + "0 1 2 3\n0 2 3 1\n0 3 1 2\n0 1 1 1\n1 1 1 1\n")
     with pytest.raises(InputError, match="several side orders; expected one to be named as format: e2pieces:urdl or"):
@@ -112,7 +112,7 @@ def test_e2pieces_with_several_orders_left_is_refused_unless_told(tmp_path: Path
     assert load_puzzle(str(path), "e2pieces:ulrd").pieces[4].tolist() == [0, 2, 3, 1]
 
 
-def test_e2pieces_with_orders_that_agree_is_read() -> None:
+def test_e2pieces_whose_possible_orders_agree_are_read() -> None:
     assert detect_order([[0, 0, 1, 1]] * 4) == "urdl"  # urdl and ulrd give the same pieces
 
 
@@ -129,13 +129,13 @@ def test_solution_lists_carry_every_board(tmp_path: Path, case: tuple[Puzzle, Bo
 
 @any_folder
 @given(case=boards())
-def test_urls_carry_every_board_up_to_twins(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
+def test_urls_carry_every_board_up_to_identical_pieces(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:
     puzzle, board = case
     again = load_board(str(through(tmp_path, "url", puzzle, board)), puzzle)[1]
     assert same_colours(puzzle, board, again)
     assert load_board(viewer_url(puzzle, board), puzzle)[1] == again
-    lying = [pair[0] for pair in board.pairs() if pair]
-    if len(set(lying)) == len(lying):
+    pieces = [pair[0] for pair in board.pairs() if pair]
+    if len(set(pieces)) == len(pieces):
         assert verify(puzzle, again).problems == verify(puzzle, board).problems
 
 
@@ -201,7 +201,7 @@ def test_best_json_files_that_name_themselves_or_each_other_end(tmp_path: Path) 
         assert verify(own, shown).score == puzzle.max_score
 
 
-def test_best_json_of_a_url_or_of_nothing_that_can_be_found(tmp_path: Path) -> None:
+def test_best_json_whose_instance_is_a_url_or_cannot_be_found(tmp_path: Path) -> None:
     puzzle, board = load_board(viewer_url(*planted(1, 4, 3, 3)))
     best = best_json(puzzle, board, instance=viewer_url(puzzle, board), seed=0, elapsed_s=0)
     path = tmp_path / "best.json"
@@ -210,7 +210,7 @@ def test_best_json_of_a_url_or_of_nothing_that_can_be_found(tmp_path: Path) -> N
     path.write_text(json.dumps(best | {"instance": "gone.txt", "url": ""}))
     assert read(str(path)).puzzle is None
     with pytest.raises(
-        InputError, match=r"instance 'gone.txt' not found, and no url to define it; expected the puzzle"
+        InputError, match=r"instance 'gone.txt' not found, and there is no url to define it; expected the puzzle"
     ):
         load_board(str(path))
 
@@ -229,7 +229,9 @@ def test_placements_that_are_not_the_board_of_the_url_are_refused(width: int, he
         tampered.append(placements[::-1])
     for other in tampered:
         path.write_text(json.dumps(best | {"placements": other}))
-        with pytest.raises(InputError, match=r"best.json: 'placements' and 'url' show two boards; expected the same"):
+        with pytest.raises(
+            InputError, match=r"best.json: 'placements' and 'url' show different boards; expected the same"
+        ):
             load_board(str(path))
 
 
@@ -250,7 +252,7 @@ def test_best_json_with_a_false_score_says_so(tmp_path: Path) -> None:
     assert "the file says score 3; the board has 24" in read(str(path), puzzle=puzzle).notes
 
 
-def test_more_colours_than_letters() -> None:
+def test_a_board_with_more_colours_than_letters_has_no_url() -> None:
     puzzle, board = planted(1, 6, 6, 200)
     with pytest.raises(InputError, match="letters for the colours 1 to 25"):
         viewer_url(puzzle, board)

@@ -78,8 +78,8 @@ def test_solution_lists_are_solutions(size: int, tmp_path: Path) -> None:
     source = shared("instances", f"owen{size}.solution.txt")
     assert read(str(source), puzzle=puzzle).format == "solution"
     _, board = load_board(str(source), puzzle)
-    judged = verify(puzzle, board)
-    assert judged.valid and judged.full and judged.score == puzzle.max_score
+    result = verify(puzzle, board)
+    assert result.valid and result.full and result.score == puzzle.max_score
     write(tmp_path / "again.solution.txt", None, puzzle, board)
     assert (tmp_path / "again.solution.txt").read_text().split() == source.read_text().split()
 
@@ -90,8 +90,8 @@ def test_the_47_boards_have_their_stated_scores_and_clues() -> None:
     for score, clues, edges in published():
         document = read(url_of(edges), puzzle=plain)
         assert document.board is not None and document.notes == ("default letters",)
-        judged = verify(plain, document.board)
-        assert judged.valid and judged.full and judged.score == score
+        result = verify(plain, document.board)
+        assert result.valid and result.full and result.score == score
         assert verify(starter, load_board(url_of(edges), starter)[1]).valid == (clues > 0)
         assert len(verify(five, load_board(url_of(edges), five)[1]).problems) == 5 - clues
 

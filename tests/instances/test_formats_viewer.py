@@ -1,4 +1,4 @@
-"""Viewer URLs: every way people paste them, any order of letters, partial boards, wrong cells."""
+"""Viewer URLs: the ways in which they are pasted, any order of letters, partial boards, wrong cells."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def test_default_letters_take_the_direct_path(monkeypatch: pytest.MonkeyPatch) -
 @settings(deadline=None)
 @given(case=boards(), seed=st.integers(0, 1000))
 def test_any_letters_find_the_puzzle(case: tuple[Puzzle, Board], seed: int) -> None:
-    """On small puzzles several orders may fit: what is found must show the same board up to renamed colours."""
+    """On small puzzles several maps of letters may fit; each shows the same board up to renamed colours."""
     puzzle, board = case
     again = load_board(relettered(viewer_url(puzzle, board), seed), puzzle)[1]
-    judged, expected = verify(puzzle, again), verify(puzzle, board)
+    result, expected = verify(puzzle, again), verify(puzzle, board)
     shown = puzzle.cells > 1  # without numbers the one piece of a 1 x 1 board looks like an empty cell
-    assert judged.score == expected.score and judged.mismatches == expected.mismatches
-    assert not shown or judged.placed == expected.placed
+    assert result.score == expected.score and result.mismatches == expected.mismatches
+    assert not shown or result.placed == expected.placed
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -93,12 +93,12 @@ def test_letters_of_partial_boards(seed: int, share: float) -> None:
     keep = np.random.default_rng(seed).random(100) < share
     part = Board(np.where(keep, board.placements, -1), 10, 10)
     again = load_board(relettered(viewer_url(puzzle, part), seed), puzzle)[1]
-    judged = verify(puzzle, again)
-    assert judged.valid and judged.placed == keep.sum() and judged.score == verify(puzzle, part).score
+    result = verify(puzzle, again)
+    assert result.valid and result.placed == keep.sum() and result.score == verify(puzzle, part).score
     assert share < 0.5 or np.array_equal(again.colours(puzzle), part.colours(puzzle))
 
 
-def test_letters_that_fit_in_several_ways_are_said_so() -> None:
+def test_letters_that_match_in_several_ways_are_noted() -> None:
     matched = "letters matched to the colours by the pieces"
     assert read(relettered(URL, 5), puzzle=PUZZLE).notes == (matched,)
     lone = Board(np.where(np.arange(30) == 8, BOARD.placements, -1), 6, 5)  # one inner piece
@@ -154,7 +154,7 @@ def test_the_piece_of_a_clue_is_taken_on_its_cell_and_elsewhere_last() -> None:
         load_board(viewer_url(small, lone), puzzle)
 
 
-def test_board_pieces_choose_between_twins_and_lose_against_the_edges() -> None:
+def test_board_pieces_choose_between_identical_pieces_and_yield_to_the_edges() -> None:
     puzzle, board = planted(3, 5, 5, 1)
     assert [p and p[0] for p in load_board(viewer_url(puzzle, board), puzzle)[1].pairs()] == [
         p and p[0] for p in board.pairs()

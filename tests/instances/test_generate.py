@@ -1,4 +1,4 @@
-"""Generators: what each promises, checked on the pieces; the same puzzle for the same seed, pinned by hash."""
+"""Generators: their rules, checked on the pieces, and the puzzle of a seed, checked by its hash."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from instances.generate.portable_random import PortableRandom
 
 
 def is_perfect(planted: Planted) -> bool:
-    judged = verify(planted.puzzle, planted.solution)
-    return judged.valid and judged.full and judged.score == judged.max_score and not judged.mismatches
+    result = verify(planted.puzzle, planted.solution)
+    return result.valid and result.full and result.score == result.max_score and not result.mismatches
 
 
 def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None:
@@ -42,6 +42,7 @@ def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None
 # -- a thousand planted boards of each -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "balanced-torus", "like-e2"])
 def test_a_thousand_planted_boards_verify_to_the_full_score(kind: str) -> None:
     sizes = PortableRandom(1000)
@@ -94,17 +95,17 @@ def test_balanced_torus_is_balanced_before_the_rim_turns_grey() -> None:
         assert all(count % 2 == 0 and count <= 2 * (2 * n * n // colours + 1) for count in joints.values())
 
 
-def test_balanced_torus_deals_every_colour_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looked at before the cut: 2n² joints, each colour floor(2n²/m) times or once more (seed 002)."""
-    dealt: list[int] = []
+def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the cut each of m colours has floor(2n²/m) of the 2n² joints, or one more (Bailleux 2025)."""
+    joints: list[int] = []
 
     def keep(right: list[int], down: list[int], *rest: object) -> None:
-        dealt.extend([*right, *down])
+        joints.extend([*right, *down])
 
     monkeypatch.setattr("instances.generate.torus.plant", keep)
     balanced_torus(7, 9, 3)
-    assert len(dealt) == 98
-    assert sorted(Counter(dealt).values()) == [10] * 1 + [11] * 8
+    assert len(joints) == 98
+    assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
 
 
 def test_uniform_draws_every_colour_about_equally() -> None:
@@ -137,7 +138,7 @@ def test_pieces_are_shuffled_and_turned() -> None:
         ("like-e2:6x6:2+4", 1, "5dad88d26ce915529c79db697d8d42041899431c22e5c28b6bd406ad1efbe673"),
     ],
 )
-def test_a_seed_means_the_same_puzzle_for_ever(spec: str, seed: int, sha256: str) -> None:
+def test_a_seed_gives_the_same_puzzle_in_every_version(spec: str, seed: int, sha256: str) -> None:
     assert family(spec)(seed).puzzle.sha256 == sha256
 
 
@@ -147,20 +148,20 @@ def test_seeds_differ_and_negative_ones_are_refused() -> None:
         uniform(3, 3, 3, -7)
 
 
-def test_draws_are_the_documented_sequence() -> None:
-    """`random.Random(int).random()` is promised by Python; these are its first draws for seed 1."""
-    draws = PortableRandom(1)
-    assert [draws.below(1000) for _ in range(5)] == [134, 847, 763, 255, 495]
+def test_random_numbers_are_the_documented_sequence() -> None:
+    """`random.Random(int).random()` is promised by Python; these are its first random for seed 1."""
+    random = PortableRandom(1)
+    assert [random.below(1000) for _ in range(5)] == [134, 847, 763, 255, 495]
     items = list(range(10))
-    draws.shuffle(items)
+    random.shuffle(items)
     assert sorted(items) == list(range(10)) != items
 
 
 def test_shuffles_are_uniform() -> None:
-    draws, seen = PortableRandom(0), Counter[tuple[int, ...]]()
+    random, seen = PortableRandom(0), Counter[tuple[int, ...]]()
     for _ in range(6000):
         items = [0, 1, 2]
-        draws.shuffle(items)
+        random.shuffle(items)
         seen[tuple(items)] += 1
     assert len(seen) == 6
     assert all(abs(count - 1000) < 150 for count in seen.values())
@@ -169,7 +170,7 @@ def test_shuffles_are_uniform() -> None:
 # -- clues -----------------------------------------------------------------------------------------------------------
 
 
-def test_clues_lie_where_eternity_ii_has_its_own() -> None:
+def test_clues_lie_on_the_cells_of_eternity_ii() -> None:
     assert clue_cells(16, 16, 1) == [135]
     assert sorted(clue_cells(16, 16, 5)) == [34, 45, 135, 210, 221]
 
@@ -204,7 +205,7 @@ def test_clues_have_the_rotation_of_the_solution() -> None:
 # -- numbers of colours ----------------------------------------------------------------------------------------------
 
 
-def test_default_colours_of_eternity_ii_and_its_kin() -> None:
+def test_default_colours_are_those_of_eternity_ii_and_meta_2010() -> None:
     assert default_like_e2(16, 16) == (5, 17)
     assert [default_like_e2(n, n) for n in (10, 14)] == [(4, 10), (5, 15)]  # as META 2010 has them
     assert default_like_e2(12, 12, inner_colours=12) == (4, 12)
@@ -212,7 +213,7 @@ def test_default_colours_of_eternity_ii_and_its_kin() -> None:
 
 
 @pytest.mark.parametrize("size", [(3, 3), (2, 2), (2, 7), (1, 5), (1, 12), (9, 4), (20, 20), (12, 20), (5, 40)])
-def test_default_colours_work(size: tuple[int, int]) -> None:
+def test_every_shape_has_default_colours_that_work(size: tuple[int, int]) -> None:
     for seed in range(3):
         assert is_perfect(like_e2(*size, seed=seed))
         assert is_perfect(uniform(*size, seed=seed))
@@ -242,7 +243,7 @@ def test_impossible_like_e2_is_refused(
     assert sentence in str(refused.value)
 
 
-def test_repair_gives_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repair_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("instances.generate.eternity._EXCHANGES", 0)
     with pytest.raises(InputError, match="no 6 x 6 board with 2 rim and 4 inner colours was found"):
         like_e2(6, 6, 2, 4, 1)
@@ -268,7 +269,7 @@ def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
         ("balanced-torus:8:9", "balanced-torus-8x8-c9-s3"),
     ],
 )
-def test_family(spec: str, name: str) -> None:
+def test_a_family_generates_the_puzzle_of_a_seed(spec: str, name: str) -> None:
     assert family(spec)(3).puzzle.name == name
 
 
@@ -286,7 +287,7 @@ def test_family(spec: str, name: str) -> None:
         ("balanced-torus:8x9:7", "expected a square"),
     ],
 )
-def test_texts_that_name_no_family(spec: str, sentence: str) -> None:
+def test_texts_that_name_no_family_are_refused(spec: str, sentence: str) -> None:
     with pytest.raises(InputError) as refused:
         family(spec)
     assert sentence in str(refused.value)

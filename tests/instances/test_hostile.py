@@ -1,4 +1,4 @@
-"""Hostile input: hundreds of broken files, names and URLs through the command line.
+"""Malformed input: hundreds of files, names and URLs through the command line.
 
 Each must end with exit status 2 and one sentence that names the source (and the line, where there is one) and what was
 expected; never a traceback, nothing written.
@@ -24,7 +24,7 @@ from tests.instances.small_puzzles import planted
 CASES = list(cases())
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_at_least_200_cases_with_distinct_names() -> None:
     assert len(CASES) >= 200 and len({case.name for case in CASES}) == len(CASES)
 
 
@@ -36,7 +36,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_hostile(case: Case, good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_malformed_input_is_refused_with_one_sentence(
+    case: Case, good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     if isinstance(case.content, bytes):
         source = str(tmp_path / "hostile.txt")
         Path(source).write_bytes(case.content)
@@ -61,19 +63,19 @@ def test_hostile(case: Case, good: Path, tmp_path: Path, capsys: pytest.CaptureF
 def refused(
     command: list[str], named: str, capsys: pytest.CaptureFixture[str], line: int | None = None, says: str = "expected"
 ) -> None:
-    """Run ``command`` and check how it refuses."""
+    """Run ``command`` and check its exit status and error message."""
     assert main(command) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("lns: ") and said.err.endswith("\n") and said.err.count("\n") == 1, said.err
-    assert all(c.isprintable() for c in said.err[:-1]) and len(said.err) < 1500
-    assert "Traceback" not in said.err
-    assert named in said.err
-    assert says in said.err, said.err
-    assert line is None or f"{named}:{line}: " in said.err, said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("lns: ") and output.err.endswith("\n") and output.err.count("\n") == 1, output.err
+    assert all(c.isprintable() for c in output.err[:-1]) and len(output.err) < 1500
+    assert "Traceback" not in output.err
+    assert named in output.err
+    assert says in output.err, output.err
+    assert line is None or f"{named}:{line}: " in output.err, output.err
 
 
-# -- what is no file ---------------------------------------------------------------------------------------------------
+# -- not a file --------------------------------------------------------------------------------------------------------
 
 
 def directory(folder: Path) -> str:
@@ -108,7 +110,7 @@ def too_large(folder: Path) -> str:
     return str(folder / "thing")
 
 
-STRANGE: dict[str, tuple[Callable[[Path], str], str]] = {
+NO_FILES: dict[str, tuple[Callable[[Path], str], str]] = {
     "missing": (lambda folder: str(folder / "thing"), "no such file"),
     "directory": (directory, "this is a directory"),
     "loop": (link_loop, "form a loop"),
@@ -126,9 +128,11 @@ STRANGE: dict[str, tuple[Callable[[Path], str], str]] = {
 _NAMED = {"device": "/dev/zero", "long-name": "xxxx", "nul-name": "a", "control-name": "31m"}
 
 
-@pytest.mark.parametrize("kind", STRANGE)
-def test_strange_sources(kind: str, good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make, says = STRANGE[kind]
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_sources_that_are_no_files_are_refused(
+    kind: str, good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make, says = NO_FILES[kind]
     source = make(tmp_path)
     named = _NAMED.get(kind, "" if kind in ("empty-name", "surrogate-name") else "thing")
     for command in (
@@ -153,7 +157,7 @@ def test_control_characters_in_names_do_not_reach_messages(tmp_path: Path, capsy
     refused(["solve", "like-e2-4x4", "--time", "\x1b"], "'\\x1b' is no duration", capsys)
 
 
-def test_unreadable_file(
+def test_an_unreadable_file_is_refused(
     good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "secret.txt"
@@ -198,7 +202,7 @@ def test_unreadable_file(
         (["convert", URL, "out.url", "--to", "url:nobody"], "motifs_order 'nobody'"),
     ],
 )
-def test_options_and_targets(
+def test_bad_options_and_targets_are_refused(
     command: list[str],
     says: str,
     good: Path,
@@ -208,8 +212,8 @@ def test_options_and_targets(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     status = main([str(good) if word == "GOOD" else word for word in command])
-    said = capsys.readouterr()
-    assert status == 2 and said.out == "" and says in said.err, said.err
+    output = capsys.readouterr()
+    assert status == 2 and output.out == "" and says in output.err, output.err
     assert not list(tmp_path.iterdir()) and good.read_text() == TEXTS["json"]
 
 
@@ -217,10 +221,10 @@ def test_options_and_targets(
 
 
 @pytest.mark.parametrize("kind", ["pipe", "loop", "large", "long-name"])
-def test_strange_sources_as_a_process(kind: str, tmp_path: Path) -> None:
-    source = STRANGE[kind][0](tmp_path)
+def test_a_process_refuses_sources_that_are_no_files(kind: str, tmp_path: Path) -> None:
+    source = NO_FILES[kind][0](tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "lns", "verify", source], capture_output=True, text=True, timeout=20, check=False
     )
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("lns: ") and done.stderr.count("\n") == 1 and STRANGE[kind][1] in done.stderr
+    assert done.stderr.startswith("lns: ") and done.stderr.count("\n") == 1 and NO_FILES[kind][1] in done.stderr

@@ -1,4 +1,4 @@
-"""The puzzle: representation, identity, checks; the block counts of `field.md` on the real pieces."""
+"""The puzzle: representation, identity, checks, and published counts of 2x2 blocks of the real pieces."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def test_a_puzzle_cannot_be_changed() -> None:
     ("width", "height", "says"),
     [(0, 0, "no cells"), (300, 300, "at most 4096"), (3, 2, "9 pieces"), (9, 1, "do not fit a board of 9 x 1")],
 )
-def test_shapes_that_cannot_be(width: int, height: int, says: str) -> None:
+def test_impossible_shapes_are_refused(width: int, height: int, says: str) -> None:
     puzzle, _ = planted(1, 3, 3, 3)
     with pytest.raises(InputError, match=says):
         Puzzle(puzzle.pieces, width, height)
 
 
-def test_wrong_rim_pieces_are_counted() -> None:
+def test_wrong_numbers_of_rim_pieces_are_reported() -> None:
     puzzle, _ = planted(1, 4, 4, 3)
     pieces = puzzle.pieces.copy()
     inner = next(piece for piece, quad in enumerate(pieces) if 0 not in quad)
@@ -73,7 +73,7 @@ def test_wrong_rim_pieces_are_counted() -> None:
         Puzzle(pieces, 4, 4)
 
 
-def test_clues_that_cannot_be() -> None:
+def test_impossible_clues_are_refused() -> None:
     puzzle, board = planted(2, 4, 4, 3)
     pairs = [divmod(oriented, 4) for oriented in board.placements.tolist()]
     good = [Clue(cell, *pairs[cell]) for cell in range(16)]
@@ -93,7 +93,7 @@ def test_clues_that_cannot_be() -> None:
 
 
 def test_two_by_two_blocks_of_eternity2() -> None:
-    """`field.md`: 5,248 corner, 292,012 edge and 4,059,952 inner blocks: the pieces are read right.
+    """The published numbers are 5,248 corner, 292,012 edge and 4,059,952 inner blocks.
 
     Blocks count in each of their four turns, of which one fits a given corner or side of the board.
     """
@@ -104,7 +104,7 @@ def test_two_by_two_blocks_of_eternity2() -> None:
 
 
 def _blocks(puzzle: Puzzle, rim: tuple[bool, bool]) -> int:
-    """Legal 2x2 blocks on one place: ``rim`` = (its upper side, its left side) lies on the rim."""
+    """Number of 2x2 blocks without a mismatch; ``rim``: whether their upper and left sides lie on the rim."""
     quads = puzzle.oriented
     piece = np.arange(len(quads)) // 4
     grey = quads == 0
@@ -127,9 +127,9 @@ def _blocks(puzzle: Puzzle, rim: tuple[bool, bool]) -> int:
     for key in np.intersect1d(below, above):
         upper, lower = np.flatnonzero(below == key), np.flatnonzero(above == key)
         clash = np.zeros((len(upper), len(lower)), dtype=bool)
-        for mine in (upper_left, upper_right):
-            for theirs in (lower_left, lower_right):
-                clash |= piece[mine[upper]][:, None] == piece[theirs[lower]]
+        for upper_piece in (upper_left, upper_right):
+            for lower_piece in (lower_left, lower_right):
+                clash |= piece[upper_piece[upper]][:, None] == piece[lower_piece[lower]]
         count += int((~clash).sum())
     return count
 

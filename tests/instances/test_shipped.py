@@ -1,4 +1,4 @@
-"""The shipped instances: what their commands write, byte for byte, and what a user may expect of them."""
+"""The shipped instances are what their commands write, byte for byte, and have their solutions and clues."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def test_a_shipped_instance_and_its_solution(name: str) -> None:
     puzzle = load_puzzle(name)
     assert puzzle.name == name
     _, board = load_board(str(DATA / f"{name}.solution.txt"), puzzle)
-    judged = verify(puzzle, board)
-    assert judged.valid and judged.full and judged.score == judged.max_score
+    result = verify(puzzle, board)
+    assert result.valid and result.full and result.score == result.max_score
     assert load_board(viewer_url(puzzle, board), puzzle)[1] == board
 
 
@@ -46,7 +46,7 @@ def test_the_default_instance_and_its_clues() -> None:
     assert [clue.cell for clue in five.clues] == [34, 45, 135, 210, 221]
 
 
-def test_the_picture_of_the_readme_is_of_today(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_picture_of_the_readme_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """lns show instances/data/like-e2-16x16.solution.txt --puzzle like-e2-16x16 --svg docs/solved-board.svg --force"""
     picture = tmp_path / "board.svg"
     solution = str(DATA / "like-e2-16x16.solution.txt")

@@ -1,4 +1,4 @@
-"""The judge against a second, differently written count, and each rule broken once."""
+"""The verifier against a second, independent count, and on boards that break one rule each."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.instances.small_puzzles import boards, planted, puzzles
 @settings(deadline=None)  # the machine may be busy
 @given(puzzles())
 def test_planted_boards_have_the_full_score(case: tuple[Puzzle, Board]) -> None:
-    judged = verify(*case)
-    assert judged.valid and judged.full and judged.score == judged.max_score == case[0].max_score
-    assert not judged.mismatches and not judged.problems
+    result = verify(*case)
+    assert result.valid and result.full and result.score == result.max_score == case[0].max_score
+    assert not result.mismatches and not result.problems
 
 
 @settings(deadline=None)  # the machine may be busy
 @given(boards())
-def test_against_a_count_by_arrays(case: tuple[Puzzle, Board]) -> None:
+def test_verify_agrees_with_a_count_on_arrays(case: tuple[Puzzle, Board]) -> None:
     puzzle, board = case
-    judged = verify(puzzle, board)
+    result = verify(puzzle, board)
     quads = board.colours(puzzle).reshape(puzzle.height, puzzle.width, 4)
     filled = quads[:, :, 0] >= 0
     joints = [
@@ -33,46 +33,46 @@ def test_against_a_count_by_arrays(case: tuple[Puzzle, Board]) -> None:
         (quads[:-1, :, 2], quads[1:, :, 0], filled[:-1] & filled[1:]),
     ]
     score = sum(int(((a == b) & (a > 0) & both).sum()) for a, b, both in joints)
-    assert judged.score == score
-    assert len(judged.mismatches) == sum(int(both.sum()) for *_, both in joints) - score
+    assert result.score == score
+    assert len(result.mismatches) == sum(int(both.sum()) for *_, both in joints) - score
     rim = np.zeros((puzzle.height, puzzle.width, 4), dtype=bool)
     rim[0, :, 0] = rim[:, -1, 1] = rim[-1, :, 2] = rim[:, 0, 3] = True
-    lying = [pair[0] for pair in board.pairs() if pair]
+    pieces = [pair[0] for pair in board.pairs() if pair]
     clues = all(
         (quads.reshape(-1, 4)[clue.cell] == puzzle.oriented[4 * clue.piece + clue.rotation]).all()
         for clue in puzzle.clues
     )
-    legal = bool((((quads == 0) == rim) | ~filled[:, :, None]).all())
-    assert judged.valid == (legal and clues and len(set(lying)) == len(lying))
-    assert judged.placed == len(lying)
+    no_colour_on_rim_nor_grey_inside = bool((((quads == 0) == rim) | ~filled[:, :, None]).all())
+    assert result.valid == (no_colour_on_rim_nor_grey_inside and clues and len(set(pieces)) == len(pieces))
+    assert result.placed == len(pieces)
 
 
-def test_a_piece_twice_and_grey_inside_are_named() -> None:
+def test_a_repeated_piece_and_grey_inside_are_reported() -> None:
     puzzle, board = planted(3, 4, 4, 4)
     placements = board.placements.copy()
     placements[5] = placements[0]
-    judged = verify(puzzle, Board(placements, 4, 4))
+    result = verify(puzzle, Board(placements, 4, 4))
     piece = int(placements[0]) // 4 + 1
-    assert f"piece {piece} is placed twice: row 1, column 1 (cell 0) and row 2, column 2 (cell 5)" in judged.problems
-    assert sum("is grey inside the board" in problem for problem in judged.problems) == 2
-    assert not judged.valid
+    assert f"piece {piece} is placed twice: row 1, column 1 (cell 0) and row 2, column 2 (cell 5)" in result.problems
+    assert sum("is grey inside the board" in problem for problem in result.problems) == 2
+    assert not result.valid
 
 
 def test_grey_against_grey_inside_never_counts() -> None:
     puzzle, board = planted(3, 2, 2, 4)
     turned = board.placements // 4 * 4 + (board.placements + 2) % 4  # every corner points inwards
-    judged = verify(puzzle, Board(turned, 2, 2))
-    assert judged.score == 0 and len(judged.mismatches) == 4 and not judged.valid
+    result = verify(puzzle, Board(turned, 2, 2))
+    assert result.score == 0 and len(result.mismatches) == 4 and not result.valid
 
 
-def test_clue_moved_or_missing() -> None:
+def test_a_missing_clue_is_a_problem_and_a_wrong_piece_a_violation() -> None:
     puzzle, board = planted(4, 4, 4, 4, clues=1)
     [clue] = puzzle.clues
     placements = board.placements.copy()
     placements[clue.cell] = -1
     missing = verify(puzzle, Board(placements, 4, 4))
     assert "is missing" in missing.problems[0] and len(missing.problems) == 1
-    assert not missing.valid and not missing.violations, "a clue that is missing is apart from rules that are broken"
+    assert not missing.valid and not missing.violations, "an empty cell of a clue is a problem but no violation"
     other = (clue.cell + 1) % 16
     placements[[clue.cell, other]] = board.placements[[other, clue.cell]]
     moved = verify(puzzle, Board(placements, 4, 4))
@@ -83,11 +83,11 @@ def test_partial_boards_can_be_valid() -> None:
     puzzle, board = planted(5, 5, 3, 4)
     placements = board.placements.copy()
     placements[3:9] = -1
-    judged = verify(puzzle, Board(placements, 5, 3))
-    assert judged.valid and not judged.full and judged.placed == 9
+    result = verify(puzzle, Board(placements, 5, 3))
+    assert result.valid and not result.full and result.placed == 9
 
 
-def test_a_number_that_is_no_piece_and_another_shape() -> None:
+def test_a_piece_that_does_not_exist_is_reported_and_another_shape_refused() -> None:
     puzzle, board = planted(5, 3, 3, 4)
     placements = board.placements.copy()
     placements[4] = 400

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
@@ -18,26 +16,13 @@ from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.history import RunHistory
 from lns.runs.recorder import Recorder
 from lns.runs.recover import Recovered, recover
-
-_T = TypeVar("_T")
+from lns.worker_pool import InProcessExecutor
 
 QUICK = Params(
     construct=ConstructParams(tail=8, tail_nodes=2000, restart_nodes=200_000, restart_nodes_without_prefix=100_000),
     tabu=TabuParams(steps=50, patience=400),
     engine=EngineParams(step_nodes=20_000),
 )
-
-
-class Inline(Executor):
-    """Does every task at once, in this process."""
-
-    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        future: Future[_T] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 def small_puzzle(name: str = "like-e2-6x6") -> Puzzle:
@@ -56,7 +41,8 @@ def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: f
         directory.settings.seed,
         workers,
         engine=directory.settings.engine,
-        executor=Inline(),
+        min_score=directory.settings.min_score,
+        executor=InProcessExecutor(),
     )
     recorder = Recorder(directory, RunHistory(seconds), BoardLog(directory.path), [])
     keep(archipelago, recorder, steps)
@@ -95,8 +81,10 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
             engine=directory.settings.engine,
             start=found.best.board if found.best else None,
             start_score=found.best.score if found.best else -1,
-            executor=Inline(),
+            min_score=directory.settings.min_score,
+            executor=InProcessExecutor(),
             islands=found.islands,
+            operators=directory.settings.operators,
         )
         recorder = Recorder(directory, found.history, found.board_log, found.recent)
         if found.best is not None:

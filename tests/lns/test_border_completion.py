@@ -107,6 +107,7 @@ def without_rules(search: Constructor) -> Constructor:
     return search
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("begin", [13, 15, 17])  # before the anchor of the band, on it, behind it
 @pytest.mark.parametrize("tail", [3, 5])  # without and with rim cells before the stretch
@@ -118,6 +119,7 @@ def test_just_the_prefixes_whose_rim_can_be_closed_are_met(seed, begin, tail):
     assert met == {prefix for prefix in everything if closes(search, prefix)}
 
 
+@pytest.mark.slow
 def test_the_rim_cannot_be_closed_behind_most_prefixes():
     """Those tests are of something."""
     all_met = [len(prefixes_of(without_rules(small_search(seed, 13)))) for seed in SEEDS]
@@ -131,6 +133,7 @@ def test_fewer_nodes_for_the_same_prefixes_that_can_be_closed():
     assert spared.nodes < 0.9 * usual.nodes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "height", "band", "saves"), [(5, 5, 2, True), (5, 5, 3, False), (6, 4, 2, False), (4, 6, 3, False)]
 )

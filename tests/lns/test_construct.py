@@ -381,6 +381,7 @@ def test_shuffles_get_longer_with_what_their_colours_were_searched():
     assert lengths[0][1] < 2_100 and lengths[-1][1] > 19_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "begin"), [("like-e2-8x8", 0), ("like-e2-10x10", 36)])
 def test_a_state_that_leads_nowhere_is_refused(name, begin):
     puzzle = load_puzzle(name)

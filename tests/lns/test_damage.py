@@ -110,6 +110,7 @@ def torture_files(folder: Path, count: int, seed: int) -> Counter[str]:
     return outcome
 
 
+@pytest.mark.slow
 def test_three_hundred_damages(tmp_path: Path) -> None:
     outcome = torture_files(tmp_path, 300, 1)
     assert sum(outcome.values()) == 300
@@ -168,7 +169,7 @@ def test_a_lower_board_in_place_of_the_best_is_overruled(tmp_path: Path) -> None
     score = best_of(path)
     puzzle: Puzzle = weak.puzzle
     (path / BEST).unlink()
-    weak.save_best(random_board(puzzle, default_rng(1)), 0.0)
+    weak.write_best(weak.best_fields(random_board(puzzle, default_rng(1)), 0.0))
     shutil.copy(weak.path / BEST, path / BEST)
     weak.close()
     lower = read_best(path, puzzle)
@@ -218,7 +219,7 @@ def test_a_lock_of_another_machine_holds_while_its_run_shows_life(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = finished_run(tmp_path / "run")
-    monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
+    monkeypatch.setattr(lock, "OBSERVATION_S", 1.5)
     elsewhere(path)
     assert load_summary(path).state == "running" and load_summary(path).workers is None
     heartbeat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
@@ -248,7 +249,7 @@ def test_a_process_of_another_container_is_not_taken_for_a_dead_one(
 ) -> None:
     """Of the same host and boot, but its pid says nothing here."""
     path = finished_run(tmp_path / "run")
-    monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
+    monkeypatch.setattr(lock, "OBSERVATION_S", 1.5)
     (path / LOCK).write_text(json.dumps(Holder.me().__dict__ | {"started": "1", "space": "pid:[1]"}))
     assert load_summary(path).state == "running" and load_summary(path).workers is None
     heartbeat = threading.Timer(0.5, lambda: (path / STATUS).write_text((path / STATUS).read_text()))
@@ -274,7 +275,7 @@ def test_a_pid_used_again_holds_nothing_where_the_system_has_locks(
     """Where no /proc tells when a process began."""
     monkeypatch.setattr(lock, "_started", lambda pid: "")
     if not works:
-        monkeypatch.setattr(lock, "grasp", lambda file: None)
+        monkeypatch.setattr(lock, "try_lock", lambda file: None)
     (tmp_path / LOCK).write_text(json.dumps(Holder.me().__dict__))
     if works:
         Lock(tmp_path).release()
@@ -292,12 +293,13 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     assert new.exists() and not old.exists()
 
 
+@pytest.mark.slow
 def test_a_run_whose_clock_is_not_ours_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = finished_run(tmp_path / "run")
-    monkeypatch.setattr(lock, "SIGNS_OF_LIFE_S", 1.5)
-    monkeypatch.setattr(run_summary, "BEAT_LATE_S", -1.0)
+    monkeypatch.setattr(lock, "OBSERVATION_S", 1.5)
+    monkeypatch.setattr(run_summary, "HEARTBEAT_LATE_S", -1.0)
     elsewhere(path)
     assert load_summary(path).state == "died"
     assert main(["stop", str(path), "--wait", "1"]) == 1

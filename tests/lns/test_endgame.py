@@ -65,6 +65,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_lists", [0, 5, 11])
 @pytest.mark.parametrize(("width", "height", "clues", "seed"), SHAPES)
 @pytest.mark.parametrize(("tail", "lead"), [(4, 0), (1, 2)])

@@ -32,7 +32,7 @@ def test_boards_that_share_most_of_their_cells_are_one_family():
 
 def test_a_count_that_ends_with_its_last_board_promises_no_more_than_comes(monkeypatch):
     """Boards at random, one a second on average: their rate read off at the last one is 1 a second on average."""
-    monkeypatch.setattr(estimates, "ENOUGH", 5)
+    monkeypatch.setattr(estimates, "RAISE_TARGET_COUNT", 5)
     chance = np.random.default_rng(1)
     rates = []
     for _ in range(400):
@@ -52,7 +52,7 @@ def test_equal_boards_are_one_family_however_small_they_are():
 
 def test_the_clock_begins_when_the_construction_is_ready():
     measured = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1)
-    assert measured.search.constructor is not None and measured.search.pop_boards() == []
+    assert measured.engine.constructor is not None and measured.engine.pop_boards() == []
     assert measured.nodes == 0 and measured.seconds == 0
 
 
@@ -80,6 +80,7 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
     assert seconds == sorted(seconds) and seconds[-1] == pytest.approx(measured.seconds)
 
 
+@pytest.mark.slow
 def test_the_table_falls_and_says_what_was_measured():
     lines: list[str] = []
     found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 2.0, lines.append)
@@ -93,7 +94,7 @@ def test_the_table_falls_and_says_what_was_measured():
     beyond = [row for row in found.rows if row.score >= found.measured_score]
     for row, following in itertools.pairwise(beyond):
         assert row.expected > following.expected and row.low > following.low and row.core_days < following.core_days
-    assert scores[-1] == 264 or found.rows[-1].core_days > estimates.HOPELESS_DAYS
+    assert scores[-1] == 264 or found.rows[-1].core_days > estimates.MAX_CORE_DAYS
 
 
 def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):

@@ -19,12 +19,12 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
-from lns.islands import LOST_ROUNDS, Archipelago, Island, Report, Task, run_round
+from lns.islands import MAX_LOST_ROUNDS, Archipelago, Island, Report, Task, run_round
 from lns.params import Params
 from lns.warmup import warm_up
-from lns.worker_pool import WorkerLost, WorkerPool
+from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool
 from lns_support.errors import InputError
-from tests.lns.run_parts import QUICK, Inline, small_puzzle
+from tests.lns.run_parts import QUICK, small_puzzle
 
 ENGINES = ("auto", "tabu", "lns", "beam")
 
@@ -52,12 +52,13 @@ def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
     assert through.statistics.placements > first.statistics.placements
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("restored", [True, False])
 def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
     """Neither with an engine restored for each round nor with the one that a worker keeps."""
     puzzle = small_puzzle("like-e2-8x8")
-    executor = Inline() if restored else WorkerPool(1)
+    executor = InProcessExecutor() if restored else WorkerPool(1)
 
     def rounds(*steps: int) -> tuple[Report, list[int]]:
         report: Report | None = None
@@ -83,7 +84,7 @@ def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
 
 def test_two_islands_share_the_best_and_search_apart() -> None:
     puzzle = small_puzzle("like-e2-8x8")
-    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
+    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=InProcessExecutor())
     scores: list[int] = []
     archipelago.run(60.0, puzzle.max_score, lambda archipelago: scores.append(archipelago.best_score), steps=8)
     assert scores == sorted(scores)
@@ -96,7 +97,7 @@ def test_two_islands_share_the_best_and_search_apart() -> None:
 
 def test_a_target_ends_the_search() -> None:
     puzzle = small_puzzle("like-e2-4x4")
-    archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
+    archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=InProcessExecutor())
     archipelago.run(60.0, 10, lambda _: None)
     assert archipelago.best_score >= 10 and archipelago.elapsed < 30
 
@@ -140,8 +141,9 @@ def staged(
     puzzle = small_puzzle()
     engine = Staged(puzzle, seconds or [0.0] * len(scores), scores)
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
-    archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=Inline())
-    archipelago.min_score = limits.pop("min_score", 0)
+    archipelago = Archipelago(
+        puzzle, QUICK, 1, 1, engine="tabu", executor=InProcessExecutor(), min_score=limits.pop("min_score", 0)
+    )
     on_report = limits.pop("on_report", lambda _: None)
     return archipelago, archipelago.run(limits.pop("time", 60.0), limits.pop("target", 60), on_report, **limits)
 
@@ -187,7 +189,7 @@ def test_a_lone_island_finds_again_what_was_found_after_its_checkpoint(monkeypat
     islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}
     for workers, known in ((1, [0]), (1, []), (1, [0, 1]), (2, [0, 1])):
         archipelago = Archipelago(
-            puzzle, QUICK, 1, workers, start=board, start_score=40, executor=Inline(),
+            puzzle, QUICK, 1, workers, start=board, start_score=40, executor=InProcessExecutor(),
             islands={number: islands[number] for number in known},
         )  # fmt: skip
         with pytest.raises(ZeroDivisionError):
@@ -199,13 +201,13 @@ def test_what_others_found_is_taken_before_a_failure_is_raised(monkeypatch: pyte
     puzzle = small_puzzle()
     engine = Staged(puzzle, [0.0], [[7]])
 
-    def made(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, islands: int) -> Staged:
+    def made(name: str, puzzle: Puzzle, params: Params, seed: int, island: int, *_: Any) -> Staged:
         if island == 0:
             raise InputError("no")
         return engine
 
     monkeypatch.setattr("lns.engines.make_engine", made)
-    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=Inline())
+    archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=InProcessExecutor())
     with pytest.raises(InputError, match="no"):
         archipelago.run(60.0, 60, lambda _: None)
     assert [find.score for _, find in archipelago.pop_boards()] == [7] and archipelago.best_score == 7
@@ -240,13 +242,14 @@ def machine_code() -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_kernels_are_there_when_the_seconds_begin(engine: str) -> None:
     with WorkerPool(1) as pool:
         assert pool.submit(compiled_later, engine, 60).result(300) == []
 
 
-class Dying(Inline):
+class Dying(InProcessExecutor):
     """Every second task is lost."""
 
     def __init__(self, lives: int) -> None:
@@ -264,16 +267,17 @@ class Dying(Inline):
 def test_a_lost_round_is_done_again(caplog: pytest.LogCaptureFixture) -> None:
     puzzle = small_puzzle()
     whole, torn = (
-        Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=executor) for executor in (Inline(), Dying(3))
+        Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=executor)
+        for executor in (InProcessExecutor(), Dying(3))
     )
     whole.run(60.0, puzzle.max_score, lambda _: None, steps=6)
     torn.run(60.0, puzzle.max_score, lambda _: None, steps=6)
     assert same(whole.islands[0].state, torn.islands[0].state)
-    assert "takes island 0 over from its last round" in caplog.text
+    assert "continues island 0 from its last round" in caplog.text
 
 
 def test_islands_given_up_are_no_exhausted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    class OneDead(Inline):
+    class OneDead(InProcessExecutor):
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
             if args[0].number == 1:
                 future: Future[Any] = Future()
@@ -288,7 +292,7 @@ def test_islands_given_up_are_no_exhausted_ones(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_workers_that_never_live_are_said(caplog: pytest.LogCaptureFixture) -> None:
-    class Dead(Inline):
+    class Dead(InProcessExecutor):
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
             future: Future[Any] = Future()
             future.set_exception(BrokenExecutor("gone"))
@@ -297,7 +301,7 @@ def test_workers_that_never_live_are_said(caplog: pytest.LogCaptureFixture) -> N
     archipelago = Archipelago(small_puzzle(), QUICK, 1, 2, executor=Dead())
     with pytest.raises(InputError, match="no worker stays alive"):
         archipelago.run(60.0, 100, lambda _: None)
-    assert caplog.text.count("takes island 0 over") == LOST_ROUNDS - 1
+    assert caplog.text.count("continues island 0") == MAX_LOST_ROUNDS - 1
 
 
 def kill_me_once(flag: str) -> int:

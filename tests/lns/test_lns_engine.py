@@ -16,7 +16,7 @@ from lns.params import from_dict
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
 
-QUICK = {"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "patience": 600_000, "elites": 3, "memory": 1e6}}
+QUICK = {"beam": {"width": 50}, "neighbourhoods": {"nodes": 5000, "patience": 600_000, "elites": 3, "half_life": 1e6}}
 
 
 def engine_for(puzzle, seed=1, **changes):
@@ -81,9 +81,9 @@ def test_a_stuck_line_gives_way_to_beams_and_elites():
     engine = engine_for(puzzle, patience=1000)
     begun = []
     for _ in range(40):
-        before = engine.statistics.beam_nodes, engine.quiet
+        before = engine.statistics.beam_nodes, engine.idle_nodes
         engine.step(puzzle.max_score)
-        if engine.quiet == 0 and before[1] > 1000:
+        if engine.idle_nodes == 0 and before[1] > 1000:
             begun.append(engine.statistics.beam_nodes > before[0])
     assert begun[:2] == [True, True], "while the pool has room"
     assert True in begun[2:] and False in begun[2:]

@@ -13,7 +13,7 @@ from instances.puzzle import Clue, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.quota_bandit import QuotaBandit
 from lns.engines import ENGINES, construction_only, make_engine
-from lns.main_engine import ALL_DONE, MainEngine
+from lns.main_engine import ALL_REGIONS_DONE, MainEngine
 from lns.params import Params, from_dict
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
@@ -102,8 +102,9 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
             again.restore({**state, "partition": np.array(wrong)})
 
 
+@pytest.mark.slow
 def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkeypatch):
-    monkeypatch.setattr("lns.construct.quota_bandit.OUTDONE", 2.0)  # each of them is, as soon as that can be told
+    monkeypatch.setattr("lns.construct.quota_bandit.ABANDON_RATIO", 2.0)  # each of them is, as soon as that can be told
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
         QUICK,
@@ -174,7 +175,7 @@ def test_what_regions_add_is_foretold_too():
     search = MainEngine(puzzle, QUICK, 1, 0)
     while search.expected_best_score is None:
         search.step(puzzle.max_score)
-    assert search.best is not None and search.lifted == 0
+    assert search.best is not None and search.edges_by_regions == 0
     before, board, score = search.expected_best_score, search.best, search.best_score
     search._adopt(board, score + 1, "windows")
     search._adopt(board, score + 2, "windows")
@@ -182,11 +183,11 @@ def test_what_regions_add_is_foretold_too():
     search.best_score = score  # the board's own again: a saved score is counted again
     again = MainEngine(puzzle, QUICK, 2, 0)
     again.restore(search.state())
-    assert again.lifted == 2 and again.expected_best_score == search.expected_best_score
+    assert again.edges_by_regions == 2 and again.expected_best_score == search.expected_best_score
     for wrong in (score + 1, -(2**31)):
         state = search.state()
         state["counters"][0] = wrong
-        with pytest.raises(InputError, match="saved score contradicts"):
+        with pytest.raises(InputError, match=r"saved score .*, but the saved board scores"):
             again.restore(state)
     search._adopt(board, score + 3, "construct")
     assert search.expected_best_score == before
@@ -276,11 +277,11 @@ def test_only_the_first_island_reworks_a_board_to_start_from_and_none_that_of_an
         search.inject_incumbent(elsewhere.best, elsewhere.best_score)
         for _ in range(5):
             search.step(puzzle.max_score)
-        assert (search.statistics.nodes == 0) == (search.region == 5)
-        return search.region
+        assert (search.statistics.nodes == 0) == (search.next_region == 5)
+        return search.next_region
 
     assert regions(island=0, steps_before=0) == 5
-    assert all(regions(island, before) == ALL_DONE for island, before in ((1, 0), (0, 1), (1, 1)))
+    assert all(regions(island, before) == ALL_REGIONS_DONE for island, before in ((1, 0), (0, 1), (1, 1)))
 
 
 def test_regions_get_their_share_and_no_more():

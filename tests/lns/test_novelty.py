@@ -12,7 +12,7 @@ from instances.generate import uniform
 from instances.puzzle import Clue, Puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS
-from lns.construct.novelty import MOST, Keys, PrefixNovelty
+from lns.construct.novelty import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.params import ConstructParams
@@ -48,8 +48,8 @@ def test_memory_is_bounded_and_the_share_stays_right():
     frontier_keys, batches = PrefixNovelty(), [some_keys(9_000) for _ in range(20)]
     for batch in batches:
         frontier_keys.add(batch)
-    assert MOST / 4 < len(frontier_keys.keys) <= MOST and frontier_keys.rare == 4 * KEY_SAMPLE_DIVISOR
-    assert (frontier_keys.keys % np.uint64(frontier_keys.rare) == 0).all()
+    assert MAX_KEYS / 4 < len(frontier_keys.keys) <= MAX_KEYS and frontier_keys.divisor == 4 * KEY_SAMPLE_DIVISOR
+    assert (frontier_keys.keys % np.uint64(frontier_keys.divisor) == 0).all()
     for batch in batches:
         new, met = frontier_keys.count(np.append(batch, some_keys(9_000)))
         assert new / met == pytest.approx(0.5, abs=0.05) and met == pytest.approx(18_000 / 4, rel=0.1)
@@ -58,7 +58,9 @@ def test_memory_is_bounded_and_the_share_stays_right():
 def test_a_saved_memory_comes_back_or_is_refused():
     frontier_keys, again = full(), PrefixNovelty()
     again.restore(frontier_keys.state())
-    assert again.rare == frontier_keys.rare == 2 * KEY_SAMPLE_DIVISOR and np.array_equal(again.keys, frontier_keys.keys)
+    assert again.divisor == frontier_keys.divisor == 2 * KEY_SAMPLE_DIVISOR and np.array_equal(
+        again.keys, frontier_keys.keys
+    )
     again.add(some_keys(100))
     assert len(again.keys) > len(frontier_keys.keys)
     saved = frontier_keys.state()
@@ -143,7 +145,7 @@ def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
         assert len(set(firsts)) == 4
     all_clued = plain.with_clues([Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in range(25)])
     few_left = Constructor(all_clued, ConstructParams(), schedule, random_state(5), (1, 4))
-    assert few_left.plan.partition_depth == 0
+    assert few_left.plan.prefix.partition_depth == 0
 
 
 def test_no_more_keys_are_left_than_there_is_room_for():

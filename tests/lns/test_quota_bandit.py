@@ -12,7 +12,7 @@ from instances.formats import load_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS, TAIL_SAMPLE_NODES
 from lns.construct.packed_candidate import MAX_BREAKS
-from lns.construct.quota_arm import ALL, FEW, LOOSER, NEW, QuotaArm, chances
+from lns.construct.quota_arm import ALL, MIN_TAILS, NEW, RATE_FACTOR_PER_EXTRA_BREAK, QuotaArm, tail_probabilities
 from lns.construct.quota_bandit import COLOUR_SETS, QuotaBandit
 from lns.construct.schedule_search import best_schedule, break_schedule
 from lns.params import ConstructParams
@@ -71,6 +71,7 @@ def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be(
     assert 0 < built.tail_outcomes.sum() <= 1 + built.nodes // TAIL_SAMPLE_NODES
 
 
+@pytest.mark.slow
 def test_boards_that_are_expected_are_those_that_come():
     """Prefixes by breaks and sampled ends foretell, about, how many boards of a score an exhaustive count finds."""
     puzzle = load_puzzle("like-e2-10x10")
@@ -92,14 +93,14 @@ def test_chances_too_small_to_be_met_fall_as_forecast():
     finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (MISMATCH_BINS - 6)])
     ends = np.zeros(MISMATCH_BINS + 1)
     ends[2:6] = 1, 99, 900, 9000
-    chance = chances(ends, finish)
+    chance = tail_probabilities(ends, finish)
     assert chance[3:6].tolist() == [0.01, 0.1, 1.0]
-    assert ends[2] < FEW, "what was met by luck tells nothing"
+    assert ends[2] < MIN_TAILS, "what was met by luck tells nothing"
     assert chance[:3].tolist() == pytest.approx([0.01 / 2000, 0.01 / 200, 0.01 / 10])
-    assert chances(np.zeros(MISMATCH_BINS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), (
+    assert tail_probabilities(np.zeros(MISMATCH_BINS + 1), finish).tolist() == pytest.approx((finish / 10).tolist()), (
         "nothing is known yet"
     )
-    assert not chances(ends[::-1], np.zeros(MISMATCH_BINS))[:11].any()
+    assert not tail_probabilities(ends[::-1], np.zeros(MISMATCH_BINS))[:11].any()
 
 
 def test_a_perfect_board_is_no_reason_to_stop_learning():
@@ -139,13 +140,14 @@ def one_shuffle() -> tuple[QuotaBandit, Constructor]:
     return arms, built
 
 
+@pytest.mark.slow
 def test_shuffles_teach_a_arm_what_is_new():
     """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
     arms, built = one_shuffle()
     assert built.exhausted and built.prefixes
     arm = arms.arms[arms.current]
     arms.learn(built)
-    assert arm.extra_breaks == 1 and arm.novelty_rate == LOOSER
+    assert arm.extra_breaks == 1 and arm.novelty_rate == RATE_FACTOR_PER_EXTRA_BREAK
     assert (
         np.array_equal(arm.prefixes_by_breaks[NEW], arm.prefixes_by_breaks[ALL])
         and arm.prefixes_by_breaks[ALL].sum() == built.prefixes
@@ -162,7 +164,7 @@ def test_shuffles_teach_a_arm_what_is_new():
         built.restart(built.schedule)
         assert arms.expected_best_score(built) == pytest.approx(expected_best_score), "what is learned is counted once"
         assert arm.prefixes_by_breaks[NEW, 2] - before == pytest.approx(900 * share), number
-    assert arm.novelty_rate == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * LOOSER)
+    assert arm.novelty_rate == pytest.approx((8 / 2 + 1) / (8 / 2 + 8 + 1) * RATE_FACTOR_PER_EXTRA_BREAK)
     before_outlook = arm.novelty_rate
     built.prefix.frontier_keys[0] = 0
     arms.learn(built)
@@ -185,6 +187,7 @@ def test_what_is_foretold_counts_new_prefixes_alone():
     assert first is not None and again is not None and puzzle.max_score - 15 < again < first < puzzle.max_score
 
 
+@pytest.mark.slow
 def test_what_the_tail_finds_is_no_word_on_its_cells():
     """Their children are in no census: what populations say of them stands."""
     arms, built = one_shuffle()
@@ -203,7 +206,7 @@ def test_no_break_is_spent_while_a_quota_asks_for_anything():
     puzzle = load_puzzle("like-e2-10x10")
     arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
     for percent in (107, 105, 103):
-        arms.current = arms._begin(percent)
+        arms.current = arms.add_arm(percent)
         arm = arms.arms[arms.current]
         arms.forecast = best_schedule(arm.shrunk_estimate(), puzzle, arms.params, 7)
         schedule = arms.schedule()
@@ -224,7 +227,7 @@ def test_a_state_of_arms_comes_back_or_is_refused():
     puzzle = load_puzzle("like-e2-10x10")
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
     searched(arms, 178, 3)
-    arms._begin(90, 3)
+    arms.add_arm(90, 3)
     arms.frontier_keys.add(np.arange(1, 9, dtype=np.uint64) * np.uint64(KEY_SAMPLE_DIVISOR))
     state = arms.state()
     again = QuotaBandit(puzzle, QUICK, random_state(9))
@@ -234,27 +237,27 @@ def test_a_state_of_arms_comes_back_or_is_refused():
     for one, other in zip(again.arms, arms.arms, strict=True):
         assert one.prior.quota == other.prior.quota and one.novelty_rate == other.novelty_rate
     for name, value in (
-        ("fits", -state["fits"] - 1),
-        ("fits", np.full_like(state["fits"], np.nan)),
-        ("numbers", state["numbers"][:0]),
-        ("numbers", np.full_like(state["numbers"], 1000.0)),
-        ("numbers", state["numbers"] + 0.5),
-        ("numbers", state["numbers"] + np.array([0, 0, 0, 0, 0, 0, 0, 2.0])),
-        ("numbers", state["numbers"] + np.array([0, COLOUR_SETS, 0, 0, 0, 0, 0, 0])),
-        ("numbers", state["numbers"] + np.array([1, 0, 0, 0, 0, 0, 0, 0])),
-        ("numbers", state["numbers"] + np.array([0, 0, 51.0, 0, 0, 0, 0, 0])),
-        ("numbers", state["numbers"][::-1]),
+        ("priors", -state["priors"] - 1),
+        ("priors", np.full_like(state["priors"], np.nan)),
+        ("scalars", state["scalars"][:0]),
+        ("scalars", np.full_like(state["scalars"], 1000.0)),
+        ("scalars", state["scalars"] + 0.5),
+        ("scalars", state["scalars"] + np.array([0, 0, 0, 0, 0, 0, 0, 2.0])),
+        ("scalars", state["scalars"] + np.array([0, COLOUR_SETS, 0, 0, 0, 0, 0, 0])),
+        ("scalars", state["scalars"] + np.array([1, 0, 0, 0, 0, 0, 0, 0])),
+        ("scalars", state["scalars"] + np.array([0, 0, 51.0, 0, 0, 0, 0, 0])),
+        ("scalars", state["scalars"][::-1]),
         ("frontier_keys", state["frontier_keys"][:0]),
         ("frontier_keys", state["frontier_keys"][::-1]),
         ("unlock", np.array([70, 63])),
-        ("spent", np.full_like(state["spent"], 1e300)),
+        ("prefixes_by_breaks", np.full_like(state["prefixes_by_breaks"], 1e300)),
         ("unlock", np.array([puzzle.cells + 1])),
         ("unlock", np.full(MAX_BREAKS, 3)),
-        ("aim", np.array([99.0, 5.0, 0.0])),
-        ("aim", np.array([0.0, 1e6, 0.0])),
-        ("spent", np.zeros((20, MAX_BREAKS))),
-        ("spent", np.full_like(state["spent"], -1.0)),
-        ("ends", np.zeros(3)),
+        ("forecast", np.array([99.0, 5.0, 0.0])),
+        ("forecast", np.array([0.0, 1e6, 0.0])),
+        ("prefixes_by_breaks", np.zeros((20, MAX_BREAKS))),
+        ("prefixes_by_breaks", np.full_like(state["prefixes_by_breaks"], -1.0)),
+        ("tail_outcomes", np.zeros(3)),
     ):
         with pytest.raises(InputError):
             QuotaBandit(puzzle, QUICK, random_state(1)).restore({**state, name: value})

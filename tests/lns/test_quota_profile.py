@@ -98,15 +98,13 @@ def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     whole, _ = count_children(puzzle, order, favoured, 40)
     _, _, looks = stratified_population._count(puzzle, order, favoured, 40, SAMPLES, PREFIXES_PER_STRATUM)
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", looks // 4)
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", looks // 4)
     less, reached = count_children(puzzle, order, favoured, 40)
     assert reached == 40 and PREFIXES_PER_STRATUM / 5 < less.parents.max() / SAMPLES < PREFIXES_PER_STRATUM / 3
     assert less.children.sum() < 0.3 * whole.children.sum()
-    monkeypatch.setattr(node_equivalents, "CENSUS_LOOKS", 1)
-    assert (
-        count_children(puzzle, order, favoured, 40)[0].parents.max()
-        == SAMPLES * stratified_population.MIN_PREFIXES_PER_STRATUM
-    )
+    monkeypatch.setattr(node_equivalents, "MAX_PROFILE_CHECKS", 1)
+    fewest = SAMPLES * stratified_population.MIN_PREFIXES_PER_STRATUM
+    assert count_children(puzzle, order, favoured, 40)[0].parents.max() == fewest
 
 
 def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():
@@ -165,7 +163,7 @@ def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypa
     children = mean_children(*count_children(puzzle, order, favoured, 90)[0])
     asked = []
     for worth in (1.0, 1e4, 1e8):
-        monkeypatch.setattr("lns.construct.quota_profile.ROOT", worth)
+        monkeypatch.setattr("lns.construct.quota_profile.ROOT_VALUE", worth)
         asked.append(min_half_edges(children))
         ends, none = np.ones(children.shape[1]), np.zeros(children.shape[1])
         thresholds = tuple(asked[-1].tolist())
@@ -210,9 +208,10 @@ def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
     assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-12x12"])
 def test_what_is_asked_for_rises_with_the_board(name):
-    """On a large board the empty board is worth nothing, or more than ROOT, within a millionth of a level."""
+    """On a large board the empty board is worth nothing, or more than ROOT_VALUE, within a millionth of a level."""
     puzzle = load_puzzle(name)
     cut = quota_end(puzzle.cells)
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())

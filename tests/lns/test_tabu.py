@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from instances import Clue, verify
+from instances import Board, Clue, verify
 from instances.formats import load_puzzle
 from lns.engines import make_engine
 from lns.params import Params, from_dict
@@ -43,10 +43,10 @@ def test_what_is_kept_up_to_date_equals_a_recount(width, height, colours, clues)
         assert verify(puzzle, tabu.best).score == tabu.best_score >= tabu.score
         fresh = TabuSearch(puzzle, random_state(4))
         fresh.start(now)
-        assert np.array_equal(fresh.walk.fit, tabu.walk.fit)
-        for name in ("best", "home", "now", "pair"):
-            assert np.array_equal(getattr(fresh.walk, name), getattr(tabu.walk, name)), name
-        assert fresh.walk.scalars[kernel.HASH] == tabu.walk.scalars[kernel.HASH]
+        assert np.array_equal(fresh.state.matches, tabu.state.matches)
+        for name in ("best_matches", "piece_position", "current_matches", "swap_matches"):
+            assert np.array_equal(getattr(fresh.state, name), getattr(tabu.state, name)), name
+        assert fresh.state.scalars[kernel.HASH] == tabu.state.scalars[kernel.HASH]
 
 
 def test_each_step_takes_the_best_move_there_is():
@@ -109,7 +109,7 @@ def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
     marks = {0}
     while len(begun) < 5:
         engine.step(10**6)
-        marks.add(engine.since)  # kicked, or improved
+        marks.add(engine.idle_from)  # kicked, or improved
     assert len(kicked) >= 8 and {b - a for a, b in pairwise(sorted(marks))} == {3 * 64}
     for walk in begun[1:]:
         last = [mark for mark in kicked if mark < walk]
@@ -161,3 +161,68 @@ def test_a_board_of_clues_only_is_left_as_it_is():
     for _ in range(3):
         engine.step(puzzle.max_score + 1)
     assert engine.best == solution
+
+
+def one_swap_from_solved():
+    """A walk whose board has two inner pieces of the solution exchanged, and the best score."""
+    puzzle, solution = planted(3, 5, 5, 6)
+    placed = solution.placements.copy()
+    placed[[6, 18]] = placed[[18, 6]]
+    tabu = TabuSearch(puzzle, random_state(1), tenure=10)
+    tabu.start(Board(placed, 5, 5))
+    assert tabu.score < puzzle.max_score
+    return tabu, puzzle.max_score
+
+
+def test_a_move_is_tabu_for_one_to_two_tenures():
+    tabu, best = one_swap_from_solved()
+    tabu.run(1, target=best + 1)
+    assert tabu.score == best
+    moved = np.argwhere(tabu.state.tabu_until > 0)
+    assert len(moved) == 2, "the two pieces may not return to the cells that they left"
+    assert all(10 <= tabu.state.tabu_until[cell, piece] <= 20 for cell, piece in moved)
+    assert all(tabu.state.placed[cell] >> 2 != piece for cell, piece in moved)
+
+
+def test_aspiration_allows_a_tabu_move_that_improves_the_best_score():
+    tabu, best = one_swap_from_solved()
+    tabu.state.tabu_until[:] = 10**9
+    tabu.run(1)
+    assert tabu.score == best
+
+
+def test_a_tabu_move_that_only_equals_the_best_score_is_not_made():
+    tabu, best = one_swap_from_solved()
+    tabu.state.tabu_until[:] = 10**9
+    tabu.state.scalars[kernel.BEST] = best
+    before, tenure = tabu.board, tabu.state.scalars[kernel.TENURE]
+    tabu.run(1, target=best + 1)
+    assert tabu.board == before and tabu.steps_made == 1
+    assert tabu.state.scalars[kernel.TENURE] == tenure * 9 // 10, "shorter, as every move is tabu"
+
+
+def test_the_tenure_reacts_to_boards_that_are_visited_again():
+    tabu, _ = one_swap_from_solved()
+    scalars, mask, unit = tabu.state.scalars, np.uint64(len(tabu.state.visited_step) - 1), kernel.TENURE_UNIT
+
+    def adapt(step):
+        scalars[kernel.STEP] = step
+        kernel._adapt_tenure(tabu.state, mask, 25)
+        return int(scalars[kernel.TENURE])
+
+    assert adapt(1) == 10 * unit, "a new board"
+    assert adapt(5) == 10 * unit * 11 // 10 + unit, "visited again: longer"
+    scalars[kernel.HASH] += 1
+    last = int(scalars[kernel.TENURE])
+    assert adapt(6) == last, "another board with the same slot or another is new"
+    for step in range(7, 40):
+        adapt(step)
+    assert scalars[kernel.TENURE] == 25 * unit, "at most one step for each cell"
+    patience = 4 * 25 + 50
+    for wait, expected in ((patience, 25 * unit), (patience + 1, 25 * unit * 9 // 10)):
+        scalars[kernel.HASH] += 1
+        assert adapt(39 + wait) == expected, "shorter, when no board was visited again for long"
+    for step in range(1000, 200_000, 500):
+        scalars[kernel.HASH] += 1
+        adapt(step)
+    assert scalars[kernel.TENURE] == unit, "at least one step"

@@ -117,6 +117,7 @@ def answer(demo: Path, before: str = "") -> tuple[int, str]:
     return int(number), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "old", "new", "expected"),
     [
@@ -135,6 +136,7 @@ def test_an_edit_never_leaves_stale_machine_code(module: str, old: str, new: str
     assert answer(demo)[0] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 def test_damaged_machine_code_is_compiled_and_saved_again(suffix: str, demo: Path) -> None:
     before = answer(demo)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import zlib
+from concurrent.futures import Future
 
 import numpy as np
 
 from tuning import validate
 from tuning.objective import Trace
-from tuning.plan import Wish
+from tuning.plan import StudyRequest
 from tuning.study import open_study
-from tuning.worker import Worker, search
+from tuning.worker import Worker, search_task
 
-WISH = Wish(family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3, command="lns tune --family like-e2:6x6")
+REQUEST = StudyRequest(
+    family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3, command="lns tune --family like-e2:6x6"
+)
 
 
 class MadeUp:
@@ -25,10 +28,10 @@ class MadeUp:
     def _draw(self, params, pair, mean):
         chance = np.random.default_rng([pair.seed, zlib.crc32(repr(params).encode())])
         score = round(mean + chance.normal())
-        self.rises = ((score - 2, int(chance.integers(500))), (score, int(chance.integers(500, 1000))))
+        self.best_scores = ((score - 2, int(chance.integers(500))), (score, int(chance.integers(500, 1000))))
 
     def advance(self, budget, stop):
-        return Trace(self.rises, budget, False, 0.001)
+        return Trace(self.best_scores, budget, False, 0.001)
 
 
 class Flat(MadeUp):
@@ -38,15 +41,36 @@ class Flat(MadeUp):
         self._draw(params, pair, 40)
 
 
-def searched(path, trials, wish=WISH):
-    open_study(path, wish)
-    search(path, 0, trials)
-    return open_study(path, Wish())
+class Inline:
+    """A worker pool that runs each task at once in this process."""
+
+    def __init__(self, workers):
+        pass
+
+    def submit(self, task, *arguments):
+        future = Future()
+        try:
+            future.set_result(task(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def ask_to_stop(self):
+        pass
+
+    def shutdown(self):
+        pass
+
+
+def searched(path, trials, request=REQUEST):
+    open_study(path, request)
+    search_task(path, 0, trials)
+    return open_study(path, StudyRequest())
 
 
 def validated(study):
     worker = Worker(study)
-    for params, index in validate.missing(study, validate.choose(study)):
+    for params, index in validate.missing_runs(study, validate.choose_candidates(study)):
         worker.trace(params, study.held_out[index], study.plan.nodes)
     found = validate.conclude(study)
     validate.write_best(study, found)

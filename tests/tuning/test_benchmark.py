@@ -19,6 +19,9 @@ from lns.engine import Statistics
 from lns.params import from_dict
 from tuning import bench, benchmark
 
+TWENTY_SECONDS = benchmark.BenchmarkOptions(time=20.0, seeds=1, workers=1)
+ONE_SECOND = benchmark.BenchmarkOptions(time=1.0, seeds=1, workers=1)
+
 
 def test_boards_that_differ_in_few_cells_count_once_by_the_best():
     distinct_boards, scores = DistinctBoards(), []
@@ -27,7 +30,7 @@ def test_boards_that_differ_in_few_cells_count_once_by_the_best():
     near[:19] += 1
     far[50:70] += 1
     for placements, score in ((board, 5), (near, 7), (far, 6), (board, 3)):
-        benchmark.count(distinct_boards, scores, placements, score)
+        benchmark.count_board(distinct_boards, scores, placements, score)
     assert scores == [7, 6]
 
 
@@ -55,19 +58,19 @@ def test_rates_count_boards_at_or_above_a_score():
         benchmark.BenchmarkRun(1, 9, {9: 1.0}, {8: 3, 9: 1}, 1.0, 1800.0),
         benchmark.BenchmarkRun(2, 8, {8: 1.0}, {8: 4}, 1.0, 1800.0),
     ]
-    assert benchmark.rates(runs, 2) == {8: 4.0, 9: 0.5}
+    assert benchmark.boards_by_score(runs, 2) == {8: 4.0, 9: 0.5}
 
 
 def test_a_run_reaches_what_it_says(tmp_path):
     puzzle = load_puzzle("like-e2-5x5")
-    one = benchmark.run(puzzle, from_dict({"construct": {"population": 200}}), 1, 20.0, 1)
+    one = benchmark.run_benchmark(puzzle, from_dict({"construct": {"population": 200}}), 1, TWENTY_SECONDS)
     assert one.score == puzzle.max_score == max(one.reached)
-    row = benchmark.summary("like-e2-5x5", puzzle, [one, one], 20.0, 1, "test")
+    row = benchmark.table_row("like-e2-5x5", puzzle, [one, one], TWENTY_SECONDS, "test")
     assert row["best"] == row["worst"] == row["median"] == 40
     assert row["peak_mb"] == "" or 50 < row["peak_mb"] < 5000
     table = tmp_path / "t.csv"
-    benchmark.append(table, row)
-    benchmark.append(table, row)
+    benchmark.append_to_table(table, row)
+    benchmark.append_to_table(table, row)
     with table.open(newline="") as file:
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
 
@@ -76,9 +79,9 @@ def test_a_row_begins_a_line_whatever_the_last_one_looks_like(tmp_path):
     table, row = tmp_path / "t.csv", dict.fromkeys(benchmark.FIELDS, "1")
     table.touch()  # killed before the first line was written
     benchmark.check_table(table)
-    benchmark.append(table, row)
+    benchmark.append_to_table(table, row)
     table.write_text(table.read_text().rstrip())
-    benchmark.append(table, row)
+    benchmark.append_to_table(table, row)
     assert table.read_text().splitlines() == [",".join(benchmark.FIELDS), *[",".join(row.values())] * 2]
 
 
@@ -87,7 +90,7 @@ def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
     class Search:
         best_score, elapsed, statistics = 9, 1.0, Statistics()
 
-        def __init__(self, puzzle, params, seed, workers, engine):
+        def __init__(self, puzzle, params, seed, workers, engine, min_score):
             self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[seed]
 
         def pop_boards(self):
@@ -105,15 +108,15 @@ def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
     monkeypatch.setattr(benchmark, "Archipelago", Search)
     puzzle, rows = load_puzzle("like-e2-5x5"), []
     for seed in (1, 2):
-        one = benchmark.run(puzzle, from_dict({}), seed, 1.0, 1)
-        rows.append(benchmark.summary("like-e2-5x5", puzzle, [one], 1.0, 1, ""))
+        one = benchmark.run_benchmark(puzzle, from_dict({}), seed, ONE_SECOND)
+        rows.append(benchmark.table_row("like-e2-5x5", puzzle, [one], ONE_SECOND, ""))
     assert 150 < rows[0]["peak_mb"] - rows[1]["peak_mb"] < 250
 
 
 def test_rows_by_name(capsys):
     with pytest.raises(InputError, match="no row 'zzz'; expected one of"):
-        benchmark.select(["zzz"], Path("nowhere"), 1)
-    assert dict(benchmark.rows(Path("nowhere"), 1))["meta16"] is None
+        benchmark.select_rows(["zzz"], Path("nowhere"), 1)
+    assert dict(benchmark.benchmark_instances(Path("nowhere"), 1))["meta16"] is None
     assert main(["ladder", "--rows", "meta16", "--data", "nowhere"]) == 2
     assert "nowhere: the row meta16 needs meta16.txt" in capsys.readouterr().err
 
@@ -122,13 +125,16 @@ def test_the_help_names_every_row(capsys):
     with pytest.raises(SystemExit):
         main(["ladder", "--help"])
     told = capsys.readouterr().out.split("rows, in this order:")[1].split()
-    rows = [name for name, _ in benchmark.rows(Path(), 1)]
+    rows = [name for name, _ in benchmark.benchmark_instances(Path(), 1)]
     assert [word for word in told if word in rows] == rows
 
 
 def test_a_table_that_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys):
     (tmp_path / "other.csv").write_text("a,b\n")
-    for table, sentence in ((tmp_path / "other.csv", "no table of the ladder"), (tmp_path / "no" / "t.csv", "no such")):
+    for table, sentence in (
+        (tmp_path / "other.csv", "no table of the benchmark"),
+        (tmp_path / "no" / "t.csv", "no such"),
+    ):
         assert main(["ladder", "--rows", "like-e2-16x16", "--table", str(table)]) == 2
         assert sentence in capsys.readouterr().err
 
@@ -145,7 +151,7 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
             raise KeyboardInterrupt
         return benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
 
-    monkeypatch.setattr(benchmark, "run", run)
+    monkeypatch.setattr(benchmark, "run_benchmark", run)
     assert main(["ladder", "--rows", "like-e2-20x20", "like-e2-12x20", "--seeds", "2", "--json"]) == 130
     told = json.loads(capsys.readouterr().out)
     assert [(row["instance"], row["scores"]) for row in told["rows"]] == [("like-e2-20x20", [9, 9])]
@@ -154,7 +160,9 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
 @pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
 def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
     monkeypatch.setattr(
-        benchmark, "run", lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0)
+        benchmark,
+        "run_benchmark",
+        lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1e6, 1.0),
     )
     assert main(["ladder", "--rows", "like-e2-12x20", "--seeds", "1", "--engine", engine]) == 0
     assert f"; 1.0 {unit}" in capsys.readouterr().out
@@ -162,7 +170,9 @@ def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
 
 def test_a_row_goes_on_with_later_seeds_and_says_so(monkeypatch, capsys):
     monkeypatch.setattr(
-        benchmark, "run", lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0)
+        benchmark,
+        "run_benchmark",
+        lambda puzzle, params, seed, *_: benchmark.BenchmarkRun(seed, seed, {seed: 1.0}, {}, 1.0, 1.0),
     )
     rows = ["ladder", "--rows", "like-e2-12x20", "--seeds", "2", "--note", "mine", "--json"]
     for first, scores, note in (("1", [1, 2], "mine"), ("3", [3, 4], "seeds from 3 on; mine")):
@@ -173,7 +183,7 @@ def test_a_row_goes_on_with_later_seeds_and_says_so(monkeypatch, capsys):
 
 def test_fresh_rows_depend_on_the_seed():
     def fresh(seed):
-        made = dict(benchmark.rows(Path("nowhere"), seed))
+        made = dict(benchmark.benchmark_instances(Path("nowhere"), seed))
         return [made[name]() for name in benchmark.FRESH]
 
     first, second = fresh(1)
@@ -187,4 +197,4 @@ def test_the_bench_times_whole_commands():
 
 def test_the_bench_tells_how_soon_construction_has_boards():
     what, figure = next(iter(bench.construction(load_puzzle("like-e2-6x6"), 0.2)))
-    assert what == "first board, and measuring" and 0 < float(figure.split()[0]) < 60
+    assert what == "first board and measurement" and 0 < float(figure.split()[0]) < 60

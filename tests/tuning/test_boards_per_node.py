@@ -10,12 +10,13 @@ from instances import Board, verify
 from instances.formats import load_puzzle, write
 from instances.generate import uniform
 from tests.lns.run_parts import QUICK
-from tuning.boards_per_node import count, main, together
+from tuning.boards_per_node import combined_counts, count_boards, main
 
 
+@pytest.mark.slow
 def test_counts_are_the_same_every_time_and_fall_with_the_score():
     puzzle = load_puzzle("like-e2-8x8")
-    found = [count(puzzle, QUICK, 1, 104, 6_000_000) for _ in range(2)]
+    found = [count_boards(puzzle, QUICK, 1, 104, 6_000_000) for _ in range(2)]
     assert found[0].distinct_boards == found[1].distinct_boards and found[0].nodes == found[1].nodes >= 6_000_000
     distinct_boards = found[0].distinct_boards
     # of more boards a few less may be found different, as each is compared with those kept
@@ -34,12 +35,13 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
     ]
 
 
+@pytest.mark.slow
 def test_what_two_islands_make_counts_once(capsys):
     puzzle = load_puzzle("like-e2-8x8")
-    one, other = (count(puzzle, QUICK, seed, 104, 3_000_000) for seed in (1, 2))
+    one, other = (count_boards(puzzle, QUICK, seed, 104, 3_000_000) for seed in (1, 2))
     alone = list(one.distinct_boards)
-    assert together(puzzle, 104, [one]) == together(puzzle, 104, [one, one]) == alone
-    both = together(puzzle, 104, [one, other])
+    assert combined_counts(puzzle, 104, [one]) == combined_counts(puzzle, 104, [one, one]) == alone
+    both = combined_counts(puzzle, 104, [one, other])
     pair = one.distinct_boards, other.distinct_boards
     assert all(max(a, b) <= c <= a + b for a, b, c in zip(*pair, both, strict=True))
     assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "2", "--islands", "2"]) == 0
@@ -50,9 +52,10 @@ def test_what_two_islands_make_counts_once(capsys):
     assert all(0.9 * most <= one <= most for one, most in zip(total, sums, strict=True)) and total[0] > 0
 
 
+@pytest.mark.slow
 def test_islands_of_a_seed_have_parts_of_their_own_and_turn_clues_their_own_way():
     starter = load_puzzle("like-e2-16x16-clue1")
-    found = [count(starter, QUICK, 1, 440, 1_000_000, island, 2) for island in range(2)]
+    found = [count_boards(starter, QUICK, 1, 440, 1_000_000, island, 2) for island in range(2)]
     for one in found:
         assert all(verify(starter, Board(placements, 16, 16)).score == score for placements, score in one.boards)
 

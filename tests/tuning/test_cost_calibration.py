@@ -10,12 +10,13 @@ from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
 from lns.params import ConstructParams
 from lns.rng import random_state
-from tuning.cost_calibration import LOOSE, TIGHT, _finish, begin_endgames, prices
+from tuning.cost_calibration import LOOSE, TIGHT, _time_tails, measure_costs, time_endgames
 
 
 def test_each_price_is_measured() -> None:
     told = {
-        what: (price, here) for what, price, here in prices(load_puzzle("like-e2-10x10"), nodes=1_000_000, again=50)
+        what: (price, here)
+        for what, price, here in measure_costs(load_puzzle("like-e2-10x10"), nodes=1_000_000, repeats=50)
     }
     assert [price for price, _ in told.values()] == [
         node_equivalents.TAIL_SETUP, node_equivalents.TAIL_NODE, node_equivalents.ENDGAME_SETUP,
@@ -23,7 +24,10 @@ def test_each_price_is_measured() -> None:
         node_equivalents.population(1000, 100),
     ]  # fmt: skip
     assert all(math.isfinite(here) for _, here in told.values())
-    differences = {"an exact tail's set-up", "a placement of one"}  # of times: below zero where a machine stutters
+    differences = {
+        "set-up of an exact tail",
+        "placement in an exact tail",
+    }  # of times: below zero where a machine stutters
     assert all(here > 0 for what, (_, here) in told.items() if what not in differences)
 
 
@@ -34,7 +38,7 @@ def test_tails_are_timed_over_the_same_prefixes() -> None:
     while built.no_prefix_found:
         built.run(1_000_000, puzzle.max_score)
     before = built.state()
-    alone, tight, loose = (_finish(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
+    alone, tight, loose = (_time_tails(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
     after = built.state()
     assert all(
         (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")
@@ -52,7 +56,7 @@ def test_endgames_are_begun_behind_the_next_stems() -> None:
     while built.no_prefix_found:
         built.run(1_000_000, puzzle.max_score)
     before = built.state()
-    assert begin_endgames(built, 50, 3)[1] == 150
+    assert time_endgames(built, 50, 3)[1] == 150
     after = built.state()
     assert all(
         (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")

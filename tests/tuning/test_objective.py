@@ -10,7 +10,7 @@ import pytest
 from instances.generate import family
 from lns import node_equivalents
 from lns.params import from_dict
-from tuning.objective import EARLY, STEPS, Pair, Stopped, Trace, TrialRun, difference, promised
+from tuning.objective import EARLY_BONUS, MIN_STEPS, Pair, Stopped, Trace, TrialRun, difference, expected_difference
 
 QUICK = from_dict({"construct": {"population": 200}})
 TRACE = Trace(((50, 100), (52, 400), (53, 900)), 1000, False, 0.5)
@@ -21,7 +21,7 @@ def test_the_score_at_a_budget_is_that_of_the_steps_that_were_over_by_then():
 
 
 def test_reaching_the_target_early_is_worth_a_part_of_an_edge():
-    assert TRACE.value(1000, 52) == pytest.approx(53 + EARLY * 0.6)
+    assert TRACE.value(1000, 52) == pytest.approx(53 + EARLY_BONUS * 0.6)
     assert TRACE.value(1000, 54) == pytest.approx(53)
     assert TRACE.value(500, 53) == pytest.approx(52)  # reached, but too late for this budget
 
@@ -30,7 +30,7 @@ def test_the_difference_to_oneself_is_nothing_and_an_earlier_or_better_one_is_po
     assert difference(TRACE, TRACE, 1000) == 0
     assert 0 < difference(Trace(((53, 200),), 1000, False, 0.5), TRACE, 1000) < 1
     assert difference(Trace(((54, 999),), 1000, False, 0.5), TRACE, 1000) == pytest.approx(
-        1 + EARLY * (0.001 - 0.099) / 2
+        1 + EARLY_BONUS * (0.001 - 0.099) / 2
     ), "of 53 it was later by 0.099, of 54 earlier by 0.001 of the budget"
 
 
@@ -40,31 +40,32 @@ def test_who_is_called_the_candidate_makes_no_difference():
 
     def trace():
         at = np.sort(chance.integers(1, 1000, 6)).tolist()
-        rises = tuple(zip((50 + np.cumsum(chance.integers(1, 3, 6))).tolist(), at, strict=True))
-        hopes = tuple(zip((50 + chance.normal(size=6).cumsum()).tolist(), at, strict=True))
-        return Trace(rises, 1000, False, 0.5, 0.5, hopes)
+        best_scores = tuple(zip((50 + np.cumsum(chance.integers(1, 3, 6))).tolist(), at, strict=True))
+        expected_scores = tuple(zip((50 + chance.normal(size=6).cumsum()).tolist(), at, strict=True))
+        return Trace(best_scores, 1000, False, 0.5, 0.5, expected_scores)
 
     for _ in range(50):
         one, other = trace(), trace()
-        for compared in (difference, promised):
+        for compared in (difference, expected_difference):
             assert compared(one, other, 900) == pytest.approx(-compared(other, one, 900))
 
 
 def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
-    hopes = ((50.0, 100), (51.5, 300), (51.25, 500), (52.75, 900))
-    told = replace(TRACE, hopes=hopes)
-    assert [told.hope_at(budget) for budget in (99, 100, 400, 600, 1000)] == [0, 50, 51.5, 51.25, 52.75]
-    assert told.promise(1000, 51) == pytest.approx(52.75 + EARLY * 0.7)
-    assert told.promise(1000, 51.5) == pytest.approx(52.75 + EARLY * 0.1), "it fell below that again"
-    assert told.promise(600, 51.5) == pytest.approx(51.25)
-    assert promised(told, told, 1000) == 0
-    lucky = replace(told, rises=((56, 50),))
-    assert promised(lucky, told, 1000) == 0 < difference(lucky, told, 1000)
-    assert promised(TRACE, replace(TRACE, rises=TRACE.rises[:1]), 1000) == pytest.approx(3 + EARLY * 0.1 / 2), (
-        "where nothing is foretold the score counts"
-    )
+    expected_scores = ((50.0, 100), (51.5, 300), (51.25, 500), (52.75, 900))
+    told = replace(TRACE, expected_scores=expected_scores)
+    assert [told.expected_at(budget) for budget in (99, 100, 400, 600, 1000)] == [0, 50, 51.5, 51.25, 52.75]
+    assert told.expected_value(1000, 51) == pytest.approx(52.75 + EARLY_BONUS * 0.7)
+    assert told.expected_value(1000, 51.5) == pytest.approx(52.75 + EARLY_BONUS * 0.1), "it fell below that again"
+    assert told.expected_value(600, 51.5) == pytest.approx(51.25)
+    assert expected_difference(told, told, 1000) == 0
+    lucky = replace(told, best_scores=((56, 50),))
+    assert expected_difference(lucky, told, 1000) == 0 < difference(lucky, told, 1000)
+    assert expected_difference(TRACE, replace(TRACE, best_scores=TRACE.best_scores[:1]), 1000) == pytest.approx(
+        3 + EARLY_BONUS * 0.1 / 2
+    ), "where nothing is foretold the score counts"
 
 
+@pytest.mark.slow
 def test_what_is_foretold_is_about_what_comes_and_varies_less():
     pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
     traces = [
@@ -72,37 +73,37 @@ def test_what_is_foretold_is_about_what_comes_and_varies_less():
         for seed in range(8)
     ]
     scores = np.array([trace.score_at(40_000_000) for trace in traces])
-    hopes = np.array([trace.hope_at(40_000_000) for trace in traces])
-    assert len({round(float(hope), 2) for hope in hopes}) > 1 and hopes.std() < scores.std()
-    assert abs(hopes.mean() - scores.mean()) < 1, (hopes, scores)
+    expected_scores = np.array([trace.expected_at(40_000_000) for trace in traces])
+    assert len({round(float(hope), 2) for hope in expected_scores}) > 1 and expected_scores.std() < scores.std()
+    assert abs(expected_scores.mean() - scores.mean()) < 1, (expected_scores, scores)
 
 
 def test_a_perfect_board_leaves_nothing_to_foretell():
     pair = Pair(family("like-e2:4x4")(3).puzzle, 5, "")
     trace = TrialRun("auto", QUICK, pair, 100_000).advance(10**7, lambda: False)
-    assert trace.ended and trace.hope_at(10**7) == pair.puzzle.max_score == trace.score_at(10**7)
+    assert trace.exhausted and trace.expected_at(10**7) == pair.puzzle.max_score == trace.score_at(10**7)
 
 
 def test_engines_that_foretell_nothing_are_judged_by_their_scores():
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
     for engine in ("tabu", "beam", "lns"):
         trace = TrialRun(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
-        assert not trace.hopes and trace.hope_at(5_000_000) == trace.score_at(5_000_000) > 0
+        assert not trace.expected_scores and trace.expected_at(5_000_000) == trace.score_at(5_000_000) > 0
 
 
 def test_a_step_of_a_tabu_walk_is_a_small_part_of_the_shortest_budget():
     pair = Pair(family("like-e2:8x8")(3).puzzle, 5, "")
     run = TrialRun("tabu", QUICK, pair, 400_000)
-    assert 0 < run.advance(1, lambda: False).work <= 400_000 / STEPS * 1.1
+    assert 0 < run.advance(1, lambda: False).nodes <= 400_000 / MIN_STEPS * 1.1
     assert run.advance(400_000, lambda: False).score_at(400_000) > 0
 
 
 def test_a_perfect_board_of_an_engine_that_foretells_nothing_keeps_what_came_before_it():
     pair = Pair(family("like-e2:5x5")(3).puzzle, 5, "")
     trace = TrialRun("tabu", QUICK, pair, 100_000).advance(10**9, lambda: False)
-    assert trace.score_at(10**9) == pair.puzzle.max_score and not trace.hopes and len(trace.rises) > 1
-    at, target = trace.rises[-2][1], trace.rises[-2][0]
-    assert trace.promise(10**9, target) == pytest.approx(pair.puzzle.max_score + EARLY * (1 - at / 10**9))
+    assert trace.score_at(10**9) == pair.puzzle.max_score and not trace.expected_scores and len(trace.best_scores) > 1
+    at, target = trace.best_scores[-2][1], trace.best_scores[-2][0]
+    assert trace.expected_value(10**9, target) == pytest.approx(pair.puzzle.max_score + EARLY_BONUS * (1 - at / 10**9))
 
 
 def test_a_trace_covers_what_it_reached_or_everything_when_nothing_is_left():
@@ -116,7 +117,7 @@ def test_a_run_is_the_same_every_time_and_when_it_is_continued():
     parts = TrialRun("auto", QUICK, pair, 500_000)
     for budget in (500_000, 1_000_000, 2_000_000):
         trace = parts.advance(budget, lambda: False)
-    assert (trace.rises, trace.work, trace.ended) == (whole.rises, whole.work, whole.ended)
+    assert (trace.best_scores, trace.nodes, trace.exhausted) == (whole.best_scores, whole.nodes, whole.exhausted)
     assert whole.score_at(2_000_000) > 45
 
 
@@ -126,10 +127,10 @@ def test_a_dearer_measurement_counts_once_it_is_made(engine):
     dear = from_dict({"construct": {"population": 2000}})
     runs = [TrialRun(engine, params, pair, 500_000) for params in (QUICK, dear)]
     first, same = (run.advance(1, lambda: False) for run in runs)
-    assert first.rises == same.rises != (), "a first board costs no measurement"
-    cheap, other = (run.advance(run.trace.work + 1, lambda: False) for run in runs)
+    assert first.best_scores == same.best_scores != (), "a first board costs no measurement"
+    cheap, other = (run.advance(run.trace.nodes + 1, lambda: False) for run in runs)
     dearer = 2000 - QUICK.construct.population
-    assert other.work - cheap.work == pytest.approx(node_equivalents.population(dearer, 36), rel=0.1)
+    assert other.nodes - cheap.nodes == pytest.approx(node_equivalents.population(dearer, 36), rel=0.1)
 
 
 def test_a_run_stops_when_told_to():

@@ -7,7 +7,7 @@ import pytest
 
 from instances import InputError
 from tuning.objective import Trace
-from tuning.run_store import RunFile, RunStore
+from tuning.run_store import JournalFile, RunStore
 
 try:
     import resource
@@ -29,7 +29,7 @@ def test_runs_are_kept_and_seen_by_others(tmp_path):
 
 def test_the_longer_run_of_two_counts(tmp_path):
     path = tmp_path / "runs.jsonl"
-    longer = Trace((*TRACE.rises, (53, 1500)), 2000, False, 1.0)
+    longer = Trace((*TRACE.best_scores, (53, 1500)), 2000, False, 1.0)
     for traces in ([TRACE, longer], [TRACE]):
         for trace in traces:
             RunStore(path).add(KEY, trace)
@@ -46,7 +46,7 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path, caplog):
         path.write_bytes(whole + whole[:-cut])
         caplog.clear()
         again = RunStore(path)
-        assert "torn last line was dropped" in caplog.text
+        assert "incomplete last line was dropped" in caplog.text
         assert again.get(KEY) == TRACE
         assert path.read_bytes() == whole
     path.write_bytes(whole + b"half a li")  # while another process lives on
@@ -82,7 +82,7 @@ def test_any_other_damage_is_refused_with_its_line(tmp_path):
 
 
 def _study(path):
-    storage = optuna.storages.JournalStorage(RunFile(path))
+    storage = optuna.storages.JournalStorage(JournalFile(path))
     return optuna.create_study(storage=storage, study_name="x", direction="maximize", load_if_exists=True)
 
 
@@ -93,7 +93,7 @@ def test_the_journal_drops_a_torn_line_at_the_start_and_between_processes(tmp_pa
     with path.open("ab") as file:
         file.write(b'{"op_code":6,"worker')
     study.tell(study.ask(), 2.0)  # a living sister writes behind it
-    assert "torn last line was dropped" in caplog.text
+    assert "incomplete last line was dropped" in caplog.text
     with path.open("ab") as file:
         file.write(b'{"op_code":6,"worker')
     assert [trial.value for trial in _study(path).trials] == [1.0, 2.0]
@@ -107,4 +107,4 @@ def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
     for wrong in (b"garbage\n", b"[1]\n", b"\0\0\0\n", b'{"no": "code"}\n'):
         path.write_bytes(b"".join([*lines[:1], wrong, *lines[1:]]))
         with pytest.raises(InputError, match=r"journal\.log:2: damaged"):
-            RunFile(path)
+            JournalFile(path)

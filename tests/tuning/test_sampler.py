@@ -14,11 +14,11 @@ from optuna.trial import TrialState
 from instances import InputError
 from lns.params import from_dict
 from lns.runs.files import seal
-from tests.tuning.made_up import WISH, searched
+from tests.tuning.made_up import REQUEST, searched
 from tuning import SAMPLERS
 from tuning.cmaes import propose
-from tuning.plan import SETTINGS, Wish
-from tuning.sampler import STARTUP, Seeded
+from tuning.plan import STUDY_FILE, StudyRequest
+from tuning.sampler import STARTUP_TRIALS, SeededSampler
 from tuning.space import Variable, values_of
 from tuning.study import open_study
 
@@ -34,40 +34,44 @@ def kept(study):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_study_goes_on_where_it_was_and_draws_what_it_would_have_drawn(made_up, tmp_path, sampler):
-    wish, most = replace(WISH, sampler=sampler), STARTUP + 16
-    whole = searched(tmp_path / "whole", most, wish)
-    for trials in (1, 2, 9, STARTUP + 1, STARTUP + 13, most):
-        parts = searched(tmp_path / "parts", trials, wish)
+    request, most = replace(REQUEST, sampler=sampler), STARTUP_TRIALS + 16
+    whole = searched(tmp_path / "whole", most, request)
+    for trials in (1, 2, 9, STARTUP_TRIALS + 1, STARTUP_TRIALS + 13, most):
+        parts = searched(tmp_path / "parts", trials, request)
         assert len(parts.trials()) == trials
     assert [trial.params for trial in parts.trials()] == [trial.params for trial in whole.trials()]
     assert len({json.dumps(trial.params) for trial in parts.trials()}) == most
 
 
 def test_every_other_of_the_first_trials_keeps_most_of_the_base(made_up, tmp_path):
-    study = searched(tmp_path / "s", STARTUP + 10)
+    study = searched(tmp_path / "s", STARTUP_TRIALS + 10)
     base, parts = values_of(study.base, study.space), kept(study)
     assert parts[0] == 1.0
-    near, far = parts[1:STARTUP:2], parts[2:STARTUP:2]
+    near, far = parts[1:STARTUP_TRIALS:2], parts[2:STARTUP_TRIALS:2]
     assert min(near) > 0.4 and 0.65 < np.mean(near) < 0.9 and min(near) < 1
     assert max(far) < 0.4 and np.mean(far) < 0.2
-    assert np.mean(parts[STARTUP:]) < 0.3, "TPE draws all values itself"
-    changed = {name for trial in study.trials()[1:STARTUP:2] for name in base if trial.params.get(name) != base[name]}
+    assert np.mean(parts[STARTUP_TRIALS:]) < 0.3, "TPE draws all values itself"
+    changed = {
+        name for trial in study.trials()[1:STARTUP_TRIALS:2] for name in base if trial.params.get(name) != base[name]
+    }
     assert len(changed) > len(base) / 2, "not the same ones in every trial"
 
 
+@pytest.mark.slow
 def test_samplers_begin_alike_and_those_that_learn_come_nearer_than_chance(made_up, tmp_path):
     """Merits of the made-up runs rise with the tail and fall with `windows.patience`."""
     first, merits = {}, {}
     for sampler in SAMPLERS:
-        study = searched(tmp_path / sampler, 90, replace(WISH, sampler=sampler))
+        study = searched(tmp_path / sampler, 90, replace(REQUEST, sampler=sampler))
         drawn = [trial.params for trial in study.trials()]
-        first[sampler] = drawn[:STARTUP]
+        first[sampler] = drawn[:STARTUP_TRIALS]
         found = [study.params_of(trial) for trial in study.trials()[-30:]]
         merits[sampler] = np.mean([one.construct.tail - one.windows.patience / 150 for one in found])
         if sampler == "random":
-            near = kept(study)[STARTUP + 1 :: 2]
+            near = kept(study)[STARTUP_TRIALS + 1 :: 2]
             assert np.mean(near) > 0.6, "it goes on near the base"
     assert first["tpe"] == first["cmaes"] == first["random"]
     assert min(merits["tpe"], merits["cmaes"]) > merits["random"] + 1
@@ -112,64 +116,64 @@ def test_a_generation_of_cmaes_is_drawn_from_one_distribution():
 
 def test_what_cmaes_is_told(made_up, tmp_path):
     """Of whole trials their value, of others the mean that they were given up with, and nothing of those of old."""
-    study = searched(tmp_path / "s", STARTUP + 6, replace(WISH, sampler="cmaes"))
+    study = searched(tmp_path / "s", STARTUP_TRIALS + 6, replace(REQUEST, sampler="cmaes"))
     sampler = study.optuna.sampler
-    first, later = sampler._told(study.optuna)
-    assert (len(first), len(later)) == (STARTUP, 6)
+    first, later = sampler._observations(study.optuna)
+    assert (len(first), len(later)) == (STARTUP_TRIALS, 6)
     for trial, (values, merit) in zip(study.trials(), first + later, strict=True):
         last = trial.intermediate_values[max(trial.intermediate_values)]
         assert values == trial.params
         assert merit == ((2, trial.value) if trial.state == TrialState.COMPLETE else (1, last))
     assert {merit[0] for _, merit in first} == {1, 2}
-    own = study.ask(None)
+    own = study.next_trial(None)
     for one in study.space:
         one.suggest(own)
-    study.give_up(own)
-    again = study.ask(None)
+    study.requeue(own)
+    again = study.next_trial(None)
     for one in study.space:
         one.suggest(again)
     assert again.params == own.params
     study.optuna.tell(again, state=TrialState.PRUNED)
-    refused = study.ask(None)
+    refused = study.next_trial(None)
     for one in study.space:
         one.suggest(refused)
     study.optuna.tell(refused, state=TrialState.PRUNED)
-    assert sampler._told(study.optuna) == (first, [*later, (refused.params, (0, 0.0))])
+    assert sampler._observations(study.optuna) == (first, [*later, (refused.params, (0, 0.0))])
 
 
 def test_cmaes_draws_everything_unless_a_condition_may_fail(made_up, tmp_path):
     """In a study the quota is never 0, so that its colours are always there, whatever the base says."""
     for number, base in enumerate(({}, {"quota_scale": 0.0}, {"border_colours": 4})):
         params = from_dict({"construct": base})
-        study = searched(tmp_path / str(number), STARTUP + 2, replace(WISH, sampler="cmaes", params=params))
+        study = searched(tmp_path / str(number), STARTUP_TRIALS + 2, replace(REQUEST, sampler="cmaes", params=params))
         assert [one.when for one in study.space if one.when] == ["quota_scale", "quota_scale"]
-        assert study.optuna.sampler._always == study.space
+        assert study.optuna.sampler._unconditional == study.space
     on_or_off = [variable(int, 0, 3, name="on"), variable(int, 1, 9, when="on"), variable(name="y")]
-    assert Seeded("cmaes", 1, {}, on_or_off)._always == [on_or_off[0], on_or_off[2]]
+    assert SeededSampler("cmaes", 1, {}, on_or_off)._unconditional == [on_or_off[0], on_or_off[2]]
 
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):
     real = importlib.util.find_spec
     monkeypatch.setattr("lns_support.optional_deps.find_spec", lambda name: None if name == "cmaes" else real(name))
     with pytest.raises(InputError, match=r"--sampler cmaes needs cmaes, which is not installed.*\[cma\]"):
-        open_study(tmp_path / "s", replace(WISH, sampler="cmaes"))
+        open_study(tmp_path / "s", replace(REQUEST, sampler="cmaes"))
     assert not (tmp_path / "s").exists()
-    open_study(tmp_path / "t", WISH)
+    open_study(tmp_path / "t", REQUEST)
     monkeypatch.undo()
-    path = open_study(tmp_path / "u", replace(WISH, sampler="cmaes")).path
+    path = open_study(tmp_path / "u", replace(REQUEST, sampler="cmaes")).path
     monkeypatch.setattr("lns_support.optional_deps.find_spec", lambda name: None)
     with pytest.raises(InputError, match="needs cmaes"):
-        open_study(path, Wish())
-    assert open_study(path, Wish(), reading=True).plan.sampler == "cmaes", "a report needs none"
+        open_study(path, StudyRequest())
+    assert open_study(path, StudyRequest(), reading=True).plan.sampler == "cmaes", "a report needs none"
 
 
 def test_a_study_from_before_there_were_samplers_is_one_of_tpe(tmp_path):
-    study = open_study(tmp_path / "s", WISH)
-    values = json.loads((study.path / SETTINGS).read_text())
+    study = open_study(tmp_path / "s", REQUEST)
+    values = json.loads((study.path / STUDY_FILE).read_text())
     del values["sampler"], values["sum"]
-    (study.path / SETTINGS).write_text(seal(values))
-    assert open_study(study.path, Wish(sampler="tpe")).plan == study.plan
-    (study.path / SETTINGS).write_text(seal({**values, "sampler": "nsga"}))
+    (study.path / STUDY_FILE).write_text(seal(values))
+    assert open_study(study.path, StudyRequest(sampler="tpe")).plan == study.plan
+    (study.path / STUDY_FILE).write_text(seal({**values, "sampler": "nsga"}))
     for reading in (False, True):
         with pytest.raises(InputError, match=r"study\.json: 'sampler': 'nsga'; expected one of tpe, cmaes, random"):
-            open_study(study.path, Wish(), reading=reading)
+            open_study(study.path, StudyRequest(), reading=reading)

@@ -10,7 +10,7 @@ import optuna
 import pytest
 
 from lns.params import Component, Params, from_dict, option
-from tuning.space import suggest, values_of, variables
+from tuning.space import search_space, suggest_params, values_of
 
 
 @dataclass(frozen=True)
@@ -35,49 +35,49 @@ class Kitchen:
 
 
 def test_what_the_annotations_say_is_the_space():
-    space = {variable.name: variable for variable in variables(Kitchen(), "auto")}
+    space = {variable.name: variable for variable in search_space(Kitchen(), "auto")}
     assert list(space) == ["oven.heat", "oven.minutes", "oven.fan", "oven.fan_speed"]
     assert (space["oven.heat"].low, space["oven.heat"].high) == (150, 250)
     assert space["oven.minutes"].log and (space["oven.minutes"].low, space["oven.minutes"].high) == (1.0, 100.0)
-    assert [variable.name for variable in variables(Kitchen(), "cold")] == ["fridge.cold"]
+    assert [variable.name for variable in search_space(Kitchen(), "cold")] == ["fridge.cold"]
 
 
 def test_a_trial_fills_the_dataclass_and_leaves_the_rest():
     asked = {"oven.heat": 150, "oven.minutes": 2.5, "oven.fan": 0.1, "oven.fan_speed": 7}
     base = Kitchen(oven=Oven(door=5))
-    made = suggest(optuna.trial.FixedTrial(asked), variables(base, "auto"), base)
+    made = suggest_params(optuna.trial.FixedTrial(asked), search_space(base, "auto"), base)
     assert made == Kitchen(oven=Oven(150, 2.5, 0.1, 7, 5))
 
 
 def test_conditions_decide_what_is_asked_for():
     asked = {"oven.heat": 201, "oven.minutes": 2.0, "oven.fan": 0.0}
-    space = variables(Kitchen(), "auto")
-    made = suggest(optuna.trial.FixedTrial(asked), space, Kitchen())  # asking for fan_speed would raise
+    space = search_space(Kitchen(), "auto")
+    made = suggest_params(optuna.trial.FixedTrial(asked), space, Kitchen())  # asking for fan_speed would raise
     assert values_of(made, space) == asked
 
 
 def test_the_values_of_params_make_them_again():
     base = Params()
-    space = variables(base, "auto")
+    space = search_space(base, "auto")
     other = from_dict({"construct": {"tail": 11, "quota_scale": 0.9}, "windows": {"patience": 7}})
-    assert suggest(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
+    assert suggest_params(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
 
 
 def test_what_is_out_of_range_is_no_value_of_a_trial():
-    space = variables(Kitchen(), "auto")
+    space = search_space(Kitchen(), "auto")
     assert values_of(Kitchen(oven=Oven(heat=300, fan_speed=9)), space) == {
         "oven.minutes": 10.0, "oven.fan": 0.5, "oven.fan_speed": 9
     }  # fmt: skip
 
 
 def test_what_an_engine_leaves_out_is_not_tuned_for_it():
-    assert {variable.section for variable in variables(Params(), "construct")} == {"construct"}
+    assert {variable.section for variable in search_space(Params(), "construct")} == {"construct"}
 
 
 @pytest.mark.parametrize("engine", ["auto", "tabu"])
 def test_every_tunable_parameter_can_be_drawn_and_starts_within_its_range(engine):
     base = Params()
-    space = variables(base, engine)
+    space = search_space(base, engine)
     defaults = values_of(base, space)
     assert space
     for variable in space:
@@ -89,4 +89,4 @@ def test_every_tunable_parameter_can_be_drawn_and_starts_within_its_range(engine
             assert variable.low <= defaults[variable.name] <= variable.high, variable.name
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(50):
-        suggest(study.ask(), space, base)  # Component refuses what is out of range
+        suggest_params(study.ask(), space, base)  # Component refuses what is out of range

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Future
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -27,23 +26,24 @@ from lns.engine import Statistics
 from lns.params import Params, from_dict
 from lns.runs.lock import Holder
 from lns.worker_pool import WorkerLost
-from tests.tuning.made_up import WISH, Flat, MadeUp, searched, validated
+from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, searched, validated
 from tuning import report, validate
 from tuning import session as sessions
 from tuning import study as studies
 from tuning import worker as workers
 from tuning.objective import Pair, Trace
-from tuning.plan import Wish, first_seeds, nodes_per_second
-from tuning.space import suggest
+from tuning.plan import StudyRequest, first_seeds, nodes_per_second
+from tuning.space import suggest_params
 from tuning.study import open_study
-from tuning.worker import search
+from tuning.worker import search_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
 
+@pytest.mark.slow
 def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     study = searched(tmp_path / "s", 80)
-    study.give_up(study.ask(None))
+    study.requeue(study.next_trial(None))
     found = validated(study)
     winner = found.winner
     assert winner is not None and winner.mean > 1 and winner.p < 0.01
@@ -62,8 +62,9 @@ def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
     assert "to be written" in "\n".join(report.summary(study, found, None))
 
 
+@pytest.mark.slow
 def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(sessions, "Crew", Inline)
+    monkeypatch.setattr(sessions, "WorkerPool", Inline)
     later = ["tune", "--study", str(tmp_path / "my study"), "--trials", "80", "--quiet"]
     begun = [*later, "--family", "like-e2:6x6", "--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3"]
     best = tmp_path / "my study" / "best_params.toml"
@@ -90,76 +91,55 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monk
 
 
 def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_path):
-    study = searched(tmp_path / "s", 30, replace(WISH, command="lns tune --study <x>"))
-    page = report.page(study, validated(study), "now & here")
+    study = searched(tmp_path / "s", 30, replace(REQUEST, command="lns tune --study <x>"))
+    page = report.html_page(study, validated(study), "now & here")
     for title in ("History", "Importance", "Held-out pairs", "rank correlation", "Slices", "Best trials", "Commands"):
         assert title in page
     assert "lns tune --study &lt;x&gt;" in page and "now &amp; here" in page
-    assert page.count('class="mark"') == len(study.space) + workers.FIRST  # the defaults, in every slice
+    assert page.count('class="mark"') == len(study.space) + workers.CALIBRATION_TRIALS  # the defaults, in every slice
     assert "<script" not in page and "nan" not in page
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
 
 
-class Inline:
-    """The crew's work, done at once in this process."""
-
-    def __init__(self, workers):
-        pass
-
-    def submit(self, task, *arguments):
-        future = Future()
-        try:
-            future.set_result(task(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def ask_to_stop(self):
-        pass
-
-    def shutdown(self):
-        pass
-
-
 def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(sessions, "Crew", Inline)
-    study = open_study(tmp_path / "s", WISH)
+    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+    study = open_study(tmp_path / "s", REQUEST)
     shown = []
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
-    assert shown[-1].done == shown[-1].of == 20 * (1 + len(validate.chosen(study)))
+    assert shown[-1].done == shown[-1].total == 20 * (1 + len(validate.candidates_of(study)))
     assert validate.conclude(study).winner is not None
     validate.write_best(study, validate.conclude(study))
     (study.path / "runs.jsonl").write_text("")  # as if it had been stopped before
     workers._worker.cache_clear()
-    study = open_study(study.path, Wish())
+    study = open_study(study.path, StudyRequest())
     validate.write_best(study, validate.conclude(study))
     assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
-    assert "runs of the validation are still to be made" in report.why_not(study, validate.conclude(study))
+    assert "runs of the validation are missing" in report.why_not(study, validate.conclude(study))
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert validate.conclude(study).winner is not None
 
 
 def test_what_the_disk_or_the_engine_refuses_ends_the_validation_at_once(made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(sessions, "Crew", Inline)
-    study = open_study(tmp_path / "s", WISH)
+    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+    study = open_study(tmp_path / "s", REQUEST)
     for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
 
         def fails(*args, error=error):
             raise error
 
-        monkeypatch.setattr(sessions, "hold_out", fails)
+        monkeypatch.setattr(sessions, "validation_task", fails)
         with pytest.raises(type(error)):
             sessions.TuningSession(study, 1, None, 30, lambda status: None).run()
 
 
 def test_short_runs_without_any_board_are_said_once(made_up, monkeypatch, tmp_path, caplog):
-    monkeypatch.setattr(sessions, "Crew", Inline)
-    study = open_study(tmp_path / "s", WISH)
+    monkeypatch.setattr(sessions, "WorkerPool", Inline)
+    study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 1, None, 3, lambda status: None)
     session.run()
     assert "no board within" not in caplog.text, "all have one"
-    study = open_study(tmp_path / "t", WISH)
+    study = open_study(tmp_path / "t", REQUEST)
     session = sessions.TuningSession(study, 1, None, 3, lambda status: None)
     for pair in study.pairs[:2]:
         study.run_store.add(study.key(study.base, pair), Trace(((50, 3999),), 4000, False, 1.0))
@@ -168,27 +148,27 @@ def test_short_runs_without_any_board_are_said_once(made_up, monkeypatch, tmp_pa
 
 
 def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
-    study = open_study(tmp_path / "s", WISH)
+    study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 2, None, None, print)
-    key, deaths = study.key(study.base, study.pairs[0]), workers.FAILURES * 2
+    key, deaths = study.key(study.base, study.pairs[0]), workers.MAX_FAILURES * 2
     for work in range(deaths + 1):  # a week's
         study.run_store.add(key, Trace((), work, False, 1.0))
         session._handle_lost_worker(WorkerLost(5, -9))
     for _ in range(deaths - 2):
         session._handle_lost_worker(WorkerLost(5, -9))
-    with pytest.raises(InputError, match="no worker stays alive"):
+    with pytest.raises(InputError, match="worker processes die again and again"):
         session._handle_lost_worker(WorkerLost(5, -9))
 
 
 def suggested(study):
     """The number of the next trial, its parameters drawn."""
     trial = study.optuna.ask()
-    suggest(trial, study.space, study.base)
+    suggest_params(trial, study.space, study.base)
     return trial.number
 
 
 def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
-    study = open_study(tmp_path / "s", WISH)
+    study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 2, 1000.0, None, print)
     assert session._search_end() == 1000.0  # nothing is known yet of how long a run takes
     for i, pair in enumerate(study.pairs):
@@ -196,15 +176,17 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
     assert session._search_end() == 1000.0  # nothing is promising yet
     for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
         study.optuna.tell(suggested(study), value)
-    assert session._search_end() == pytest.approx(1000 - sessions.RESERVE * 5 * 3 * 20 / 2)  # two, and the defaults
+    assert session._search_end() == pytest.approx(
+        1000 - sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2
+    )  # two, and the defaults
     assert sessions.TuningSession(study, 2, 100.0, None, print)._search_end() == 50.0
-    validate.choose(study)
+    validate.choose_candidates(study)
     assert session._search_end() == 1000.0  # they are being validated; nothing new is promising
     assert sessions.TuningSession(study, 2, None, 9, print)._search_end() == float("inf")
 
 
 def test_where_nothing_matters_nothing_is_written(monkeypatch, tmp_path):
-    monkeypatch.setattr(workers, "Run", Flat)
+    monkeypatch.setattr(workers, "TrialRun", Flat)
     study = searched(tmp_path / "s", 30)
     (study.path / "best_params.toml").write_text("stale")
     found = validated(study)
@@ -229,19 +211,19 @@ def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(mad
         *values, last = trial.intermediate_values.values()
         assert last == pytest.approx(np.mean(values))
     known = sorted(t.user_attrs["short"] for t in [*pruned, *whole] if "short" in t.user_attrs)
-    late = [trial.user_attrs["short"] for trial in whole if trial.number >= workers.FIRST]
+    late = [trial.user_attrs["short"] for trial in whole if trial.number >= workers.CALIBRATION_TRIALS]
     assert late and min(late) >= known[len(known) // 4]
 
 
 def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_up, tmp_path):
     study = searched(tmp_path / "s", 12)
-    first = study.trials()[: workers.FIRST]
+    first = study.trials()[: workers.CALIBRATION_TRIALS]
     assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
-    assert report.agreement(study).trials == workers.FIRST
+    assert report.agreement(study).trials == workers.CALIBRATION_TRIALS
     seen = []
     for trial in first:
         seen.append(trial.user_attrs["short"])
-        good = sum(one > seen[-1] for one in seen) < len(seen) / workers.PROMOTED
+        good = sum(one > seen[-1] for one in seen) < len(seen) / workers.PROMOTED_ONE_IN
         assert trial.state == (TrialState.COMPLETE if good else TrialState.PRUNED)
         assert max(trial.intermediate_values) == (11 if good else 6)
         if not good:
@@ -251,15 +233,16 @@ def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_u
 
 def test_parameters_out_of_range_can_be_begun_with(made_up, tmp_path):
     """No regions at all: 0, where the range is one of logarithms."""
-    study = searched(tmp_path / "s", 8, replace(WISH, params=from_dict({"windows": {"nodes": 0}})))
+    study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"windows": {"nodes": 0}})))
     assert not study.trials(TrialState.FAIL)
     assert study.trials()[0].params["windows.nodes"] > 0
-    assert "windows.nodes" in report.page(study, validated(study), "now")
+    assert "windows.nodes" in report.html_page(study, validated(study), "now")
 
 
+@pytest.mark.slow
 def test_what_was_chosen_keeps_its_share_of_the_level(made_up, tmp_path):
     study = searched(tmp_path / "s", 30)
-    assert "was not validated yet" in report.why_not(study, validate.conclude(study))
+    assert "are not validated yet" in report.why_not(study, validate.conclude(study))
     first = validated(study)
     assert first.winner is not None
     study = searched(study.path, 100)
@@ -277,14 +260,14 @@ def _dead_holder():
 
 def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_not(made_up, tmp_path):
     study = searched(tmp_path / "s", 3)
-    mine, orphan, unsigned = study.ask(None), study.ask(None), study.optuna.ask()
+    mine, orphan, unsigned = study.next_trial(None), study.next_trial(None), study.optuna.ask()
     for trial in (mine, orphan, unsigned):
         trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     orphan.set_user_attr("holder", _dead_holder())
-    states = [trial.state for trial in open_study(study.path, Wish()).trials()]
+    states = [trial.state for trial in open_study(study.path, StudyRequest()).trials()]
     assert states[3:6] == [TrialState.RUNNING, TrialState.FAIL, TrialState.FAIL]
     assert states[6:] == [TrialState.WAITING, TrialState.WAITING]
-    again = open_study(study.path, Wish()).ask(None)
+    again = open_study(study.path, StudyRequest()).next_trial(None)
     assert (
         again.suggest_float("construct.column_major_fraction", 0.15, 0.4)
         == orphan.params["construct.column_major_fraction"]
@@ -294,12 +277,14 @@ def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_n
 def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
     path = tmp_path / "s"
     study = searched(path, 2)
-    trial = study.ask(None)
+    trial = study.next_trial(None)
     trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
     searched(path, 12)
-    again = [one for one in open_study(path, Wish()).trials() if one.user_attrs.get("place") == trial.number]
-    assert trial.number < workers.FIRST and len(again) == 1 and "long" in again[0].user_attrs
+    again = [
+        one for one in open_study(path, StudyRequest()).trials() if one.user_attrs.get("first_number") == trial.number
+    ]
+    assert trial.number < workers.CALIBRATION_TRIALS and len(again) == 1 and "long" in again[0].user_attrs
 
 
 def test_a_study_whose_runs_are_known_by_other_parameters_is_refused_also_to_a_report(made_up, monkeypatch, tmp_path):
@@ -307,40 +292,40 @@ def test_a_study_whose_runs_are_known_by_other_parameters_is_refused_also_to_a_r
     monkeypatch.setattr(studies, "params_digest", lambda params: "of more parameters")
     for reading in (False, True):
         with pytest.raises(InputError, match="not the parameters that the study began with"):
-            open_study(path, Wish(), reading=reading)
+            open_study(path, StudyRequest(), reading=reading)
 
 
 def test_trials_of_another_container_are_left_alone_and_a_report_buries_nobody(made_up, tmp_path):
     study = searched(tmp_path / "s", 3)
-    elsewhere, dead = study.ask(None), study.ask(None)
+    elsewhere, dead = study.next_trial(None), study.next_trial(None)
     elsewhere.set_user_attr("holder", {**_dead_holder(), "space": "pid:[1]"})
     dead.set_user_attr("holder", _dead_holder())
     for reading, states in ((True, ["RUNNING", "RUNNING"]), (False, ["RUNNING", "FAIL"])):
-        open_study(study.path, Wish(), reading=reading)
+        open_study(study.path, StudyRequest(), reading=reading)
         assert [trial.state.name for trial in study.trials()[3:5]] == states
 
 
 def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up, tmp_path):
     path = tmp_path / "s"
     study = searched(path, 2)
-    trial = study.ask(None)
+    trial = study.next_trial(None)
     trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
     trial.set_user_attr("holder", _dead_holder())
-    for _ in range(studies.AGAIN):
-        (waiting,) = open_study(path, Wish()).trials(TrialState.WAITING)
-        trial = study.ask(None)
+    for _ in range(studies.MAX_RETRIES):
+        (waiting,) = open_study(path, StudyRequest()).trials(TrialState.WAITING)
+        trial = study.next_trial(None)
         assert trial.number == waiting.number
         trial.set_user_attr("holder", _dead_holder())
-    assert open_study(path, Wish()).trials(TrialState.WAITING, TrialState.RUNNING) == []
+    assert open_study(path, StudyRequest()).trials(TrialState.WAITING, TrialState.RUNNING) == []
 
 
 def test_a_trial_that_is_interrupted_is_tried_again_however_often(made_up, tmp_path):
     study = searched(tmp_path / "s", 2)
-    trial = study.ask(None)
+    trial = study.next_trial(None)
     drawn = trial.suggest_float("construct.column_major_fraction", 0.15, 0.4)
-    for _ in range(studies.AGAIN + 2):
-        study.give_up(trial)
-        trial = study.ask(None)
+    for _ in range(studies.MAX_RETRIES + 2):
+        study.requeue(trial)
+        trial = study.next_trial(None)
         assert trial.suggest_float("construct.column_major_fraction", 0.15, 0.4) == drawn
 
 
@@ -355,39 +340,39 @@ def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatc
             super().__init__(engine, params, pair, shortest)
             self.broken = params != Params()
 
-    monkeypatch.setattr(workers, "Run", Broken)
+    monkeypatch.setattr(workers, "TrialRun", Broken)
     with pytest.raises(ZeroDivisionError):
         searched(tmp_path / "s", 50)
-    failed = open_study(tmp_path / "s", Wish()).trials(TrialState.FAIL)
-    assert len(failed) == workers.FAILURES
+    failed = open_study(tmp_path / "s", StudyRequest()).trials(TrialState.FAIL)
+    assert len(failed) == workers.MAX_FAILURES
     assert all("no such thing" in trial.user_attrs["error"] for trial in failed)
 
 
 def _search_elsewhere(path: Path) -> None:
-    workers.Run = MadeUp  # type: ignore[misc]
-    search(path, 0, 30)
+    workers.TrialRun = MadeUp  # type: ignore[misc]
+    search_task(path, 0, 30)
 
 
 def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finished(made_up, tmp_path):
     path = tmp_path / "s"
-    open_study(path, WISH)
+    open_study(path, REQUEST)
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=_search_elsewhere, args=(path,)) for _ in range(2)]
     for process in processes:
         process.start()
     end = time.monotonic() + 60
-    watcher = open_study(path, Wish())
+    watcher = open_study(path, StudyRequest())
     while len(watcher.trials(*studies.FINISHED)) < 8:
         assert time.monotonic() < end
         time.sleep(0.02)
     os.kill(processes[0].pid or 0, signal.SIGKILL)
     for process in processes:
         process.join(60)
-    finished = open_study(path, Wish()).trials(*studies.FINISHED)
+    finished = open_study(path, StudyRequest()).trials(*studies.FINISHED)
     assert 29 <= len(finished) <= 30  # the one that was killed still counts as running for its sister
     assert len({json.dumps(trial.params) for trial in finished}) == len(finished)
-    search(path, 0, 30)
-    assert len(open_study(path, Wish()).trials(*studies.FINISHED)) == 30
+    search_task(path, 0, 30)
+    assert len(open_study(path, StudyRequest()).trials(*studies.FINISHED)) == 30
 
 
 def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
@@ -414,10 +399,10 @@ def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
 
 def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(tmp_path):
     path = tmp_path / "s"
-    study = open_study(path, Wish(instances=("like-e2-6x6", "like-e2-8x5"), nodes=4000, pairs=5, held_out=20))
+    study = open_study(path, StudyRequest(instances=("like-e2-6x6", "like-e2-8x5"), nodes=4000, pairs=5, held_out=20))
     assert {pair.puzzle.name for pair in study.pairs} == {"like-e2-6x6", "like-e2-8x5"}
     assert not {pair.seed for pair in study.pairs} & {pair.seed for pair in study.held_out}
-    again = open_study(path, Wish())
+    again = open_study(path, StudyRequest())
     assert [(pair.puzzle.sha256, pair.seed) for pair in again.pairs] == [
         (pair.puzzle.sha256, pair.seed) for pair in study.pairs
     ]
@@ -430,6 +415,6 @@ def test_no_two_seeds_of_studies_share_a_pair_however_many_they_have():
 
 
 def test_held_out_members_of_a_family_are_others(tmp_path):
-    study = open_study(tmp_path / "s", WISH)
+    study = open_study(tmp_path / "s", REQUEST)
     trained, held_out = ({pair.puzzle.sha256 for pair in pairs} for pairs in (study.pairs, study.held_out))
     assert len(trained) == 6 and len(held_out) == 20 and not trained & held_out

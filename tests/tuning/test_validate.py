@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from tuning.validate import ALPHA, compare, share_of
+from tuning.validate import ALPHA, alpha_share, compare
 
 
 def _verdict(values, share=1.0, edges=None):
@@ -48,7 +48,7 @@ def test_the_number_of_candidates_is_paid_for():
 
 
 def test_all_choices_that_there_may_be_share_the_chance_to_look_better():
-    spent = [share_of(choice, 3) * 3 for choice in range(1, 1001)]
+    spent = [alpha_share(choice, 3) * 3 for choice in range(1, 1001)]
     assert spent[0] == 0.5 and 0.99 < sum(spent) < 1
 
 
@@ -60,7 +60,7 @@ def test_over_many_sessions_too_what_is_equal_is_seldom_called_better(sessions):
         for _ in range(3):
             values = chance.normal(0.0, 1.0, (studies, 24))
             p = wilcoxon(values, axis=1, alternative="greater", method="asymptotic").pvalue
-            called |= p / share_of(choice, 3) < ALPHA
+            called |= p / alpha_share(choice, 3) < ALPHA
     assert called.mean() < ALPHA
 
 

@@ -1,0 +1,160 @@
+"""Solvers of one's own: registered in this process, or offered by an installed package."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exact
+from exact.registry import ENTRY_POINTS, SOLVERS, all_solvers, find_solver
+from instances.board import Board
+from instances.generate import uniform
+from instances.puzzle import Puzzle
+from lns_support.errors import InputError
+from tests.exact.brute import count_solutions
+
+PUZZLE = uniform(3, 2, 2, seed=1).puzzle
+
+
+def brute_force(puzzle: Puzzle, request: exact.Request) -> exact.Answer:
+    """The example of the docs: place oriented pieces cell by cell, and check each against left and upper neighbours."""
+    boards: dict[bytes, Board] = {}
+    placed: list[int] = []
+    nodes = 0
+
+    def extend() -> None:
+        nonlocal nodes
+        cell = len(placed)
+        if cell == puzzle.cells:
+            board = Board(np.array(placed, dtype=np.int32), puzzle.width, puzzle.height)
+            boards.setdefault(puzzle.oriented[board.placements].tobytes(), board)
+            return
+        for oriented in range(4 * puzzle.cells):
+            quad = puzzle.oriented[oriented]
+            left = cell % puzzle.width == 0 or quad[3] == puzzle.oriented[placed[cell - 1], 1]
+            up = cell < puzzle.width or quad[0] == puzzle.oriented[placed[cell - puzzle.width], 2]
+            rim = tuple(quad == 0) == puzzle.rim_sides(cell)
+            if left and up and rim and oriented >> 2 not in [other >> 2 for other in placed]:
+                nodes += 1
+                placed.append(oriented)
+                if request.count_all or not boards:
+                    extend()
+                placed.pop()
+
+    extend()
+    status = exact.SolveStatus.SOLVED if boards else exact.SolveStatus.INFEASIBLE
+    return exact.Answer(status, len(boards), nodes, 0.0, next(iter(boards.values()), None))
+
+
+def not_an_answer(puzzle: Puzzle, request: exact.Request) -> Any:
+    return 3
+
+
+def wrong_board(puzzle: Puzzle, request: exact.Request) -> exact.Answer:
+    return exact.Answer(exact.SolveStatus.SOLVED, 1, 0, 0.0, Board.empty(puzzle))
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    names = set(SOLVERS)
+    yield
+    for name in set(SOLVERS) - names:
+        del SOLVERS[name]
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Pretend that packages with these entry points are installed; the result lists the groups that were read."""
+
+    def install(**targets: str) -> list[str]:
+        read: list[str] = []
+
+        def entry_points(group: str) -> list[EntryPoint]:
+            read.append(group)
+            return [EntryPoint(name, f"tests.exact.{target}", group) for name, target in targets.items()]
+
+        monkeypatch.setattr("exact.registry.entry_points", entry_points)
+        return read
+
+    return install
+
+
+def test_a_registered_solver_solves_and_counts(registered: None) -> None:
+    exact.register_solver("brute", brute_force, description="tries everything", source="this test")
+    outcome = exact.count(PUZZLE, "brute")
+    assert outcome.solutions == count_solutions(PUZZLE) == exact.count(PUZZLE).solutions > 0
+    assert exact.solve(PUZZLE, "brute").solutions == 1
+    assert all_solvers()["brute"].description == "tries everything"
+
+
+def test_a_registered_solver_is_verified(registered: None) -> None:
+    exact.register_solver("wrong", wrong_board)
+    with pytest.raises(RuntimeError, match="wrong returned a board that is not a solution"):
+        exact.solve(PUZZLE, "wrong")
+
+
+def test_a_name_that_exists_is_refused(registered: None, install: Callable[..., list[str]]) -> None:
+    with pytest.raises(InputError, match="a solver 'rowscan' exists already"):
+        exact.register_solver("rowscan", brute_force)
+    install(plugin="test_registry:brute_force")
+    with pytest.raises(InputError, match="a solver 'plugin' exists already"):
+        exact.register_solver("plugin", brute_force)
+    install(rowscan="test_registry:brute_force")
+    with pytest.raises(InputError, match="an installed package offers a solver 'rowscan', which exists already"):
+        all_solvers()
+
+
+def test_entry_points_are_read_only_for_other_names(install: Callable[..., list[str]]) -> None:
+    read = install(plugin="test_registry:brute_force")
+    exact.solve(PUZZLE, "rowscan")
+    assert read == []
+    assert exact.count(PUZZLE, "plugin").solutions == count_solutions(PUZZLE)
+    assert read == [ENTRY_POINTS]
+    assert list(all_solvers()) == [*SOLVERS, "plugin"]
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("absent:solver", r"solver 'plugin' cannot be loaded from tests\.exact\.absent:solver \(ModuleNotFoundError"),
+        ("test_registry:absent", r"solver 'plugin' cannot be loaded from .* \(AttributeError"),
+        ("test_registry:PUZZLE", r"solver 'plugin': tests\.exact\.test_registry:PUZZLE is not a function"),
+        ("test_registry:not_an_answer", r"solver 'plugin' returned int; expected exact\.Answer"),
+    ],
+)
+def test_a_broken_entry_point_is_one_sentence(install: Callable[..., list[str]], target: str, sentence: str) -> None:
+    install(plugin=target)
+    assert "plugin" in all_solvers(), "the list imports no solver"
+    with pytest.raises(InputError, match=sentence) as caught:
+        exact.solve(PUZZLE, "plugin")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_name_gets_a_hint(install: Callable[..., list[str]]) -> None:
+    install(plugin="test_registry:brute_force")
+    with pytest.raises(InputError, match="unknown solver 'plugins': did you mean 'plugin'"):
+        find_solver("plugins")
+    with pytest.raises(InputError, match=r"unknown solver 'zzz': expected one of colorpairs, rowscan, .*plugin"):
+        find_solver("zzz")
+
+
+@pytest.mark.parametrize("budget", [{"nodes": -1}, {"seconds": float("nan")}, {"memory": -5}])
+def test_a_negative_budget_is_refused(budget: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="expected 0 or more"):
+        exact.solve(PUZZLE, **budget)
+
+
+def test_what_exact_exports_is_documented() -> None:
+    assert sorted(exact.__all__) == sorted(dir(exact)) == sorted(exact._MODULES)
+    for name in exact.__all__:
+        value = getattr(exact, name)
+        assert value.__doc__ and value.__doc__.strip().splitlines()[0].endswith("."), name
+        if not inspect.isfunction(value):
+            continue
+        missing = [parameter for parameter in inspect.signature(value).parameters if parameter not in value.__doc__]
+        assert not missing, f"{name}: {missing} not documented"
