@@ -150,7 +150,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     right, down, child_counts = prefix.right, prefix.down, prefix.child_counts
     endgame_start = np.uint64(plan.endgame_start)
     one = np.uint64(1)
-    partition_depth = np.uint64(plan.partition_depth)
+    last_partitioned = np.uint64(plan.partition_depth) - one  # 0 wraps around, to more than any depth
     row = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[DEPTH])
     nodes = prefix.scalars[NODES]
@@ -186,7 +186,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
             if look_ahead[depth, 1] >= 0 and _all_used(list_start[look_ahead[depth, 1] + down[here]], candidates, used):
                 used[np.uint64(candidate & PIECE_MASK)] = 0
                 continue
-            if depth + one == partition_depth and not _is_in_partition(plan, chosen, depth, candidate):
+            if depth == last_partitioned and not _is_in_partition(plan, chosen, depth, candidate):
                 used[np.uint64(candidate & PIECE_MASK)] = 0
                 continue
             chosen[depth] = candidate

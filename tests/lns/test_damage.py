@@ -58,7 +58,7 @@ def damage(path: Path, other: Path, chance: random.Random) -> str:
             data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
         file.write_bytes(data)
     elif kind == "swap":
-        second = path / chance.choice([one for one in FILES if one != name])
+        second = path / chance.choice([file_name for file_name in FILES if file_name != name])
         file.rename(path / "x")
         second.rename(file)
         (path / "x").rename(second)
@@ -80,7 +80,7 @@ def damage(path: Path, other: Path, chance: random.Random) -> str:
 
 
 def check_damaged(path: Path, what: str, score: int, boards: int) -> str:
-    """Look at a damaged directory and go on in it: 'resumed' or 'refused', and never a wrong board."""
+    """Summarize a damaged directory and continue in it: 'resumed' or 'refused', and never a wrong board."""
     try:
         assert load_summary(path).score <= score, what
     except InputError as error:
@@ -110,11 +110,11 @@ def torture_files(folder: Path, count: int, seed: int) -> Counter[str]:
     return outcome
 
 
-@pytest.mark.slow
-def test_three_hundred_damages(tmp_path: Path) -> None:
-    outcome = torture_files(tmp_path, 300, 1)
-    assert sum(outcome.values()) == 300
-    assert outcome["resumed"] > 150 and outcome["refused"] > 30
+@pytest.mark.parametrize("count", [30, pytest.param(300, marks=pytest.mark.slow)])
+def test_damaged_files_never_lose_the_best_board(count: int, tmp_path: Path) -> None:
+    outcome = torture_files(tmp_path, count, 1)
+    assert sum(outcome.values()) == count
+    assert outcome["resumed"] > count // 2 and outcome["refused"] > count // 10
 
 
 @pytest.mark.parametrize("name", [BEST, BOARDS, CHECKPOINT, PICTURE, STATUS, LOG, LOCK, "stop", ".checkpoint.npz.tmp"])
@@ -136,13 +136,20 @@ def test_a_pipe_is_not_waited_for(name: str, tmp_path: Path) -> None:
     path = finished_run(tmp_path / "run")
     (path / name).unlink()
     os.mkfifo(path / name)
-    began = time.monotonic()
-    try:
-        load_summary(path)
-        resumed(path, 1)
-    except InputError as error:
-        assert name in str(error)
-    assert time.monotonic() - began < 10
+    errors: list[InputError] = []
+
+    def read() -> None:
+        try:
+            load_summary(path)
+            resumed(path, 1)
+        except InputError as error:
+            errors.append(error)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(60.0)
+    assert not reader.is_alive(), "it waits for the pipe"
+    assert all(name in str(error) for error in errors)
 
 
 def test_a_board_that_is_not_what_it_claims_is_never_taken(tmp_path: Path) -> None:

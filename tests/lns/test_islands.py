@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
@@ -34,7 +35,7 @@ def same(a: State, b: State) -> bool:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
+def test_a_restored_engine_continues_exactly(engine: str) -> None:
     puzzle = small_puzzle("like-e2-8x8")
     through = make_engine(engine, puzzle, QUICK, 5, 0)
     for _ in range(10):
@@ -52,13 +53,20 @@ def test_an_engine_goes_on_as_if_it_had_not_been_saved(engine: str) -> None:
     assert through.statistics.placements > first.statistics.placements
 
 
+@pytest.fixture(scope="module")
+def shared_pool() -> Iterator[WorkerPool]:
+    """A pool for the tests that leave its worker as it is."""
+    with WorkerPool(1) as pool:
+        yield pool
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("restored", [True, False])
-def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
+def test_the_ends_of_rounds_do_not_change_the_search(engine: str, restored: bool, shared_pool: WorkerPool) -> None:
     """Neither with an engine restored for each round nor with the one that a worker keeps."""
     puzzle = small_puzzle("like-e2-8x8")
-    executor = InProcessExecutor() if restored else WorkerPool(1)
+    executor = InProcessExecutor() if restored else shared_pool
 
     def rounds(*steps: int) -> tuple[Report, list[int]]:
         report: Report | None = None
@@ -77,12 +85,11 @@ def test_where_rounds_end_changes_nothing(engine: str, restored: bool) -> None:
     (one, found_by_one), (three, found_by_three) = rounds(9), rounds(2, 3, 4)
     assert same(one.island.state, three.island.state)
     assert one.best == three.best and one.island.steps == three.island.steps == 9
-    executor.shutdown()
     assert found_by_one == found_by_three and found_by_one
     assert one.island.statistics == three.island.statistics
 
 
-def test_two_islands_share_the_best_and_search_apart() -> None:
+def test_two_islands_share_the_best_board_and_search_differently() -> None:
     puzzle = small_puzzle("like-e2-8x8")
     archipelago = Archipelago(puzzle, QUICK, 1, 2, engine="tabu", executor=InProcessExecutor())
     scores: list[int] = []
@@ -98,12 +105,12 @@ def test_two_islands_share_the_best_and_search_apart() -> None:
 def test_a_target_ends_the_search() -> None:
     puzzle = small_puzzle("like-e2-4x4")
     archipelago = Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=InProcessExecutor())
-    archipelago.run(60.0, 10, lambda _: None)
-    assert archipelago.best_score >= 10 and archipelago.elapsed < 30
+    assert archipelago.run(60.0, 10, lambda _: None) == "target reached"
+    assert archipelago.best_score >= 10
 
 
 class Staged:
-    """An engine whose steps are told beforehand: how long each takes and the scores of what it then finds."""
+    """An engine with prescribed steps: the duration of each, and the scores of the boards that it finds."""
 
     def __init__(self, puzzle: Puzzle, seconds: list[float], scores: list[list[int]]) -> None:
         self.board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
@@ -131,7 +138,7 @@ class Staged:
         return {}
 
     def restore(self, state: State) -> None:
-        """It stands where it stood."""
+        """Does nothing."""
 
 
 def staged(
@@ -174,16 +181,16 @@ def test_new_bests_are_reported_whatever_goes_into_the_log(monkeypatch: pytest.M
     assert [find.score for _, find in archipelago.pop_boards()] == [3, 9, *many, 5]
 
 
-def test_a_new_best_is_told_before_a_long_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[int, float]] = []
-    staged(monkeypatch, [[1], [9], [2]], [0.0, 0.0, 0.6], on_report=lambda it: seen.append((it.best_score, it.elapsed)))
-    assert min(elapsed for score, elapsed in seen if score == 9) < 0.5
+def test_a_new_best_is_reported_before_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int]] = []
+    staged(monkeypatch, [[1], [9], [2]], on_report=lambda it: seen.append((it.best_score, it.islands[0].steps)))
+    assert min(steps for score, steps in seen if score == 9) == 2
 
 
-def test_a_lone_island_finds_again_what_was_found_after_its_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told of it, it would go another way; where several search, or one begins anew, the best is told."""
-    told: list[Board | None] = []
-    monkeypatch.setattr("lns.islands.run_round", lambda task: told.append(task.incumbent) or 1 / 0)
+def test_a_lone_island_gets_no_incumbent_from_the_steps_that_it_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An incumbent would change its search. Several islands, and new ones, get the best board."""
+    incumbents: list[Board | None] = []
+    monkeypatch.setattr("lns.islands.run_round", lambda task: incumbents.append(task.incumbent) or 1 / 0)
     puzzle = small_puzzle()
     board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
     islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}
@@ -194,10 +201,10 @@ def test_a_lone_island_finds_again_what_was_found_after_its_checkpoint(monkeypat
         )  # fmt: skip
         with pytest.raises(ZeroDivisionError):
             archipelago.run(60.0, 60, lambda _: None)
-    assert told == [None, board, board, board, board]
+    assert incumbents == [None, board, board, board, board]
 
 
-def test_what_others_found_is_taken_before_a_failure_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_of_other_islands_are_taken_before_an_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = small_puzzle()
     engine = Staged(puzzle, [0.0], [[7]])
 
@@ -213,7 +220,7 @@ def test_what_others_found_is_taken_before_a_failure_is_raised(monkeypatch: pyte
     assert [find.score for _, find in archipelago.pop_boards()] == [7] and archipelago.best_score == 7
 
 
-def test_why_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_of_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = [[1], [2], [3]]
     assert staged(monkeypatch, scores)[1] == "nothing left to search"
     assert staged(monkeypatch, scores, target=2)[1] == "target reached"
@@ -223,7 +230,7 @@ def test_why_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compiled_later(engine: str, steps: int) -> list[str]:
-    """The kernels of which a search needs machine code that `warm_up` has not made."""
+    """Names of the kernels that a search compiles although `warm_up` was called."""
     warm_up(engine)
     before = machine_code()
     puzzle = small_puzzle("like-e2-8x8")
@@ -244,7 +251,7 @@ def machine_code() -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_kernels_are_there_when_the_seconds_begin(engine: str) -> None:
+def test_no_kernel_is_compiled_after_the_warm_up(engine: str) -> None:
     with WorkerPool(1) as pool:
         assert pool.submit(compiled_later, engine, 60).result(300) == []
 
@@ -264,7 +271,7 @@ class Dying(InProcessExecutor):
         return super().submit(fn, *args, **kwargs)
 
 
-def test_a_lost_round_is_done_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_lost_round_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
     puzzle = small_puzzle()
     whole, torn = (
         Archipelago(puzzle, QUICK, 1, 1, engine="tabu", executor=executor)
@@ -276,7 +283,7 @@ def test_a_lost_round_is_done_again(caplog: pytest.LogCaptureFixture) -> None:
     assert "continues island 0 from its last round" in caplog.text
 
 
-def test_islands_given_up_are_no_exhausted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_islands_do_not_count_as_exhausted(monkeypatch: pytest.MonkeyPatch) -> None:
     class OneDead(InProcessExecutor):
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
             if args[0].number == 1:
@@ -291,7 +298,7 @@ def test_islands_given_up_are_no_exhausted_ones(monkeypatch: pytest.MonkeyPatch)
     assert archipelago.run(60.0, 60, lambda _: None) == "workers lost" and archipelago.best_score == 7
 
 
-def test_workers_that_never_live_are_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_workers_that_always_die_are_an_input_error(caplog: pytest.LogCaptureFixture) -> None:
     class Dead(InProcessExecutor):
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
             future: Future[Any] = Future()
@@ -339,13 +346,13 @@ def test_a_killed_worker_costs_its_task_and_is_replaced(tmp_path: Any) -> None:
     assert not [child for child in multiprocessing.active_children() if child.pid == pid]
 
 
-def test_an_exception_of_a_worker_says_where_it_was_raised() -> None:
-    with WorkerPool(1) as pool, pytest.raises(ZeroDivisionError, match="in the engine") as error:
-        pool.submit(fail_deep_inside).result(30)
+def test_an_exception_of_a_worker_says_where_it_was_raised(shared_pool: WorkerPool) -> None:
+    with pytest.raises(ZeroDivisionError, match="in the engine") as error:
+        shared_pool.submit(fail_deep_inside).result(30)
     assert "in fail_deep_inside" in "".join(traceback.format_exception(error.value))
 
 
-def test_tasks_that_wait_can_be_cancelled_at_the_end() -> None:
+def test_waiting_tasks_can_be_cancelled_at_the_end() -> None:
     pool = WorkerPool(1)
     busy = pool.submit(nap, 60.0)
     while not busy.running():
@@ -355,18 +362,16 @@ def test_tasks_that_wait_can_be_cancelled_at_the_end() -> None:
     assert waits.cancelled() and isinstance(busy.exception(5), WorkerLost)
 
 
-def test_a_busy_worker_does_not_hold_up_the_end() -> None:
+def test_a_busy_worker_does_not_delay_the_end() -> None:
     pool = WorkerPool(1)
     pool.submit(os.getpid).result(30)
     busy = pool.submit(nap, 60.0)
     time.sleep(0.1)
-    began = time.monotonic()
     pool.shutdown()
-    assert time.monotonic() - began < 2.0
-    assert isinstance(busy.exception(5), WorkerLost)
+    assert isinstance(busy.exception(5), WorkerLost), "its process was killed: it did not return"
 
 
-def test_a_worker_that_cannot_be_started_is_said_and_the_next_task_tries_again(monkeypatch):
+def test_a_worker_that_cannot_be_started_fails_one_task_only(monkeypatch):
     with WorkerPool(1) as pool:
         process = pool._context.Process
 
