@@ -27,16 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns.runs.files import STOP, open_regular
-    from lns.runs.lock import is_held_elsewhere
+    from lns.runs.lock import is_held_elsewhere, read_holder
     from lns.runs.run_summary import load_summary
-    from lns.terminal.output import ANSWER_IS_NO, DONE
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_error
 
     summary = load_summary(args.directory)
     ended = {"ended", "died"}
-    if summary.state == "died" and is_held_elsewhere(
-        args.directory
-    ):  # only that machine can tell whether its process ended
-        ended = {"ended"}
+    if summary.state == "died" and (holder := read_holder(args.directory)) is not None and holder.is_elsewhere:
+        print_error(
+            f"lns: the lock names {holder}, which cannot be seen from here: looking whether its run still writes"
+        )
+        if is_held_elsewhere(args.directory):  # only that machine can tell whether its process ended
+            ended = {"ended"}
     if summary.state in ended:
         print(f"no run is going on in {summary.path}; it {summary.state}")
         return ANSWER_IS_NO
