@@ -154,7 +154,7 @@ def _still_writes(directory: Path) -> bool:
     """Whether status.json still changes.
 
     Its time is compared with that of a file which is made now in the same directory, not with the clock of this
-    machine, as clocks of machines differ. A status.json much older than a heartbeat was left behind; one that is recent is
+    machine, as clocks of machines differ. A status.json much older than a heartbeat was left behind; a recent one is
     observed until it changes or is too old.
     """
     status = directory / STATUS
