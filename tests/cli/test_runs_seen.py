@@ -210,7 +210,7 @@ def test_watch_leaves_the_terminal_as_it_was(
     os.close(child)
     output = b""
     try:
-        while b"q leaves" not in output:
+        while b"q ends this view" not in output:
             output += os.read(parent, 65536)
         if isinstance(end, bytes):
             os.write(parent, end)
