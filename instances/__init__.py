@@ -15,7 +15,6 @@ handles identical pieces.
 """
 
 from instances.board import EMPTY, Board
-from instances.draw import notebook as _notebook  # noqa: F401  (registers how puzzles and boards are drawn)
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle, rotate
 from instances.verify import Verification, verify
 from lns_support.errors import InputError

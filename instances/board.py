@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from instances.puzzle import IntArray, Puzzle
-from instances.rich_display import RichDisplay, repr_suffix
+from instances.rich_display import RichDisplay, load_drawing, repr_suffix
 from lns_support.errors import BoardError, InputError
 
 EMPTY = -1
@@ -162,4 +162,6 @@ class Board(RichDisplay):
         return {name: value for name, value in self.__dict__.items() if name != "_puzzle"}
 
     def __repr__(self) -> str:
+        if self.puzzle is not None:
+            load_drawing()
         return f"Board({self.width}x{self.height}, {self.placed} placed{repr_suffix(self)})"

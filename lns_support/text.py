@@ -17,7 +17,20 @@ def quoted(text: str, limit: int = 40) -> str:
 def printable(text: str, limit: int = 300) -> str:
     """``text`` with control characters escaped, cut after ``limit`` characters."""
     cut = text if len(text) <= limit else text[:limit] + "…"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
+    return "".join(c if c.isprintable() else _escape(c) for c in cut)
+
+
+def escape_controls(text: str) -> str:
+    """``text`` of any length for a terminal, a page or a log: line ends and tabs stay.
+
+    Control characters, escape sequences, bidirectional marks and lone surrogates, as of a file name that is no UTF-8,
+    are written as Python writes them in a string.
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:

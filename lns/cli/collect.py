@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import nonempty_path, positive_number, whole_number
-from lns.terminal.output import print_error
+from lns.terminal.output import print_error, print_text
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({"boards": rows})
     else:
         for row in rows:
-            print(
+            print_text(
                 row["score"],
                 row["url"] or "(no viewer URL: too many colours for its letters; --json prints the placements)",
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lns.api.stopping import SearchProgress, StopRule
 from lns.cli.stats import facts, table
-from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json
+from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text
 from lns.terminal.progress import logging_to
 from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
@@ -74,10 +74,10 @@ def ended(result: Result, signals: SignalStop, *, target: int | None, as_json: b
 
 
 def _print_summary(result: Result, stats: str) -> None:
-    print(f"best score    {result.score} of {result.max_score}")
-    print(f"search        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
-    print(f"run directory {result.run_dir}")
-    print(f"viewer        {result.url or 'none: it has no letter for some of the colours'}")
+    print_text(f"best score    {result.score} of {result.max_score}")
+    print_text(f"search        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
+    print_text(f"run directory {result.run_dir}")
+    print_text(f"viewer        {result.url or 'none: it has no letter for some of the colours'}")
     if stats:
-        print(stats)
+        print_text(stats)
     sys.stdout.flush()

@@ -8,7 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import duration, nonempty_path, whole_number
-from lns.terminal.output import DONE, print_error, print_json
+from lns.terminal.output import DONE, print_error, print_json, print_text
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
@@ -67,21 +67,25 @@ def _print_table(puzzle: Puzzle, result: Estimate) -> None:
 
     speed = f"{result.nodes / result.seconds / 1e6:.1f} M placements/s"
     early = ", interrupted" if result.interrupted else ""
-    print(f"{puzzle.name}, best possible {puzzle.max_score}: {result.seconds:.0f} s of one core{early}, {speed}")
-    print(f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more.")
-    print(
+    print_text(f"{puzzle.name}, best possible {puzzle.max_score}: {result.seconds:.0f} s of one core{early}, {speed}")
+    print_text(f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more.")
+    print_text(
         f"Measured up to {result.measured_score}. Above it `expected` is extrapolated: half-way (in logarithms) between"
     )
-    print("two extremes: each further edge costs as much as the last two measured ones did, or as much more as the")
-    print("model says in `forecast`, which rises too fast. `between` has both, widened by two standard deviations.")
-    print()
+    print_text(
+        "two extremes: each further edge costs as much as the last two measured ones did, or as much more as the"
+    )
+    print_text(
+        "model says in `forecast`, which rises too fast. `between` has both, widened by two standard deviations."
+    )
+    print_text()
     titles = f"{'score':>5} {'seen':>5} {'measured':>9} {'forecast':>9} {'expected':>9}"
-    print(f"{titles} {'between':>19}  {'core-days for one':>17}")
+    print_text(f"{titles} {'between':>19}  {'core-days for one':>17}")
     for row in result.rows:
         measured = f"{_number(row.measured):>9}" if row.measured is not None else f"{'-':>9}"
         spread = f"{_number(row.low):>8} - {_number(row.high):>8}"
         numbers = f"{measured} {_number(row.forecast):>9} {_number(row.expected):>9} {spread:>19}"
-        print(f"{row.score:>5} {row.count or '-':>5} {numbers}  {_number(row.core_days):>17}")
+        print_text(f"{row.score:>5} {row.count or '-':>5} {numbers}  {_number(row.core_days):>17}")
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import board_lines, check_board_file, duration, positive_number, whole_number
-from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json
+from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json, print_text
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
@@ -219,9 +219,9 @@ def _run_search(args: argparse.Namespace) -> int:
             print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
         else:
             _print(args, puzzle, outcome)
-            print(*([] if boards is None else boards.lines()), sep="\n", end="\n" if boards is not None else "")
+            print_text(*([] if boards is None else boards.lines()), sep="\n", end="\n" if boards is not None else "")
     if written and not args.json:
-        print(f"written     {args.output}")
+        print_text(f"written     {args.output}")
     if boards is not None and boards.failure is not None:
         raise boards.failure
     if outcome.status is SolveStatus.INTERRUPTED:
@@ -293,15 +293,15 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
 
     counted = args.all or args.job == "count"
     at_least = "" if outcome.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE) and counted else "at least "
-    print(f"status      {outcome.status}")
-    print(f"solutions   {'' if outcome.status is SolveStatus.INFEASIBLE else at_least}{outcome.solutions:,}")
-    print(f"convention  {outcome.convention}; swapped identical pieces count once")
+    print_text(f"status      {outcome.status}")
+    print_text(f"solutions   {'' if outcome.status is SolveStatus.INFEASIBLE else at_least}{outcome.solutions:,}")
+    print_text(f"convention  {outcome.convention}; swapped identical pieces count once")
     if outcome.nodes == NODES_UNKNOWN:
-        print(f"nodes       - ({args.solver}: the library does not report them)")
-        print(f"time        {outcome.seconds:.3f} s")
+        print_text(f"nodes       - ({args.solver}: the library does not report them)")
+        print_text(f"time        {outcome.seconds:.3f} s")
     else:
         rate = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0
-        print(f"nodes       {outcome.nodes:,} ({args.solver})")
-        print(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
+        print_text(f"nodes       {outcome.nodes:,} ({args.solver})")
+        print_text(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
     if args.job == "solve" and not args.all and outcome.board is not None:
-        print(*board_lines(puzzle, outcome.board), sep="\n")
+        print_text(*board_lines(puzzle, outcome.board), sep="\n")

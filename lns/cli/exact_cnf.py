@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from lns.terminal.options import board_lines, check_board_file, check_files
+from lns.terminal.output import print_text
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,9 +66,9 @@ def run_cnf(args: argparse.Namespace) -> int:
             }
         )
         return DONE
-    print(f"{encoding.name} of {encoding.puzzle.name}: {encoding.variables:,} variables, {clauses:,} clauses")
+    print_text(f"{encoding.name} of {encoding.puzzle.name}: {encoding.variables:,} variables, {clauses:,} clauses")
     for name, count in sizes.items():
-        print(f"  {count:>12,}  {name}")
+        print_text(f"  {count:>12,}  {name}")
     return DONE
 
 
@@ -108,7 +109,7 @@ def run_decode(args: argparse.Namespace) -> int:
         if args.json:
             print_json({"status": "infeasible", "valid": False, "score": None, "placements": None, "url": None})
         else:
-            print("the solver says that there is no solution")
+            print_text("the solver says that there is no solution")
         return ANSWER_IS_NO
     unknown = next((literal for literal in model if abs(literal) > encoding.variables), None)
     if unknown is not None:
@@ -135,12 +136,14 @@ def run_decode(args: argparse.Namespace) -> int:
             }
         )
     elif perfect:
-        print(f"a perfect board: {verification.score} of {puzzle.max_score}", *board_lines(puzzle, board), sep="\n")
+        print_text(
+            f"a perfect board: {verification.score} of {puzzle.max_score}", *board_lines(puzzle, board), sep="\n"
+        )
     else:
-        print(
+        print_text(
             f"not a solution of {puzzle.name}: {verification.placed} pieces, "
             f"score {verification.score} of {puzzle.max_score}"
         )
         for problem in verification.problems[:5]:
-            print(f"  {problem}")
+            print_text(f"  {problem}")
     return DONE if perfect else ANSWER_IS_NO

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from lns.terminal.options import duration, positive_number, whole_number
+from lns.terminal.output import print_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,5 +72,5 @@ def run(args: argparse.Namespace) -> int:
         ]
         print_json({"rows": values})
     else:
-        print(table(rows))
+        print_text(table(rows))
     return status

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from lns.terminal.output import print_text
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="A", help="a puzzle file, or the name of a shipped instance")
@@ -31,13 +33,13 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             print_json({"isomorphic": True, "with": name, "renaming": {str(a): b for a, b in sorted(renaming.items())}})
         else:
-            print(f"{args.first} and {name} are the same pieces up to this renaming of colours:")
-            print("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(renaming.items())))
+            print_text(f"{args.first} and {name} are the same pieces up to this renaming of colours:")
+            print_text("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(renaming.items())))
         return DONE
     if args.json:
         print_json({"isomorphic": False, "with": args.second, "renaming": None})
     elif args.second is None:
-        print(f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours")
+        print_text(f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours")
     else:
-        print(f"{args.first} and {args.second} are different sets of pieces under every renaming of colours")
+        print_text(f"{args.first} and {args.second} are different sets of pieces under every renaming of colours")
     return ANSWER_IS_NO

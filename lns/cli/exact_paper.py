@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import duration, positive_number, whole_number
-from lns.terminal.output import DONE, INTERRUPTED, print_error
+from lns.terminal.output import DONE, INTERRUPTED, print_error, print_text
 
 if TYPE_CHECKING:
     from exact.compare import ComparisonRow
@@ -94,7 +94,7 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
             print_error(f"lns: {experiment_run.describe()}")
     except KeyboardInterrupt:
         status = INTERRUPTED
-    print(tables(completed, plan))
+    print_text(tables(completed, plan))
     return status
 
 
@@ -129,7 +129,7 @@ def _run(args: argparse.Namespace) -> int:
         status = INTERRUPTED
     plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""
     if rows:
-        print(paper.tables(rows, plan) + plotted)
+        print_text(paper.tables(rows, plan) + plotted)
     return status
 
 

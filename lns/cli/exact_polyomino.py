@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lns.terminal.options import check_files, duration, nonempty_path, positive_number, whole_number
+from lns.terminal.output import print_text
 
 if TYPE_CHECKING:
     from exact.polyominoes.search import FillResult
@@ -113,9 +114,9 @@ def _cut(args: argparse.Namespace) -> int:
         output = None if args.output is None else str(args.output)
         print_json({"grid": text, "pieces": len(grid.pieces), "filling": planted, "output": output})
     elif args.output is None:
-        print(text, end="")
+        print_text(text, end="")
     else:
-        print(f"{args.output}: {width} x {height}, {len(grid.pieces)} pieces")
+        print_text(f"{args.output}: {width} x {height}, {len(grid.pieces)} pieces")
     return DONE
 
 
@@ -183,7 +184,7 @@ def _print_result(args: argparse.Namespace, result: FillResult, written: bool) -
         _print_text(result, args.count)
         if args.output is not None:
             nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
-            print(f"written     {args.output if written else nothing}")
+            print_text(f"written     {args.output if written else nothing}")
 
 
 def _print_text(result: FillResult, counted: bool) -> None:
@@ -191,16 +192,16 @@ def _print_text(result: FillResult, counted: bool) -> None:
     from exact.polyominoes.search import CONVENTION
 
     if result.filling is not None:
-        print(*result.filling, "", sep="\n")
+        print_text(*result.filling, "", sep="\n")
     complete = result.status is SolveStatus.INFEASIBLE or (counted and result.status is SolveStatus.SOLVED)
-    print(f"status      {result.status}")
-    print(f"fillings    {'' if complete else 'at least '}{result.solutions:,}")
-    print(f"convention  {CONVENTION}")
+    print_text(f"status      {result.status}")
+    print_text(f"fillings    {'' if complete else 'at least '}{result.solutions:,}")
+    print_text(f"convention  {CONVENTION}")
     if result.nodes == NODES_UNKNOWN:
-        print("nodes       - (xcover does not report them)")
+        print_text("nodes       - (xcover does not report them)")
     else:
-        print(
+        print_text(
             f"nodes       {result.nodes:,} placements tested; {result.options:,} are possible at the start; "
             f"{result.pruned:,} rejected for a zone that cannot be filled"
         )
-    print(f"time        {result.seconds:.3f} s")
+    print_text(f"time        {result.seconds:.3f} s")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from lns.terminal.output import print_text
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
@@ -33,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
     for name, entry in solvers.items():
         needs = "" if entry.extra is None else f"; needs {EXTRAS[entry.extra][1]}"
         missing = "" if entry.extra is None or is_installed(entry.extra) else ", which is not installed"
-        print(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})")
+        print_text(f"{name:<{width}}  {entry.description} ({entry.source}{needs}{missing})")
     return DONE

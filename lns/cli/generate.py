@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lns.terminal.options import check_files
+from lns.terminal.output import print_text
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.output is None:
         sys.stdout.write(text)
     else:
-        print(
+        print_text(
             f"{args.output}: {puzzle.name}, {puzzle.cells} pieces, {puzzle.colours} colours, {len(puzzle.clues)} clues"
         )
     return DONE

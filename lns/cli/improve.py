@@ -16,7 +16,7 @@ from lns.terminal.options import (
     positive_number,
     whole_number,
 )
-from lns.terminal.output import print_error
+from lns.terminal.output import print_error, print_text
 from lns_support.errors import BoardError, InputError
 
 if TYPE_CHECKING:
@@ -200,12 +200,12 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result
         print_json(answer | {"placements": result.board.pairs()})
     else:
         donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
-        print(f"region      {len(result.cells)} cells{donors}")
-        print(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
-        print(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
-        print(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
+        print_text(f"region      {len(result.cells)} cells{donors}")
+        print_text(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
+        print_text(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
+        print_text(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
         if result.board != given:  # it may have the same score, for example if the given board broke a rule
-            print(*board_lines(puzzle, result.board), sep="\n")
+            print_text(*board_lines(puzzle, result.board), sep="\n")
 
 
 _SENTENCES = {

@@ -16,7 +16,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.cli.regions import announce_compilation, board_writer, write_board
 from lns.terminal.options import board_lines
-from lns.terminal.output import DONE, INTERRUPTED, print_json
+from lns.terminal.output import DONE, INTERRUPTED, print_json, print_text
 from lns.terminal.progress import live_line
 
 _NODES = 5_000_000
@@ -116,10 +116,10 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
     else:
         searched = f"{len(done)} of {sweep.total} searched in {sweep.seconds:.1f} s"
         print(terminal_map(_grid(args, puzzle, sweep), _LEGEND))
-        print(f"windows of {height}x{width}: {searched}, by upper left cell")
-        print(f"score       {score} of {puzzle.max_score}, before {before}")
+        print_text(f"windows of {height}x{width}: {searched}, by upper left cell")
+        print_text(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
-            print(*board_lines(puzzle, sweep.board), sep="\n")
+            print_text(*board_lines(puzzle, sweep.board), sep="\n")
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TextIO, cast
 
+from lns.terminal.output import print_text
+
 # No import of another package of this project at the top: an interrupt while it is imported must reach `main`.
 
 COMMAND_PACKAGES = ("lns.cli", "tuning.cli")
@@ -133,9 +135,9 @@ def _dispatch(arguments: list[str]) -> int:
     if "--version" in arguments:
         from lns_support.version import __version__
 
-        print(f"lns {__version__}")
+        print_text(f"lns {__version__}")
     else:
-        print(_overview())
+        print_text(_overview())
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lns.terminal.output import DONE, print_json
+from lns.terminal.output import DONE, print_json, print_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,5 +20,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(parameters.to_dict(params))
     else:
-        print(parameters.to_toml(params), end="")
+        print_text(parameters.to_toml(params), end="")
     return DONE

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from lns.terminal.options import check_new_file
+from lns.terminal.output import print_text
 from lns_support.errors import InputError
 
 ELITES = 6
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     elites = BestBoards(args.directory, summary.puzzle, ELITES).update()
     target = args.output or args.directory / REPORT
     atomic_write(target, render(summary, elites, parameters, f"lns {__version__}, {utc_now()}"))
-    print(target)
+    print_text(target)
     if args.open:
         import webbrowser
 

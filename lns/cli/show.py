@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import check_files
-from lns.terminal.output import print_error
+from lns.terminal.output import print_error, print_text
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,9 +84,9 @@ def run(args: argparse.Namespace) -> int:
         print_json({**_facts(puzzle, board), "svg": picture, "tikz": args.tikz, "url": url})
     else:
         for path in filter(None, (picture, args.tikz)):
-            print(path)
+            print_text(path)
         if args.url:
-            print(url)
+            print_text(url)
         if not (picture or args.tikz or args.url):
             _draw(puzzle, board, args.colour)
     if args.open:
@@ -109,9 +109,9 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
         return
     problems = verify(puzzle, board).problems
     for problem in problems[:5]:
-        print(f"  {problem}")
+        print_text(f"  {problem}")
     if len(problems) > 5:
-        print(f"  and {len(problems) - 5} more (`lns verify` names them all)")
+        print_text(f"  and {len(problems) - 5} more (`lns verify` names them all)")
 
 
 def _colour(choice: str) -> Colour:

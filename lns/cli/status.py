@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import whole_number
+from lns.terminal.output import print_text
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
     rows = [_row(summary, args.min_score) for summary in summaries]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     for row, summary in zip(rows, summaries, strict=True):
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print_text("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
         for note in (*summary.notes, *(f"{name} cannot be written" for name in summary.heartbeat.write_errors)):
-            print(f"    {note}")
+            print_text(f"    {note}")
     return status
 
 

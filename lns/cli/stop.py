@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from lns.terminal.options import duration
+from lns.terminal.output import print_text
 from lns_support.errors import InputError
 
 
@@ -27,18 +28,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns.runs.files import STOP, open_regular
-    from lns.runs.lock import is_held_elsewhere
+    from lns.runs.lock import is_held_elsewhere, read_holder
     from lns.runs.run_summary import load_summary
-    from lns.terminal.output import ANSWER_IS_NO, DONE
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_error
 
     summary = load_summary(args.directory)
     ended = {"ended", "died"}
-    if summary.state == "died" and is_held_elsewhere(
-        args.directory
-    ):  # only that machine can tell whether its process ended
-        ended = {"ended"}
+    if summary.state == "died" and (holder := read_holder(args.directory)) is not None and holder.is_elsewhere:
+        print_error(
+            f"lns: the lock names {holder}, which cannot be seen from here: looking whether its run still writes"
+        )
+        if is_held_elsewhere(args.directory):  # only that machine can tell whether its process ended
+            ended = {"ended"}
     if summary.state in ended:
-        print(f"no run is going on in {summary.path}; it {summary.state}")
+        print_text(f"no run is going on in {summary.path}; it {summary.state}")
         return ANSWER_IS_NO
     try:
         open_regular(args.directory / STOP, os.O_WRONLY | os.O_APPEND).close()
@@ -50,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         summary = load_summary(args.directory)
         if summary.state in ended:
             best = f"{summary.score} of {summary.puzzle.max_score}" if summary.best else "no board"
-            print(f"stopped with {best}; lns resume {summary.path} continues it")
+            print_text(f"stopped with {best}; lns resume {summary.path} continues it")
             return DONE
-    print(f"the run was asked to stop and has not stopped after {args.wait:g} s")
+    print_text(f"the run was asked to stop and has not stopped after {args.wait:g} s")
     return ANSWER_IS_NO

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from lns.terminal.output import print_text
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("board", metavar="BOARD", help="a file with a board, or a viewer URL")
@@ -47,18 +49,18 @@ def run(args: argparse.Namespace) -> int:
     puzzle = document.puzzle
     clues = f", {len(puzzle.clues)} clue{'s' * (len(puzzle.clues) > 1)}" if puzzle.clues else ""
     shape = f"{puzzle.width} x {puzzle.height}{clues}"
-    print(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
-    print(
+    print_text(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
+    print_text(
         f"board       {verification.placed} of {verification.cells} cells filled, "
         f"{len(verification.mismatches)} mismatches"
     )
-    print(f"score       {verification.score} of {verification.max_score} matched inner edges")
+    print_text(f"score       {verification.score} of {verification.max_score} matched inner edges")
     for note in document.notes:
-        print(f"note        {note}")
+        print_text(f"note        {note}")
     if verification.valid:
-        print("valid       " + ("yes" if verification.full else "yes, as far as it goes: the board is not full"))
+        print_text("valid       " + ("yes" if verification.full else "yes, as far as it goes: the board is not full"))
     else:
-        print(f"valid       NO: {len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}")
+        print_text(f"valid       NO: {len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}")
         for problem in verification.problems:
-            print(f"  {problem}")
+            print_text(f"  {problem}")
     return status

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from lns.terminal.options import duration
+from lns.terminal.output import print_text
 
 ELITES = 8
 
@@ -72,7 +73,7 @@ def _plain(path: Path, every: float) -> None:
 
     while True:
         summary = load_summary(path)
-        print("; ".join(headline(summary)), flush=True)
+        print_text("; ".join(headline(summary)), flush=True)
         if summary.state != "running":
             return
         time.sleep(every)

@@ -229,7 +229,9 @@ def _endgame_from(children: ChildMeans, schedule: BreakSchedule) -> int:
     but not behind the first break, because candidate lists with breaks are long.
     """
     first, first_break = schedule.endgame_depth, int(min(schedule.unlock, default=schedule.cut))
-    prefixes = np.cumsum(np.log(children.exact))  # logarithm of the expected prefixes of each length, from 1 on
+    # logarithm of the expected prefixes of each length, from 1 on; -inf where no prefix is expected
+    log_children = np.log(children.exact, out=np.full(len(children.exact), -np.inf), where=children.exact > 0)
+    prefixes = np.cumsum(log_children)
     setups = prefixes[first - 1] + math.log(node_equivalents.ENDGAME_SETUP)
     if first == 0 or setups <= np.logaddexp.reduce(prefixes[:first]):
         return first

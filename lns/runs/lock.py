@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from lns_support.json_values import JsonFields, json_object
 from lns_support.text import printable
 
 OBSERVATION_S = 12.0  # longer than two heartbeats (status.json)
+LEFT_BEHIND_S = 60.0  # age of a status.json that no process writes any more
 STALE_FILE_S = 3600.0  # age of an abandoned temporary file; generous, as the clocks of machines differ
 
 
@@ -140,14 +142,25 @@ def clear_temporaries(directory: Path) -> None:
 
 
 def is_held_elsewhere(directory: Path) -> bool:
-    """Whether a process that cannot be observed here holds the lock and still writes; takes up to 12 s if not."""
+    """Whether a process that cannot be observed here holds the lock and still writes.
+
+    Takes up to 12 s if it does not and status.json is less than a minute old.
+    """
     holder = read_holder(directory)
     return holder is not None and holder.is_elsewhere and _still_writes(directory)
 
 
 def _still_writes(directory: Path) -> bool:
-    """Whether status.json changes; its time is not compared with the clock, as clocks of machines differ."""
+    """Whether status.json still changes.
+
+    Its time is compared with that of a file which is made now in the same directory, not with the clock of this
+    machine, as clocks of machines differ. A status.json much older than a heartbeat was left behind; a recent one is
+    observed until it changes or is too old.
+    """
     status = directory / STATUS
+    age = _age(status)
+    if age is not None and age > LEFT_BEHIND_S:
+        return False
     end = time.monotonic() + OBSERVATION_S
     first = _stamp(status)
     while time.monotonic() < end:
@@ -155,6 +168,15 @@ def _still_writes(directory: Path) -> bool:
         if _stamp(status) != first:
             return True
     return False
+
+
+def _age(path: Path) -> float | None:
+    """Seconds from the last change of a file until now, by the clock of its file system; None if that is unknown."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".lns-", suffix=".tmp") as probe:
+            return os.fstat(probe.fileno()).st_mtime - path.stat().st_mtime
+    except OSError:
+        return None
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -7,14 +7,21 @@ import os
 import sys
 from typing import Any, TextIO
 
+from lns_support.text import escape_controls
+
 DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # 128 + the signal's number for other signals
 OUTPUT_CLOSED = 141  # 128 + SIGPIPE: whoever read stdout closed it before the whole answer was written
 
 
+def print_text(*values: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
+    """`print` for text that may hold names and paths of a stranger: control characters are escaped, line ends stay."""
+    print(*(escape_controls(str(value)) for value in values), sep=sep, end=end, flush=flush)
+
+
 def print_error(line: str) -> None:
-    """Print ``line`` on stderr. A closed or full stderr is no error: the work goes on."""
+    """Print ``line`` on stderr, control characters escaped. A closed or full stderr is no error: the work goes on."""
     try:
-        print(line, file=sys.stderr, flush=True)
+        print(escape_controls(line), file=sys.stderr, flush=True)
     except OSError:
         discard(sys.stderr)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from lns.runs.files import LOG, format_duration, open_regular
 from lns_support.errors import InputError
+from lns_support.text import escape_controls
 
 log = logging.getLogger("lns")
 
@@ -78,6 +79,13 @@ class LiveLine:
             log.info("%8.1f s  %s", elapsed, line)
 
 
+class _SafeFormatter(logging.Formatter):
+    """Escapes control characters of the messages, which may name files and operators of a stranger."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return escape_controls(super().format(record))
+
+
 class RunLog(logging.Handler):
     """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run."""
 
@@ -87,7 +95,7 @@ class RunLog(logging.Handler):
             self._file = open_regular(directory / LOG, os.O_WRONLY | os.O_APPEND)
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", directory / LOG) from None
-        self.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        self.setFormatter(_SafeFormatter("%(asctime)s %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(OSError):
@@ -104,7 +112,7 @@ class ScreenLog(logging.StreamHandler[Any]):
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(sys.stderr)
         self.setLevel(logging.WARNING if quiet else logging.INFO)
-        self.setFormatter(logging.Formatter("%(message)s"))
+        self.setFormatter(_SafeFormatter("%(message)s"))
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exc_info()[1], OSError):

@@ -205,7 +205,7 @@ def test_after_a_beam_that_died_the_next_one_favours_less_also_over_an_interrupt
     params = from_dict({"beam": {"width": 20}})
     engine = make_engine(name, puzzle, params, 1, 0)
     while len(asked) < 4:
-        engine._beams(1) if name == "auto" else engine._construct()
+        engine._run_beams(1) if name == "auto" else engine._construct()
         state, engine = engine.state(), make_engine(name, puzzle, params, 1, 0)
         engine.restore(state)
     assert asked[:4] == [(1, 2), (0, 2), (0, 0), (0, 0)]

@@ -238,6 +238,23 @@ def test_a_lock_of_another_machine_holds_while_its_run_shows_life(
     assert load_summary(path).state == "ended"
 
 
+def test_a_lock_of_another_machine_whose_run_was_left_behind_is_known_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = finished_run(tmp_path / "run")
+    elsewhere(path)
+    hour_ago = time.time() - 3600
+    os.utime(path / STATUS, (hour_ago, hour_ago))
+    monkeypatch.setattr(lock, "_stamp", lambda status: pytest.fail("it is not observed"))
+    monkeypatch.setattr(run_summary, "HEARTBEAT_LATE_S", -1.0)
+    assert main(["stop", str(path)]) == 1
+    said = capsys.readouterr()
+    assert "process 1 on elsewhere" in said.err and "no run is" in said.out
+    assert not list(path.glob(".lns-*"))
+    resumed(path, 1)
+    assert load_summary(path).state == "ended"
+
+
 def test_a_process_with_the_number_of_a_dead_one_is_no_holder(tmp_path: Path) -> None:
     path = finished_run(tmp_path / "run")
     me = Holder.me()
@@ -310,7 +327,7 @@ def test_a_run_whose_clock_is_not_ours_can_be_stopped(
     elsewhere(path)
     assert load_summary(path).state == "died"
     assert main(["stop", str(path), "--wait", "1"]) == 1
-    assert "no run is under way" in capsys.readouterr().out and not (path / STOP).exists()
+    assert "no run is going on" in capsys.readouterr().out and not (path / STOP).exists()
 
     def run() -> None:
         (path / STATUS).write_text((path / STATUS).read_text())

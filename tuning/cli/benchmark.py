@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import check_folder, duration, positive_number, whole_number, worker_count
-from lns.terminal.output import DONE, print_error, print_json
+from lns.terminal.output import DONE, print_error, print_json, print_text
 
 if TYPE_CHECKING:
     from tuning.api import BenchmarkRow
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     def on_row(row: BenchmarkRow) -> None:
         rows.append(row.to_dict())
         if not args.json:
-            print(row.summary(), flush=True)
+            print_text(row.summary(), flush=True)
 
     def on_run(name: str, variant: str, run: BenchmarkRun) -> None:
         label = f"{name}, {variant}," if args.ablate else name
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
     def on_ablation(name: str, lines: list[str]) -> None:
         if not args.json:
-            print("\n".join(["", name, *lines, ""]))
+            print_text("\n".join(["", name, *lines, ""]))
 
     try:
         with signal_handler(exit_on_signal), logging_to(None, quiet=False):

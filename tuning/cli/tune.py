@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lns.terminal.options import duration, positive_number, whole_number, worker_count
-from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
+from lns.terminal.output import ANSWER_IS_NO, DONE, print_json, print_text
 
 if TYPE_CHECKING:
     from tuning.plan import StudyRequest
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result.to_dict())
     else:
-        print(result.summary(), flush=True)
+        print_text(result.summary(), flush=True)
     if ended_by:
         return 128 + ended_by
     return ANSWER_IS_NO if result.best_file is None else DONE
