@@ -43,7 +43,9 @@ class Boards:
         if not directory.parent.is_dir():
             raise InputError("there is no such directory", directory.parent)
         if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
-            raise InputError("exists and is not empty; with --all expected a new or an empty directory", directory)
+            raise InputError(
+                "exists and is no empty directory; with --all expected a new directory, or an empty one", directory
+            )
         self._made = not directory.exists()
         directory.mkdir(exist_ok=True)
 

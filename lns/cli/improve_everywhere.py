@@ -21,9 +21,9 @@ from lns.terminal.progress import live_line
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
-    "proven": ("#", (0, 135, 0), "proven: no other way to fill the window was better"),
-    "improved": ("+", (255, 215, 0), "improved"),
-    "open": ("?", (135, 0, 0), "open: the budget was spent"),
+    "proven": ("#", (0, 135, 0), "windows proven: no other way to fill them was better"),
+    "improved": ("+", (255, 215, 0), "windows improved"),
+    "open": ("?", (135, 0, 0), "windows open, budget spent"),
 }
 
 

@@ -92,7 +92,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
     ("options", "sentence"),
     [
         ("foo", "unknown kind of puzzle 'foo'; expected uniform, balanced-torus, like-e2"),
-        ("like-e2 --colours 9", "expected two numbers, not one"),
+        ("like-e2 --colours 9", "expected two numbers of colours, not one"),
         ("uniform --rim-colours 3", "expected one number"),
         ("uniform --width 0", "a board of 0 x 0"),
         ("uniform --width -3 --height 4", "a board of -3 x 4"),
@@ -108,7 +108,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
         ("like-e2 --format nothing", "unknown format 'nothing'"),
         ("like-e2 -o p.odd", "p.odd: the name does not say the format"),
         ("like-e2 --width 3 --height 4 --clues 2 -o p.txt", "p.txt: quads carries no clues: 2 left out"),
-        ("like-e2 -o p.txt --solution ./p.txt", "the same file"),
+        ("like-e2 -o p.txt --solution ./p.txt", "the same file name"),
         ("like-e2 -o nowhere/p.txt", "nowhere: there is no such directory"),
     ],
 )

@@ -128,7 +128,7 @@ def test_board_and_map_are_two_files(
     region = [files[1], "--puzzle", files[0], "--window", "2x4", "--everywhere", "--nodes", "1000"]
     target = tmp_path / "same.url"
     assert main(["improve", *region, "-o", str(target), "--svg", f"{tmp_path}/./same.url"]) == 2
-    assert "would go to the same file" in capsys.readouterr().err and not target.exists()
+    assert "two outputs have the same file name" in capsys.readouterr().err and not target.exists()
 
 
 def test_a_board_of_many_colours_is_told_as_placements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +153,10 @@ def test_around_mismatches_is_what_happens_without_a_region_and_says_so_in_words
     puzzle_file, board_file = files
     assert main(["improve", board_file, "--puzzle", puzzle_file]) == 0
     text = capsys.readouterr().out
-    assert "a better refill, and none is better than this" in text and f"of {PUZZLE.max_score}, before" in text
+    assert (
+        "a better way to fill the region, and none is better than this" in text
+        and f"of {PUZZLE.max_score}, before" in text
+    )
     assert main(["improve", board_file, "--puzzle", puzzle_file, "--around-mismatches", "--donors", "2"]) == 0
     assert "2 of them donors" in capsys.readouterr().out
 
@@ -199,7 +202,7 @@ def test_everywhere_ends_with_a_map(files: tuple[str, str], tmp_path: Path, caps
     arguments = [board_file, "--puzzle", puzzle_file, "--window", "2x4", "--everywhere", "--nodes", "500000"]
     assert main(["improve", *arguments, "--svg", str(svg), "-o", str(out)]) == 0
     text = capsys.readouterr().out
-    assert "20 of 20 searched" in text and "windows improved: 1" in text and "windows open: budget spent: 0" in text
+    assert "20 of 20 searched" in text and "windows improved: 1" in text and "windows open, budget spent: 0" in text
     assert svg.read_text().startswith("<svg") and svg.read_text().count("<rect") == 1 + 20 + 3
     assert verify(PUZZLE, load_board(str(out), PUZZLE)[1]).score == PUZZLE.max_score
     status, answer = improve_json(capsys, *arguments)
@@ -279,8 +282,8 @@ def test_maps_count_and_leave_unvisited_places_blank() -> None:
         (["--rows", "-1:4"], "expected"),
         (["--rows", "0:99"], "rows 0:99"),
         (["--window", "2x99", "--everywhere"], "does not fit"),
-        (["--window", "2x2"], "go together"),
-        (["--everywhere"], "go together"),
+        (["--window", "2x2"], "expected both or neither"),
+        (["--everywhere"], "expected both or neither"),
         (["--rows", "0:1", "--cells", "3"], "exclude each other"),
         (["--rows", "0:1", "--svg", "x.svg"], "map of --everywhere"),
         (["--rows", "0:1", "--donors", "99"], "99 donors"),

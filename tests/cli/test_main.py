@@ -108,7 +108,7 @@ def test_a_full_stderr_changes_no_status(command: str, status: int, tmp_path: Pa
 def test_a_closed_stdin_is_an_empty_one() -> None:
     command = f"{sys.executable} -m lns exact decode - like-e2-3x3 --encoding half-2 <&-"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2 and "no model in it" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "there is no model" in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -142,7 +142,7 @@ def test_collect_believes_no_line(run: Path, tmp_path: Path, capsys: pytest.Capt
     assert main(["collect", str(copy), "--json"]) == 0
     captured = capsys.readouterr()
     assert max(board["score"] for board in json.loads(captured.out)["boards"]) == best_of(run)
-    assert "6 damaged lines are passed over" in captured.err
+    assert "6 damaged lines are skipped" in captured.err
 
 
 def test_collect_says_when_a_board_of_best_json_alone_was_found(

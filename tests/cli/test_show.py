@@ -152,7 +152,7 @@ def test_numbers_need_a_picture_and_pictures_need_names_of_their_own(
     target = tmp_path / "x"
     for more, sentence in (
         (["--numbers"], "--numbers is for the SVG picture"),
-        (["--svg", str(target), "--tikz", str(target)], "would go to the same file"),
+        (["--svg", str(target), "--tikz", str(target)], "two outputs have the same file name"),
         (["--svg", str(target), "--tikz", str(tmp_path / "no" / "x")], "there is no such directory"),
     ):
         assert main(["show", str(solution), *more]) == 2

@@ -183,11 +183,11 @@ def test_directories_that_cannot_be_used(
     assert "cannot write a run directory here" in refused(Path("/proc/run"))
     assert "cannot write a run directory here" in refused(tmp_path / ("x" * 300))
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 20_000))
-    assert "only 19 KiB are free on this disk" in refused(tmp_path / "new" / "deep" / "small")
+    assert "the disk has 19 KiB free" in refused(tmp_path / "new" / "deep" / "small")
     assert not (tmp_path / "new").exists()
     kept = tmp_path / "kept"
     kept.mkdir()
-    assert "only 19 KiB are free on this disk" in refused(kept)
+    assert "the disk has 19 KiB free" in refused(kept)
     assert not list(kept.iterdir())
 
 
@@ -223,8 +223,8 @@ def test_of_two_that_make_the_same_directory_the_later_takes_nothing_away(
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("params.toml", "no such file; expected the parameters that the run began with"),
-        ("instance.json", "no such file; expected the copy of the puzzle that was made at its start"),
+        ("params.toml", "no such file; expected the parameters of the run"),
+        ("instance.json", "no such file; expected the copy of the puzzle"),
     ],
 )
 def test_a_file_that_a_run_lacks_is_called_by_what_it_is(
