@@ -148,7 +148,7 @@ def solve(
     chosen = _parameters(params)
     _check(puzzle, workers=workers, seed=seed, engine=engine, target=target, steps=steps, checkpoint_s=checkpoint_s)
     begun, begun_score, clues = _start(puzzle, start, pins)
-    log_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
+    logged_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
     seconds = _seconds(time, steps, stop)
     with contextlib.ExitStack() as stack:
         history = RunHistory(seconds)
@@ -160,7 +160,7 @@ def solve(
         else:
             directory = RunDirectory.create(
                 Path(run_dir), puzzle, chosen, instance=instance, seed=seed, engine=engine,
-                target=-1 if target is None else target, min_score=log_from,
+                target=-1 if target is None else target, min_score=logged_from,
                 checkpoint_s=checkpoint_s, pins=clues,
             )  # fmt: skip
             stack.enter_context(directory)
@@ -168,7 +168,7 @@ def solve(
             searched = directory.pinned_puzzle
             recorder = Recorder(directory, history, BoardLog(directory.path), [])
         archipelago = Archipelago(
-            searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, min_score=log_from,
+            searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, min_score=logged_from,
             executor=executor, operators=directory.settings.operators if directory else None,
         )  # fmt: skip
         if begun is not None:

@@ -32,8 +32,6 @@ def command_lines(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", [page for page in pages.PAGES if command_lines(page)], ids=pages.name)
 def test_command_lines_are_accepted_by_the_parsers(page: Path) -> None:
-    if page.name in ("ladder.md", "tuning.md"):
-        pytest.xfail("to be rewritten")
     from docs.tools.reference import command_parser
 
     for line in command_lines(page):
