@@ -166,7 +166,9 @@ def solve(
             stack.enter_context(directory)
             stack.enter_context(_run_log(directory))
             searched = directory.pinned_puzzle
-            recorder = Recorder(directory, history, BoardLog(directory.path), [])
+            board_log = BoardLog(directory.path)
+            stack.callback(board_log.close)
+            recorder = Recorder(directory, history, board_log, [])
         archipelago = Archipelago(
             searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, min_score=logged_from,
             executor=executor, operators=directory.settings.operators if directory else None,
@@ -219,6 +221,7 @@ def resume(
         directory = stack.enter_context(RunDirectory.open(Path(run_dir)))
         stack.enter_context(_run_log(directory))
         recovered = recover(directory)
+        stack.callback(recovered.board_log.close)
         history, settings = recovered.history, directory.settings
         seconds = history.remaining_s if time is None else time
         if seconds <= 0 and not history.budget_s:

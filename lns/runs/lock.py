@@ -94,20 +94,26 @@ class Lock:
 
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / LOCK, os.O_RDWR)
+        try:
+            self.stale = self._take(directory)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _take(self, directory: Path) -> Holder | None:
+        """Take the lock; the holder that it names if the last session did not end in order."""
         holder = read_holder(directory)
         locked = try_lock(self._file)
         # if its start is unknown, the pid may be used again: the lock of the system decides then, where there is one
         alive = holder is not None and holder.is_alive and (locked is None or holder.started != "")
         if locked is False or alive:
-            self._file.close()
             who = str(holder) if holder is not None else "another process"
             raise InputError(f"a run is under way here ({who}); watch it, or stop it with `lns stop`", directory)
         if holder is not None and holder.is_elsewhere and _still_writes(directory):
-            self._file.close()
             raise InputError(f"a run is under way here ({holder}): {STATUS} still changes", directory)
-        self.stale = holder
         self._write(json.dumps(Holder.me().__dict__))
         clear_temporaries(directory)
+        return holder
 
     def __enter__(self) -> Lock:
         return self
