@@ -57,7 +57,7 @@ def test_the_table_has_a_line_a_score(arguments, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_leave_what_was_measured(arguments, number, tmp_path):
+def test_signals_end_the_measurement_with_its_result_so_far(arguments, number, tmp_path):
     arguments[arguments.index("quick.toml")] = str(tmp_path / "quick.toml")
     arguments[arguments.index("--time") + 1] = "1h"
     arguments.remove("--quiet")

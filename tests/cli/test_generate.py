@@ -67,7 +67,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ([1, 1, 2, 2, 1, 1], 2),  # the piece 1-1 may lie elsewhere
     ],
 )
-def test_a_single_solution_is_told_where_every_corner_piece_has_a_twin(
+def test_a_single_solution_is_recognised_if_every_corner_piece_has_an_identical_one(
     right: list[int], status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = len(right) + 1

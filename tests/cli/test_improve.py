@@ -53,7 +53,7 @@ def improve_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[i
     return status, json.loads(capsys.readouterr().out)
 
 
-def test_the_most_urgent_cell_first_proves_the_same(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_dynamic_order_proves_the_same(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     puzzle_file, board_file = files
     question = [board_file, "--puzzle", puzzle_file, "--rows", "1:3", "--nodes", "1000000"]
     for method in (["--order", "dynamic"], ["--order", "dynamic", "--no-backjumping"], ["--order", "static"]):
@@ -131,7 +131,9 @@ def test_board_and_map_are_two_files(
     assert "two outputs have the same file name" in capsys.readouterr().err and not target.exists()
 
 
-def test_a_board_of_many_colours_is_told_as_placements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_board_of_too_many_colours_for_a_url_is_printed_as_placements(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     puzzle, solved = planted(3, 6, 5, 40)
     placements = solved.placements.copy()
     placements[[7, 8]] = placements[[8, 7]]
@@ -147,7 +149,7 @@ def test_a_board_of_many_colours_is_told_as_placements(tmp_path: Path, capsys: p
         assert lines[-1] == f"placements  {json.dumps(solved.pairs())}"
 
 
-def test_around_mismatches_is_what_happens_without_a_region_and_says_so_in_words(
+def test_without_a_region_the_cells_around_the_mismatches_are_freed(
     files: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     puzzle_file, board_file = files
@@ -210,7 +212,7 @@ def test_everywhere_ends_with_a_map(files: tuple[str, str], tmp_path: Path, caps
     assert answer["status"] == "optimal"
 
 
-def test_a_hole_that_a_window_fills_takes_the_proofs_before_it_back(
+def test_a_window_that_fills_a_hole_invalidates_earlier_proofs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At the same score: 1 of a - b - c, then d, which goes with b only."""
@@ -226,7 +228,7 @@ def test_a_hole_that_a_window_fills_takes_the_proofs_before_it_back(
     assert whole["score"] == 2 and whole["status"] == "optimal"
 
 
-def test_clues_outlive_files_that_name_their_puzzle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_clues_are_kept_in_files_that_name_their_puzzle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A board from a file that knows its puzzle, improved into another file, and that one improved again."""
     write(tmp_path / "p.json", None, PUZZLE, None)
     write(tmp_path / "a.json", None, PUZZLE, swapped(), instance="p.json")
@@ -370,7 +372,9 @@ def test_better_boards_are_on_the_disk_long_before_the_end(region: list[str], tm
     ("number", "region"),
     [(signal.SIGINT, ROWS), (signal.SIGTERM, ROWS), (signal.SIGHUP, ROWS), (signal.SIGTERM, WINDOWS)],
 )
-def test_signals_leave_the_best_board_so_far(number: signal.Signals, region: list[str], tmp_path: Path) -> None:
+def test_signals_end_the_search_with_the_best_board_so_far(
+    number: signal.Signals, region: list[str], tmp_path: Path
+) -> None:
     with improving(tmp_path, *region) as (process, gain):
         process.send_signal(number)
         text, _ = process.communicate(timeout=20)
@@ -381,7 +385,7 @@ def test_signals_leave_the_best_board_so_far(number: signal.Signals, region: lis
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
-def test_the_board_is_written_also_where_nobody_can_read_the_answer(
+def test_the_board_is_written_even_if_stdout_is_closed_or_full(
     stdout: str, files: tuple[str, str], tmp_path: Path
 ) -> None:
     for number, region in enumerate((["--rows", "1:3"], ["--window", "2x4", "--everywhere", "--svg", "map.svg"])):
@@ -393,7 +397,7 @@ def test_the_board_is_written_also_where_nobody_can_read_the_answer(
     assert (tmp_path / "map.svg").exists()
 
 
-def test_an_answer_outlives_a_file_that_cannot_be_written(
+def test_the_answer_is_printed_even_if_its_file_cannot_be_written(
     files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(*_: object, **__: object) -> None:
@@ -406,7 +410,9 @@ def test_an_answer_outlives_a_file_that_cannot_be_written(
     assert status == 2 and answer["score"] == PUZZLE.max_score
 
 
-def test_a_twin_on_the_cell_of_a_clue_proves_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_identical_piece_on_the_cell_of_a_clue_proves_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A row of seven with a clue for a piece whose twin lies on its cell; two others are exchanged."""
     chain = [(0, 1), (1, 1), (1, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
     puzzle = Puzzle(np.array([(0, right, 0, left) for left, right in chain], dtype=np.int32), 7, 1, (Clue(1, 1, 0),))

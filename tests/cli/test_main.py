@@ -55,7 +55,7 @@ def test_an_option_before_the_command_is_named(
     assert said.out == "" and said.err == f"lns: {expected}\n"
 
 
-def test_an_answer_that_nobody_reads_is_never_a_yes(tmp_path: Path) -> None:
+def test_a_closed_stdout_never_gives_status_0(tmp_path: Path) -> None:
     """Status 141, as when SIGPIPE ends a tool; a no that is known stays one; and not a word on stderr."""
     puzzle, board = planted(21, 4, 4, 5)
     good, bad = str(tmp_path / "good.json"), str(tmp_path / "bad.json")
@@ -79,7 +79,7 @@ def test_an_answer_that_nobody_reads_is_never_a_yes(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (status, ""), arguments
 
 
-def test_an_interrupt_while_numpy_is_imported_is_one(tmp_path: Path) -> None:
+def test_an_interrupt_while_numpy_is_imported_gives_status_130(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     command = [sys.executable, "-m", "lns", "solve", "like-e2-3x3", "--run-dir", str(tmp_path / "run")]
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
@@ -113,7 +113,7 @@ def test_a_closed_stdin_is_an_empty_one() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_closed_streams_are_no_trouble(closed: str) -> None:
+def test_closed_streams_are_no_errors(closed: str) -> None:
     """Status 0, not a traceback or 'the answer is no'."""
     for command in ("params", "exact count like-e2-3x3 --solver rowscan --quiet --json"):
         done = subprocess.run(

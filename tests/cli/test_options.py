@@ -10,7 +10,7 @@ from lns.terminal.options import check_folder
 from lns_support.errors import InputError
 
 
-def test_a_file_is_only_promised_where_one_can_be_made(tmp_path: Path) -> None:
+def test_an_output_file_is_refused_where_none_can_be_created(tmp_path: Path) -> None:
     check_folder(None)
     check_folder(tmp_path / "new.json")
     assert not list(tmp_path.iterdir())

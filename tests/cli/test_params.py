@@ -8,7 +8,7 @@ from lns.cli.main import main
 from lns.params import Params, load, to_dict
 
 
-def test_what_it_prints_can_be_read_back(tmp_path, capsys):
+def test_the_printed_parameters_can_be_read_again(tmp_path, capsys):
     assert main(["params"]) == 0
     path = tmp_path / "p.toml"
     path.write_text(capsys.readouterr().out)

@@ -124,7 +124,7 @@ def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(
     assert "which do not match" in capsys.readouterr().err
 
 
-def test_a_clue_whose_piece_lies_elsewhere_on_the_start_board_is_refused(
+def test_a_start_board_with_the_piece_of_a_clue_on_another_cell_is_refused(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clue = PUZZLE.clues[0]
@@ -139,7 +139,7 @@ def test_a_clue_whose_piece_lies_elsewhere_on_the_start_board_is_refused(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_twin_on_the_clue_cell_gives_its_name_away() -> None:
+def test_an_identical_piece_on_the_cell_of_a_clue_takes_the_number_of_the_clue() -> None:
     """Two pieces made identical: the second lies on the first one's clue cell, the first where the second would be."""
     pieces = PUZZLE.pieces.copy()
     cells = [int(np.flatnonzero(SOLUTION.placements // 4 == piece)[0]) for piece in range(42)]

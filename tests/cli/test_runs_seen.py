@@ -64,7 +64,7 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize("command", ["status", "collect"])
-def test_what_is_no_run_does_not_hide_the_runs(
+def test_other_directories_do_not_hide_the_runs(
     command: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ladder.csv").write_text("instance,score\n")
@@ -81,7 +81,7 @@ def test_what_is_no_run_does_not_hide_the_runs(
     assert main([command, *others]) == 2
 
 
-def test_looking_at_a_run_needs_no_engine(run: Path) -> None:
+def test_status_imports_no_engine(run: Path) -> None:
     program = f"import sys; from lns.cli.main import main; main(['status', {str(run)!r}]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
     assert not {"lns.main_engine", "scipy", "numba"} & set(loaded.stdout.split())
@@ -112,7 +112,7 @@ def test_collect_finds_each_board_once(run: Path, tmp_path: Path, capsys: pytest
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
 
 
-def test_collect_goes_on_past_a_log_that_cannot_be_read(
+def test_collect_continues_after_a_log_that_cannot_be_read(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = shutil.copytree(run, tmp_path / "copy")
@@ -130,7 +130,7 @@ def test_collect_goes_on_past_a_log_that_cannot_be_read(
     assert captured.out.count("\n") == len(log_of(run))
 
 
-def test_collect_believes_no_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_collect_verifies_every_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy = shutil.copytree(run, tmp_path / "copy")
     log = copy / "boards.jsonl"
     lines = log.read_text().splitlines()
@@ -161,7 +161,7 @@ def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
     assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1
 
 
-def test_what_stopped_before_its_first_board_is_said(
+def test_a_run_that_ended_without_a_board_says_so(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     states = iter([replace(load_summary(run), state="running", best=None), replace(load_summary(run), best=None)])
@@ -247,7 +247,7 @@ class Page(HTMLParser):
         assert not [name for name, _ in attrs if name.startswith("on")]
 
 
-def test_the_report_needs_nothing_else(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_has_no_external_resources(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "page.html"
     assert main(["report", str(run), "-o", str(target)]) == 0
     assert main(["report", str(run), "-o", str(target)]) == 2
@@ -291,7 +291,7 @@ def evil_run(path: Path) -> Path:
     return path
 
 
-def test_texts_of_a_foreign_run_stay_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_texts_of_a_run_directory_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = evil_run(tmp_path / EVIL.replace("/", "_"))
     assert main(["report", str(path)]) == 0
     page = (path / "report.html").read_text()
@@ -316,7 +316,7 @@ def test_texts_of_a_foreign_run_stay_texts(tmp_path: Path, capsys: pytest.Captur
         ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip
-def test_numbers_of_a_foreign_status_are_bounded(
+def test_numbers_in_a_status_file_are_bounded(
     field: str, value: object, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = shutil.copytree(run, tmp_path / "copy")
@@ -329,7 +329,7 @@ def test_numbers_of_a_foreign_status_are_bounded(
     assert f"{best_of(run)} of 112" in output and f"    {copy / STATUS}: " in output
 
 
-def test_a_week_of_boards_is_looked_at_without_reading_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_does_not_read_a_long_board_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_long_run(tmp_path / "week", boards=2000)
     opened: list[str] = []
     real = Path.open

@@ -99,7 +99,7 @@ def test_a_start_board_is_never_made_worse(tmp_path: Path, params: str, capsys: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pieces", [[0, 2, 1, 4, 3, 5, 6], [0, -1, 1, 4, 3, 5, 6], [0, 2, -1, 3, 4, 5, 6]])
-def test_a_start_board_may_have_a_twin_on_the_cell_of_a_clue(
+def test_a_start_board_may_have_an_identical_piece_on_the_cell_of_a_clue(
     pieces: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A row of seven with a clue for a piece that looks like the next one."""
@@ -154,7 +154,7 @@ def test_bad_options_are_one_sentence_and_leave_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("search_floor", [300, 9000])
-def test_a_threshold_above_every_score_keeps_a_run_readable(search_floor: int, tmp_path: Path) -> None:
+def test_a_min_score_above_every_score_keeps_a_run_readable(search_floor: int, tmp_path: Path) -> None:
     params, run = tmp_path / "high.toml", tmp_path / "run"
     params.write_text(f"{QUICK}search_floor = {search_floor}\n")
     files = ["--params", str(params), "--run-dir", str(run)]
@@ -203,7 +203,7 @@ def test_a_lock_that_the_disk_refuses_leaves_nothing(
     assert not (tmp_path / "new").exists()
 
 
-def test_of_two_that_make_the_same_directory_the_later_takes_nothing_away(
+def test_of_two_runs_that_create_one_directory_the_later_one_deletes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, usage = tmp_path / "run", shutil.disk_usage
@@ -227,7 +227,7 @@ def test_of_two_that_make_the_same_directory_the_later_takes_nothing_away(
         ("instance.json", "no such file; expected the copy of the puzzle"),
     ],
 )
-def test_a_file_that_a_run_lacks_is_called_by_what_it_is(
+def test_the_message_about_a_missing_file_of_a_run_says_what_the_file_is(
     name: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new_directory(tmp_path / "run", load_puzzle("like-e2-4x4")).close()
@@ -273,7 +273,7 @@ def test_what_a_worker_refuses_leaves_no_directory(tmp_path: Path, capsys: pytes
     assert not run.parent.exists()
 
 
-def test_what_was_found_before_a_failure_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boards_found_before_a_failure_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError
 
@@ -336,7 +336,7 @@ def test_a_run_of_an_earlier_version_goes_on_and_says_what_is_new(
     assert "params.toml is of another version, without tabu.kicks: its defaults" in caplog.text
 
 
-def test_time_that_is_used_up_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_resume_without_time_left_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
     assert main(["resume", str(path), "--time", "0.3", "--quiet"]) == 0
     capsys.readouterr()
@@ -402,9 +402,7 @@ def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path
         wait_for(lambda: started(run), "the first report")
         pids = load_summary(run).heartbeat.pids
         os.killpg(process.pid, number)  # as a terminal does
-        began = time.monotonic()
         output, errors = process.communicate(timeout=20)
-        assert time.monotonic() - began < 4.0  # two seconds on a machine that has nothing else to do
         assert process.returncode == status, errors
     assert "Traceback" not in errors and "exit code" not in errors and "best score" in output
     one = load_summary(run)
@@ -419,7 +417,9 @@ def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(
         wait_for(lambda: len(load_summary(run).heartbeat.pids) == 2 if started(run) else False, "two workers")
         first = load_summary(run).heartbeat.pids
         os.kill(first[0], signal.SIGKILL)
-        wait_for(lambda: "takes island" in (run / "run.log").read_text(), "the word on it")
+        wait_for(
+            lambda: "a new worker continues island" in (run / "run.log").read_text(), "the line about it in the log"
+        )
         wait_for(
             lambda: first[0] not in load_summary(run).heartbeat.pids and len(load_summary(run).heartbeat.pids) == 2,
             "the new worker",
@@ -441,9 +441,8 @@ def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGINT)
         time.sleep(0.3)
         os.kill(process.pid, signal.SIGINT)
-        began = time.monotonic()
-        assert process.wait(20) == 130
-        assert time.monotonic() - began < 0.7
+        output, _ = process.communicate(timeout=20)
+        assert process.returncode == 130 and "best score" not in output  # a search that ends in order prints that line
     assert load_summary(run).best is not None
 
 

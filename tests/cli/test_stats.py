@@ -59,7 +59,7 @@ def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(
     assert second["stats"]["work"] > first["stats"]["work"]
 
 
-def test_people_get_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_json_there_is_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     params, run = tmp_path / "quick.toml", tmp_path / "run"
     params.write_text(to_toml(QUICK))
     main(["solve", "like-e2-6x6", "--params", str(params), "--engine", "tabu", "--steps", "2", "--quiet", "--stats",

@@ -31,7 +31,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_plain_lines_come_ever_more_seldom(quiet: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_intervals_between_plain_lines_grow(quiet: bool, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "lns")
     with LiveLine(90.0, quiet=quiet) as line:
         for elapsed in (1, 2, 14, 16, 30, 32, 60, 74):
@@ -41,7 +41,7 @@ def test_plain_lines_come_ever_more_seldom(quiet: bool, caplog: pytest.LogCaptur
 
 
 @pytest.mark.parametrize("seconds", [None, 0.2, 60.0])
-def test_a_terminal_that_is_gone_ends_nothing(seconds: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_terminal_does_not_end_the_command(seconds: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with LiveLine(seconds, quiet=False) as line:
@@ -78,7 +78,7 @@ def test_a_signal_that_arrives_in_a_callback_from_c_comes_again(
     assert after and sys.unraisablehook == hook and capfd.readouterr().err == ""
 
 
-def test_what_else_cannot_be_raised_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_unraisable_errors_reach_the_previous_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[type[BaseException]] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_type))
     with signal_handler(interrupt_on_signal):

@@ -92,7 +92,7 @@ def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base)
         (["--family", "like-e2:6x6", "--nodes", "5", "--pairs", "2000000"], "'pairs': found '2000000'; expected"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(tmp_path, capsys, arguments, sentence):
+def test_bad_input_is_one_sentence(tmp_path, capsys, arguments, sentence):
     directory = tmp_path / "s"
     assert main(["tune", "--study", str(directory), *arguments]) == 2
     error = capsys.readouterr().err
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path, capsys, arguments, sent
     assert not directory.exists()
 
 
-def test_too_little_time_is_said_before_anything_is_run(tmp_path, capsys):
+def test_too_little_time_is_refused_before_any_run(tmp_path, capsys):
     directory = tmp_path / "s"
     arguments = ["tune", "like-e2-6x6", "--run-seconds", "10", "--study", str(directory)]
     assert main([*arguments, "--time", "20s"]) == 2

@@ -89,7 +89,9 @@ def test_best_json_finds_its_instance_and_a_false_score_is_noted(
     assert answer["notes"] == ["the file says score 36; the board has 38"]
 
 
-def test_a_format_that_is_told_decides(tmp_path: Path, puzzle_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_given_format_overrides_recognition(
+    tmp_path: Path, puzzle_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "board"
     write(path, "solution", PUZZLE, BOARD)
     assert verify_json(capsys, str(path), "--puzzle", puzzle_file, "--format", "solution")[0] == 0
@@ -105,7 +107,7 @@ def test_a_published_board_alone_and_on_its_instance(capsys: pytest.CaptureFixtu
         assert status == 0 and answer["score"] == score and answer["max_score"] == 480 and answer["full"]
 
 
-def test_nothing_heavy_is_imported(puzzle_file: str) -> None:
+def test_verify_imports_no_engine_and_no_numba(puzzle_file: str) -> None:
     program = (
         "import sys; from lns.cli.main import main; status = main(sys.argv[1:]);"
         "heavy = {'numba', 'scipy', 'optuna', 'tqdm', 'matplotlib'} & set(sys.modules);"

@@ -34,7 +34,7 @@ def test_each_variant_changes_its_own_parameters_only():
         assert {section: values for section, values in changed.items() if values} == sections
 
 
-def test_what_is_off_already_is_no_variant():
+def test_a_part_that_is_off_already_is_no_variant():
     assert "no regions" not in ablate.variants(from_dict({"windows": {"nodes": 0}}))
 
 

@@ -34,7 +34,7 @@ def test_boards_that_differ_in_few_cells_count_once_by_the_best():
     assert scores == [7, 6]
 
 
-def test_families_are_those_of_a_plain_comparison():
+def test_distinct_boards_match_a_plain_comparison():
     """Of boards that are changed a little, again and again, and of others among them; more than are compared first."""
     chance = np.random.default_rng(1)
     distinct_boards, plain = DistinctBoards(), []
@@ -86,7 +86,7 @@ def test_a_row_begins_a_line_whatever_the_last_one_looks_like(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing else is known of another process's memory")
-def test_the_memory_of_a_run_is_not_that_of_an_earlier_one(monkeypatch):
+def test_the_memory_of_a_run_excludes_earlier_runs(monkeypatch):
     class Search:
         best_score, elapsed, statistics = 9, 1.0, Statistics()
 
@@ -145,7 +145,7 @@ def test_a_table_where_no_file_can_be_made_is_refused_before_the_runs(capsys):
     assert "no file can be made" in capsys.readouterr().err
 
 
-def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsys):
+def test_complete_rows_are_printed_if_a_later_one_fails(monkeypatch, capsys):
     def run(puzzle, params, seed, *_):
         if puzzle.name.startswith("like-e2-12x20"):
             raise KeyboardInterrupt
@@ -158,7 +158,7 @@ def test_rows_that_are_done_are_told_though_a_later_one_fails(monkeypatch, capsy
 
 
 @pytest.mark.parametrize("engine,unit", [("tabu", "M moves/s"), ("lns", "M nodes/s")])
-def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
+def test_a_row_gives_the_unit_of_its_rate(monkeypatch, capsys, engine, unit):
     monkeypatch.setattr(
         benchmark,
         "run_benchmark",
@@ -168,7 +168,7 @@ def test_a_row_says_what_is_counted(monkeypatch, capsys, engine, unit):
     assert f"; 1.0 {unit}" in capsys.readouterr().out
 
 
-def test_a_row_goes_on_with_later_seeds_and_says_so(monkeypatch, capsys):
+def test_a_row_of_later_seeds_says_so(monkeypatch, capsys):
     monkeypatch.setattr(
         benchmark,
         "run_benchmark",
@@ -195,6 +195,6 @@ def test_the_bench_times_whole_commands():
     assert 0 < bench.seconds_of(["--help"], runs=1) < 60
 
 
-def test_the_bench_tells_how_soon_construction_has_boards():
+def test_the_bench_measures_the_time_to_the_first_board():
     what, figure = next(iter(bench.construction(load_puzzle("like-e2-6x6"), 0.2)))
     assert what == "first board and measurement" and 0 < float(figure.split()[0]) < 60

@@ -36,7 +36,7 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
 
 
 @pytest.mark.slow
-def test_what_two_islands_make_counts_once(capsys):
+def test_a_board_that_two_islands_find_counts_once(capsys):
     puzzle = load_puzzle("like-e2-8x8")
     one, other = (count_boards(puzzle, QUICK, seed, 104, 3_000_000) for seed in (1, 2))
     alone = list(one.distinct_boards)
@@ -53,7 +53,7 @@ def test_what_two_islands_make_counts_once(capsys):
 
 
 @pytest.mark.slow
-def test_islands_of_a_seed_have_parts_of_their_own_and_turn_clues_their_own_way():
+def test_boards_of_islands_with_other_orientations_are_valid_for_the_given_puzzle():
     starter = load_puzzle("like-e2-16x16-clue1")
     found = [count_boards(starter, QUICK, 1, 440, 1_000_000, island, 2) for island in range(2)]
     for one in found:
@@ -69,12 +69,12 @@ def test_islands_of_a_seed_have_parts_of_their_own_and_turn_clues_their_own_way(
         (["nowhere.txt", "--best", "100"], "nowhere.txt"),
     ],
 )
-def test_what_cannot_be_counted_is_refused(capsys, arguments, sentence):
+def test_bad_arguments_are_refused(capsys, arguments, sentence):
     assert main(arguments) == 2
     assert sentence in capsys.readouterr().err
 
 
-def test_what_a_worker_refuses_is_a_sentence(capsys, tmp_path):
+def test_an_input_error_of_a_worker_is_one_sentence(capsys, tmp_path):
     write(tmp_path / "many.json", None, uniform(24, 24, 900, 1).puzzle, None)
     assert main([str(tmp_path / "many.json"), "--best", "100", "--nodes", "1e6", "--seeds", "1"]) == 2
     told = capsys.readouterr().err

@@ -13,7 +13,7 @@ from lns.rng import random_state
 from tuning.cost_calibration import LOOSE, TIGHT, _time_tails, measure_costs, time_endgames
 
 
-def test_each_price_is_measured() -> None:
+def test_each_cost_is_measured() -> None:
     told = {
         what: (price, here)
         for what, price, here in measure_costs(load_puzzle("like-e2-10x10"), nodes=1_000_000, repeats=50)
@@ -48,7 +48,7 @@ def test_tails_are_timed_over_the_same_prefixes() -> None:
     assert loose[3] % 3 == 0
 
 
-def test_endgames_are_begun_behind_the_next_stems() -> None:
+def test_endgames_are_started_after_the_next_prefixes() -> None:
     puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5)
     built = Constructor(
         puzzle, params, QuotaBandit(puzzle, params, random_state(1)).choose_schedule(20), random_state(1)

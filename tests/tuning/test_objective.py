@@ -26,7 +26,7 @@ def test_reaching_the_target_early_is_worth_a_part_of_an_edge():
     assert TRACE.value(500, 53) == pytest.approx(52)  # reached, but too late for this budget
 
 
-def test_the_difference_to_oneself_is_nothing_and_an_earlier_or_better_one_is_positive():
+def test_the_difference_to_itself_is_0_and_that_of_an_earlier_or_better_run_is_positive():
     assert difference(TRACE, TRACE, 1000) == 0
     assert 0 < difference(Trace(((53, 200),), 1000, False, 0.5), TRACE, 1000) < 1
     assert difference(Trace(((54, 999),), 1000, False, 0.5), TRACE, 1000) == pytest.approx(
@@ -34,7 +34,7 @@ def test_the_difference_to_oneself_is_nothing_and_an_earlier_or_better_one_is_po
     ), "of 53 it was later by 0.099, of 54 earlier by 0.001 of the budget"
 
 
-def test_who_is_called_the_candidate_makes_no_difference():
+def test_the_difference_is_antisymmetric():
     """Or a candidate no different from the defaults would look a little better, or worse, than they are."""
     chance = np.random.default_rng(5)
 
@@ -50,7 +50,7 @@ def test_who_is_called_the_candidate_makes_no_difference():
             assert compared(one, other, 900) == pytest.approx(-compared(other, one, 900))
 
 
-def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
+def test_trials_are_compared_by_their_expected_best_scores():
     expected_scores = ((50.0, 100), (51.5, 300), (51.25, 500), (52.75, 900))
     told = replace(TRACE, expected_scores=expected_scores)
     assert [told.expected_at(budget) for budget in (99, 100, 400, 600, 1000)] == [0, 50, 51.5, 51.25, 52.75]
@@ -66,7 +66,7 @@ def test_a_trial_is_judged_by_what_was_to_be_expected_of_it():
 
 
 @pytest.mark.slow
-def test_what_is_foretold_is_about_what_comes_and_varies_less():
+def test_expected_best_scores_match_the_scores_on_average_and_vary_less():
     pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
     traces = [
         TrialRun("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(40_000_000, lambda: False)
@@ -78,13 +78,13 @@ def test_what_is_foretold_is_about_what_comes_and_varies_less():
     assert abs(expected_scores.mean() - scores.mean()) < 1, (expected_scores, scores)
 
 
-def test_a_perfect_board_leaves_nothing_to_foretell():
+def test_the_expected_best_score_after_a_perfect_board_is_the_best_possible():
     pair = Pair(family("like-e2:4x4")(3).puzzle, 5, "")
     trace = TrialRun("auto", QUICK, pair, 100_000).advance(10**7, lambda: False)
     assert trace.exhausted and trace.expected_at(10**7) == pair.puzzle.max_score == trace.score_at(10**7)
 
 
-def test_engines_that_foretell_nothing_are_judged_by_their_scores():
+def test_engines_without_expected_scores_are_compared_by_their_scores():
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
     for engine in ("tabu", "beam", "lns"):
         trace = TrialRun(engine, QUICK, pair, 100_000).advance(5_000_000, lambda: False)
@@ -98,7 +98,7 @@ def test_a_step_of_a_tabu_walk_is_a_small_part_of_the_shortest_budget():
     assert run.advance(400_000, lambda: False).score_at(400_000) > 0
 
 
-def test_a_perfect_board_of_an_engine_that_foretells_nothing_keeps_what_came_before_it():
+def test_without_expected_scores_the_bonus_of_a_perfect_board_uses_earlier_scores():
     pair = Pair(family("like-e2:5x5")(3).puzzle, 5, "")
     trace = TrialRun("tabu", QUICK, pair, 100_000).advance(10**9, lambda: False)
     assert trace.score_at(10**9) == pair.puzzle.max_score and not trace.expected_scores and len(trace.best_scores) > 1
@@ -122,7 +122,7 @@ def test_a_run_is_the_same_every_time_and_when_it_is_continued():
 
 
 @pytest.mark.parametrize("engine", ["auto", "construct"])
-def test_a_dearer_measurement_counts_once_it_is_made(engine):
+def test_a_larger_population_counts_more_nodes_when_it_is_made(engine):
     pair = Pair(family("like-e2:6x6")(3).puzzle, 5, "")
     dear = from_dict({"construct": {"population": 2000}})
     runs = [TrialRun(engine, params, pair, 500_000) for params in (QUICK, dear)]

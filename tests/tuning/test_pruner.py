@@ -21,7 +21,7 @@ def _pruned(best, mine):
     return PairedPruner(PAIRS).prune(study, trial)
 
 
-def test_a_worse_one_is_given_up_an_equal_or_better_one_is_not():
+def test_a_worse_trial_is_pruned_and_an_equal_or_better_one_is_not():
     assert _pruned([1.0] * 20, [0.0] * 4)
     assert not _pruned([1.0] * 20, [0.0] * 3)
     assert not _pruned([1.0] * 20, [1.0] * 10)
@@ -33,7 +33,7 @@ def test_one_great_win_outweighs_small_losses():
     assert is_worse([-0.1] * 9) and not is_worse([-0.1] * 9 + [9.0])
 
 
-def test_long_runs_are_not_condemned_by_short_ones():
+def test_long_runs_are_not_pruned_because_of_short_ones():
     best, short = [1.0] * 20, [0.5] * 6 + [1.5] * 4
     assert not _pruned(best, short)
     assert not _pruned(best, [0.5] * PAIRS + [1.0])
@@ -42,7 +42,7 @@ def test_long_runs_are_not_condemned_by_short_ones():
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
-def test_equal_long_runs_are_given_up_at_the_level_of_the_test_however_the_short_ones_went(correlation):
+def test_equal_long_runs_are_pruned_at_the_level_of_the_test_whatever_the_short_runs_showed(correlation):
     """At one look, all pairs in: the share of trials as good as the best in long runs that are given up."""
     chance, level, trials = np.random.default_rng(4), 0.1, 400
     given_up = 0

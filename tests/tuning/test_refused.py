@@ -55,7 +55,7 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
         open_study(tmp_path / "new", StudyRequest())
 
 
-def test_a_file_that_a_killed_process_was_writing_is_no_stranger(tmp_path):
+def test_temporary_files_of_killed_processes_do_not_prevent_a_new_study(tmp_path):
     """And that of a living one is none either: several may begin a study at once."""
     old, new = tmp_path / ".lns-99999-deadbeef.tmp", tmp_path / ".lns-99999-beefdead.tmp"
     old.touch()
@@ -89,7 +89,7 @@ def test_a_study_that_could_not_be_read_again_is_not_written(tmp_path, changes):
     assert not (tmp_path / "s").exists()
 
 
-def test_too_few_held_out_pairs_are_said_at_once(tmp_path, caplog):
+def test_too_few_held_out_pairs_cause_a_warning_at_once(tmp_path, caplog):
     open_study(tmp_path / "s", replace(REQUEST, held_out=19))
     assert "19 held-out pairs prove nothing; at least 20" in caplog.text
     caplog.clear()
@@ -98,7 +98,7 @@ def test_too_few_held_out_pairs_are_said_at_once(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("left", ["journal.log", "runs.jsonl"])
-def test_what_is_left_of_another_study_is_not_taken_over(tmp_path, left):
+def test_files_of_another_study_are_not_taken_over(tmp_path, left):
     """Its journal and its runs may be of another engine or another objective; only study.json would say so."""
     open_study(tmp_path, REQUEST)
     for name in ("journal.log", "runs.jsonl", "study.json"):
@@ -133,7 +133,7 @@ def test_a_study_that_was_changed_is_refused(tmp_path, name, old, new, sentence)
         ("construct.tail", "construct.tale"),
     ],
 )
-def test_a_journal_that_lacks_what_is_read_off_it_is_refused(made_up, tmp_path, old, new):
+def test_a_journal_without_the_attributes_that_are_read_later_is_refused(made_up, tmp_path, old, new):
     journal = searched(tmp_path / "s", 4).path / "journal.log"
     text = re.sub(old, new, journal.read_text())
     assert text != journal.read_text()
@@ -143,7 +143,7 @@ def test_a_journal_that_lacks_what_is_read_off_it_is_refused(made_up, tmp_path, 
             open_study(tmp_path / "s", StudyRequest(), reading=reading)
 
 
-def test_a_name_that_no_report_can_hold_is_refused_before_the_runs(tmp_path, capsys):
+def test_an_unprintable_directory_name_is_refused_before_the_runs(tmp_path, capsys):
     for name in ("a\nb", "u\udcff"):
         assert main(["tune", "--family", "like-e2:6x6", "--study", str(tmp_path / name)]) == 2
         assert "expected printable ones" in capsys.readouterr().err

@@ -37,7 +37,7 @@ def test_the_longer_run_of_two_counts(tmp_path):
     assert len(path.read_text().splitlines()) == 2
 
 
-def test_a_torn_last_line_is_dropped_and_said(tmp_path, caplog):
+def test_an_incomplete_last_line_is_dropped_with_a_message(tmp_path, caplog):
     path = tmp_path / "runs.jsonl"
     run_store = RunStore(path)
     run_store.add(KEY, TRACE)
@@ -55,7 +55,7 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path, caplog):
 
 
 @pytest.mark.skipif(resource is None, reason="needs limits of a process")
-def test_a_full_disk_is_not_taken_for_a_kept_run(tmp_path):
+def test_a_run_that_a_full_disk_cut_off_is_not_stored(tmp_path):
     """A disk that fills up takes a part of a line first."""
     path = tmp_path / "runs.jsonl"
     run_store = RunStore(path)
@@ -86,7 +86,7 @@ def _study(path):
     return optuna.create_study(storage=storage, study_name="x", direction="maximize", load_if_exists=True)
 
 
-def test_the_journal_drops_a_torn_line_at_the_start_and_between_processes(tmp_path, caplog):
+def test_the_journal_drops_an_incomplete_line_at_the_start_and_between_processes(tmp_path, caplog):
     path = tmp_path / "journal.log"
     study = _study(path)
     study.tell(study.ask(), 1.0)

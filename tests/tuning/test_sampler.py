@@ -36,7 +36,7 @@ def kept(study):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
-def test_a_study_goes_on_where_it_was_and_draws_what_it_would_have_drawn(made_up, tmp_path, sampler):
+def test_a_study_in_several_sessions_draws_the_same_trials_as_in_one(made_up, tmp_path, sampler):
     request, most = replace(REQUEST, sampler=sampler), STARTUP_TRIALS + 16
     whole = searched(tmp_path / "whole", most, request)
     for trials in (1, 2, 9, STARTUP_TRIALS + 1, STARTUP_TRIALS + 13, most):
@@ -61,7 +61,7 @@ def test_every_other_of_the_first_trials_keeps_most_of_the_base(made_up, tmp_pat
 
 
 @pytest.mark.slow
-def test_samplers_begin_alike_and_those_that_learn_come_nearer_than_chance(made_up, tmp_path):
+def test_samplers_begin_alike_and_those_with_a_model_beat_random_ones(made_up, tmp_path):
     """Merits of the made-up runs rise with the tail and fall with `windows.patience`."""
     first, merits = {}, {}
     for sampler in SAMPLERS:
@@ -114,7 +114,7 @@ def test_a_generation_of_cmaes_is_drawn_from_one_distribution():
     assert len(later) == 6, "as many as a generation of two parameters has"
 
 
-def test_what_cmaes_is_told(made_up, tmp_path):
+def test_the_observations_of_cmaes(made_up, tmp_path):
     """Of whole trials their value, of others the mean that they were given up with, and nothing of those of old."""
     study = searched(tmp_path / "s", STARTUP_TRIALS + 6, replace(REQUEST, sampler="cmaes"))
     sampler = study.optuna.sampler
@@ -167,7 +167,7 @@ def test_without_its_package_a_sampler_is_refused_before_anything_is_written(mon
     assert open_study(path, StudyRequest(), reading=True).plan.sampler == "cmaes", "a report needs none"
 
 
-def test_a_study_from_before_there_were_samplers_is_one_of_tpe(tmp_path):
+def test_a_study_without_a_sampler_in_its_plan_uses_tpe(tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     values = json.loads((study.path / STUDY_FILE).read_text())
     del values["sampler"], values["sum"]

@@ -34,7 +34,7 @@ class Kitchen:
     fridge: Fridge = field(default_factory=Fridge)
 
 
-def test_what_the_annotations_say_is_the_space():
+def test_the_space_follows_from_the_options_of_the_dataclasses():
     space = {variable.name: variable for variable in search_space(Kitchen(), "auto")}
     assert list(space) == ["oven.heat", "oven.minutes", "oven.fan", "oven.fan_speed"]
     assert (space["oven.heat"].low, space["oven.heat"].high) == (150, 250)
@@ -49,7 +49,7 @@ def test_a_trial_fills_the_dataclass_and_leaves_the_rest():
     assert made == Kitchen(oven=Oven(150, 2.5, 0.1, 7, 5))
 
 
-def test_conditions_decide_what_is_asked_for():
+def test_a_conditional_parameter_is_drawn_only_if_its_condition_holds():
     asked = {"oven.heat": 201, "oven.minutes": 2.0, "oven.fan": 0.0}
     space = search_space(Kitchen(), "auto")
     made = suggest_params(optuna.trial.FixedTrial(asked), space, Kitchen())  # asking for fan_speed would raise
@@ -63,14 +63,14 @@ def test_the_values_of_params_make_them_again():
     assert suggest_params(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
 
 
-def test_what_is_out_of_range_is_no_value_of_a_trial():
+def test_values_out_of_range_are_left_out():
     space = search_space(Kitchen(), "auto")
     assert values_of(Kitchen(oven=Oven(heat=300, fan_speed=9)), space) == {
         "oven.minutes": 10.0, "oven.fan": 0.5, "oven.fan_speed": 9
     }  # fmt: skip
 
 
-def test_what_an_engine_leaves_out_is_not_tuned_for_it():
+def test_parameters_that_an_engine_does_not_use_are_not_tuned_for_it():
     assert {variable.section for variable in search_space(Params(), "construct")} == {"construct"}
 
 

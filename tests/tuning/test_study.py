@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalW
 
 
 @pytest.mark.slow
-def test_what_is_better_is_found_believed_and_written(made_up, tmp_path):
+def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
     study = searched(tmp_path / "s", 80)
     study.requeue(study.next_trial(None))
     found = validated(study)
@@ -90,7 +90,7 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monk
     assert main(asked) == 1 and not best.exists()
 
 
-def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_path):
+def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
     study = searched(tmp_path / "s", 30, replace(REQUEST, command="lns tune --study <x>"))
     page = report.html_page(study, validated(study), "now & here")
     for title in ("History", "Importance", "Held-out pairs", "rank correlation", "Slices", "Best trials", "Commands"):
@@ -101,7 +101,7 @@ def test_the_page_shows_it_all_and_needs_nothing_from_elsewhere(made_up, tmp_pat
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
 
 
-def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made_up, monkeypatch, tmp_path):
+def test_a_session_searches_validates_and_completes_an_earlier_validation(made_up, monkeypatch, tmp_path):
     monkeypatch.setattr(sessions, "WorkerPool", Inline)
     study = open_study(tmp_path / "s", REQUEST)
     shown = []
@@ -120,7 +120,7 @@ def test_a_session_searches_validates_and_finishes_what_an_earlier_one_left(made
     assert validate.conclude(study).winner is not None
 
 
-def test_what_the_disk_or_the_engine_refuses_ends_the_validation_at_once(made_up, monkeypatch, tmp_path):
+def test_disk_and_input_errors_end_the_validation_at_once(made_up, monkeypatch, tmp_path):
     monkeypatch.setattr(sessions, "WorkerPool", Inline)
     study = open_study(tmp_path / "s", REQUEST)
     for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
@@ -133,7 +133,7 @@ def test_what_the_disk_or_the_engine_refuses_ends_the_validation_at_once(made_up
             sessions.TuningSession(study, 1, None, 30, lambda status: None).run()
 
 
-def test_short_runs_without_any_board_are_said_once(made_up, monkeypatch, tmp_path, caplog):
+def test_short_runs_without_any_board_cause_one_warning(made_up, monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(sessions, "WorkerPool", Inline)
     study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 1, None, 3, lambda status: None)
@@ -185,7 +185,7 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
     assert sessions.TuningSession(study, 2, None, 9, print)._search_end() == float("inf")
 
 
-def test_where_nothing_matters_nothing_is_written(monkeypatch, tmp_path):
+def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(workers, "TrialRun", Flat)
     study = searched(tmp_path / "s", 30)
     (study.path / "best_params.toml").write_text("stale")
@@ -195,14 +195,14 @@ def test_where_nothing_matters_nothing_is_written(monkeypatch, tmp_path):
     assert "not better" in "\n".join(report.summary(study, found, None))
 
 
-def test_the_defaults_come_first_and_differ_by_nothing_from_themselves(made_up, tmp_path):
+def test_the_defaults_are_the_first_trial_with_value_0(made_up, tmp_path):
     study = searched(tmp_path / "s", 1)
     (first,) = study.trials(TrialState.COMPLETE)
     assert study.params_of(first) == Params()
     assert (first.value, first.user_attrs["short"]) == (0.0, 0.0)
 
 
-def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(made_up, tmp_path):
+def test_most_trials_are_pruned_early_and_those_with_long_runs_are_among_the_best(made_up, tmp_path):
     study = searched(tmp_path / "s", 40)
     pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
     assert len(pruned) + len(whole) == 40
@@ -215,7 +215,7 @@ def test_most_trials_are_given_up_early_and_the_long_ones_are_among_the_best(mad
     assert late and min(late) >= known[len(known) // 4]
 
 
-def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_up, tmp_path):
+def test_the_first_trials_have_long_runs_but_only_good_ones_are_promoted(made_up, tmp_path):
     study = searched(tmp_path / "s", 12)
     first = study.trials()[: workers.CALIBRATION_TRIALS]
     assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
@@ -231,7 +231,7 @@ def test_the_first_trials_have_long_runs_but_only_good_ones_count_as_good(made_u
     assert TrialState.PRUNED in {trial.state for trial in first}
 
 
-def test_parameters_out_of_range_can_be_begun_with(made_up, tmp_path):
+def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
     """No regions at all: 0, where the range is one of logarithms."""
     study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"windows": {"nodes": 0}})))
     assert not study.trials(TrialState.FAIL)
@@ -240,7 +240,7 @@ def test_parameters_out_of_range_can_be_begun_with(made_up, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_was_chosen_keeps_its_share_of_the_level(made_up, tmp_path):
+def test_candidates_keep_their_share_of_the_level(made_up, tmp_path):
     study = searched(tmp_path / "s", 30)
     assert "are not validated yet" in report.why_not(study, validate.conclude(study))
     first = validated(study)
@@ -258,7 +258,7 @@ def _dead_holder():
     return holder
 
 
-def test_trials_of_the_dead_are_failed_and_tried_again_those_of_the_living_are_not(made_up, tmp_path):
+def test_trials_of_ended_processes_are_queued_again_and_those_of_running_ones_are_not(made_up, tmp_path):
     study = searched(tmp_path / "s", 3)
     mine, orphan, unsigned = study.next_trial(None), study.next_trial(None), study.optuna.ask()
     for trial in (mine, orphan, unsigned):
@@ -287,7 +287,7 @@ def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
     assert trial.number < workers.CALIBRATION_TRIALS and len(again) == 1 and "long" in again[0].user_attrs
 
 
-def test_a_study_whose_runs_are_known_by_other_parameters_is_refused_also_to_a_report(made_up, monkeypatch, tmp_path):
+def test_a_study_with_other_base_parameters_is_refused_even_for_a_report(made_up, monkeypatch, tmp_path):
     path = searched(tmp_path / "s", 3).path
     monkeypatch.setattr(studies, "params_digest", lambda params: "of more parameters")
     for reading in (False, True):
@@ -295,7 +295,7 @@ def test_a_study_whose_runs_are_known_by_other_parameters_is_refused_also_to_a_r
             open_study(path, StudyRequest(), reading=reading)
 
 
-def test_trials_of_another_container_are_left_alone_and_a_report_buries_nobody(made_up, tmp_path):
+def test_trials_of_another_container_stay_running_and_a_report_changes_no_trial(made_up, tmp_path):
     study = searched(tmp_path / "s", 3)
     elsewhere, dead = study.next_trial(None), study.next_trial(None)
     elsewhere.set_user_attr("holder", {**_dead_holder(), "space": "pid:[1]"})
@@ -305,7 +305,7 @@ def test_trials_of_another_container_are_left_alone_and_a_report_buries_nobody(m
         assert [trial.state.name for trial in study.trials()[3:5]] == states
 
 
-def test_a_trial_that_kills_its_process_is_tried_again_a_few_times_only(made_up, tmp_path):
+def test_a_trial_that_kills_its_process_is_retried_a_few_times_only(made_up, tmp_path):
     path = tmp_path / "s"
     study = searched(path, 2)
     trial = study.next_trial(None)
@@ -329,7 +329,7 @@ def test_a_trial_that_is_interrupted_is_tried_again_however_often(made_up, tmp_p
         assert trial.suggest_float("construct.column_major_fraction", 0.15, 0.4) == drawn
 
 
-def test_a_failing_engine_fails_the_trial_and_stops_a_hopeless_worker(monkeypatch, tmp_path):
+def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monkeypatch, tmp_path):
     class Broken(MadeUp):
         def advance(self, budget, stop):
             if self.broken:
@@ -375,7 +375,7 @@ def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finish
     assert len(open_study(path, StudyRequest()).trials(*studies.FINISHED)) == 30
 
 
-def test_the_rate_is_that_of_kernels_that_are_compiled(monkeypatch):
+def test_the_measured_rate_excludes_compilation(monkeypatch):
     clock, steps = [0.0], []
 
     class Engine:
