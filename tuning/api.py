@@ -361,7 +361,9 @@ def benchmark(
         raise InputError(f"ablations are of the main engine; expected no engine '{engine}' with them")
     if table is not None:
         benchmarks.check_table(Path(table))
-    options = BenchmarkOptions(time, seeds, first_seed, workers, engine, search_floor)
+    options = BenchmarkOptions(
+        time=time, seeds=seeds, first_seed=first_seed, workers=workers, engine=engine, search_floor=search_floor
+    )
     base = Params() if params is None else params
     fresh = random.randint(*FRESH_SEEDS) if fresh is None else fresh
     results: list[BenchmarkRow] = []

@@ -183,7 +183,10 @@ def run_benchmark(puzzle: Puzzle, params: Params, seed: int, options: BenchmarkO
     rate = search.statistics.placements / max(elapsed, 1e-9)
     largest = sorted(peaks.values())[-workers:]  # a worker that died is replaced: not all existed at the same time
     memory = sum(largest) + peak_bytes(os.getpid())
-    return BenchmarkRun(seed, search.best_score, reached, boards, rate, elapsed, memory)
+    return BenchmarkRun(
+        seed=seed, score=search.best_score, reached=reached, boards=boards, nodes_per_s=rate, seconds=elapsed,
+        peak_bytes=memory,
+    )  # fmt: skip
 
 
 def count_board(distinct_boards: DistinctBoards, scores: list[int], placements: IntArray, score: int) -> None:

@@ -204,8 +204,10 @@ class TrialRun:
             self._record_expected_score()
             exhausted = engine.exhausted or engine.best_score >= max_score
         seconds, wall_s = round(time.process_time() - began, 3), round(time.monotonic() - wall, 3)
-        best, expected = tuple(self._best_scores), tuple(self._expected_scores)
-        self.trace = Trace(best, self._nodes, exhausted, seconds, wall_s, expected)
+        self.trace = Trace(
+            best_scores=tuple(self._best_scores), nodes=self._nodes, exhausted=exhausted, seconds=seconds,
+            wall_s=wall_s, expected_scores=tuple(self._expected_scores),
+        )  # fmt: skip
         return self.trace
 
     def _record_expected_score(self) -> None:

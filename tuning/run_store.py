@@ -128,7 +128,11 @@ def _parse(line: str) -> tuple[RunKey, Trace]:
     nodes, exhausted = fields.integer("nodes", 0, 2**63), bool(fields.get("exhausted"))
     seconds, wall_s = (fields.number(name, 0.0, 1e9) for name in ("seconds", "wall_s"))
     expected_scores = tuple((float(score), int(at)) for score, at in fields.array("expected_scores"))
-    return key, Trace(best_scores, nodes, exhausted, seconds, wall_s, expected_scores)
+    trace = Trace(
+        best_scores=best_scores, nodes=nodes, exhausted=exhausted, seconds=seconds, wall_s=wall_s,
+        expected_scores=expected_scores,
+    )  # fmt: skip
+    return key, trace
 
 
 class JournalFile(JournalFileBackend):

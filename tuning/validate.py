@@ -120,7 +120,10 @@ def compare(trial: int, differences: Sequence[float], edges: float, cost: float,
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
     means = rng.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
-    return Verdict(trial, tuple(values.tolist()), edges, float(low), float(high), min(1.0, p / share), cost)
+    return Verdict(
+        trial=trial, differences=tuple(values.tolist()), edges=edges, low=float(low), high=float(high),
+        p=min(1.0, p / share), cost=cost,
+    )  # fmt: skip
 
 
 def choose_candidates(study: Study) -> list[FrozenTrial]:
