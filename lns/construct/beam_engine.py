@@ -26,11 +26,11 @@ NO_BEAM = -1  # depth between two beams
 
 
 class BeamEngine:
-    """Beams until told to stop: each grows to the cut, then its prefixes get their tails, for one edge more.
+    """Runs beam after beam: each grows prefixes to the cut, then exact tails complete them to beat the best score.
 
-    A beam may die out before the cut, mostly when the pieces of the rim run short of a colour. It counts for what
-    assignment makes of its deepest prefix; the next one favours inner colours only, the one after that none.
-    ``failed_beams``: so many did in a row before this engine.
+    A beam may die out before the cut, mostly because the border pieces run short of a colour. Its deepest prefix is
+    then completed by assignment; the next beam favours inner colours only, the one after that no colours.
+    ``failed_beams`` is the number of beams in a row that died out before this engine.
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, random: RandomState, failed_beams: int = 0) -> None:
@@ -47,23 +47,23 @@ class BeamEngine:
         self.origin = "beam"
         self.exhausted, self.expected_best_score = False, None
         self.boards = self.prefixes = self.nodes = 0
-        self.failed_beams = failed_beams  # beams in a row that did not get to the cut
+        self.failed_beams = failed_beams  # beams in a row that died out before the cut
         self._finds: list[FoundBoard] = []
         self._order = cell_order(puzzle, params.construct)
         self._cut = beam_tail_cut(puzzle, params.beam)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
         self._position = padded_positions(self._order, puzzle.width)
-        self._beam: BeamSearch | None = None  # that grows now
-        self._seed = self.random.copy()  # the chance that its tables were shuffled by
-        self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # of a beam that is grown
-        self._next = 0  # the next path to finish
+        self._beam: BeamSearch | None = None  # the beam that is growing
+        self._seed = self.random.copy()  # random state with which its tables were shuffled
+        self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # prefixes of a beam at the cut
+        self._next = 0  # the next of these to complete
 
     @property
     def statistics(self) -> Statistics:
         return Statistics(beam_nodes=self.nodes, beam_prefixes=self.prefixes, boards=self.boards)
 
     def step(self, target: int) -> None:
-        """Some layers of the beam, or some tails, or the beginning of the next beam."""
+        """Grow some layers of the beam, or search some tails, or begin the next beam."""
         if self._next < len(self._paths):
             self._finish()
             return
@@ -79,7 +79,7 @@ class BeamEngine:
                 self._beam, self.failed_beams = None, self.failed_beams + 1
 
     def complete(self) -> None:
-        """A whole beam, from the empty board to its last tail."""
+        """Run one whole beam, from the empty board to its last tail."""
         self.step(self.puzzle.max_score)
         while self._beam is not None or self._next < len(self._paths):
             self.step(self.puzzle.max_score)
@@ -94,7 +94,7 @@ class BeamEngine:
         return self._beam
 
     def _finish(self) -> None:
-        """Tails of the beam's prefixes, until one makes a board that is wanted."""
+        """Search tails of the beam's prefixes until one completes a board of the wanted score."""
         most, puzzle = self.puzzle.max_score, self.puzzle
         wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
         done, searched, nodes, mismatches = search_tails(

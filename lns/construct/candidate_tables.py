@@ -1,7 +1,7 @@
 """Candidate tables: the pieces to try on a cell, in order, for each pair of known colours (left, up).
 
-Cells that take the same pieces form a *cell class*: the same sides on the rim, the same colours asked for by clues
-beside them, the same sides that may break. A class has one candidate list for each pair of colours. A candidate is one
+Cells that take the same pieces form a *cell class*: the same sides on the rim, the same colours required by clues
+next to them, the same sides that may break. A class has one candidate list for each pair of colours. A candidate is one
 int64 (`lns.construct.packed_candidate`). In a list candidates without a break come first, then those with more favoured
 half-edges; ties are in random order. Each list ends with a sentinel of the lowest gain on a piece number that is never
 used, so that a search needs no test for the end of a list (`lns.construct.kernel`).

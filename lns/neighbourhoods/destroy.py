@@ -40,7 +40,7 @@ def destroy_and_repair(choose: Callable[[Puzzle, Board, np.random.Generator], li
 
 
 def _another(puzzle: Puzzle, board: Board, cells: list[int], score: int, nodes: int) -> Move:
-    """The first refill of ``cells`` that the search meets with ``score``, that of ``board``, or a better one."""
+    """The first refill of ``cells`` that the search finds with ``score``, the score of ``board``, or more."""
     placed = board.placements.copy()
     placed[cells] = EMPTY
     emptied = Board(placed, puzzle.width, puzzle.height)
@@ -88,7 +88,7 @@ def comb(puzzle: Puzzle, board: Board, rng: np.random.Generator) -> list[int]:
 
 
 def path(puzzle: Puzzle, board: Board, rng: np.random.Generator) -> list[int]:
-    """The cells on a way with one corner between two mismatches, and those beside it where they fit."""
+    """The cells on a path with one corner between two mismatches, and cells next to it if there is room."""
     pairs = mismatched_pairs(puzzle, board)
     start, end = (pairs[rng.integers(len(pairs)), 0] for _ in range(2))
     (row, column), (to_row, to_column) = divmod(int(start), puzzle.width), divmod(int(end), puzzle.width)
