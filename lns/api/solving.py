@@ -175,6 +175,7 @@ def solve(
         )  # fmt: skip
         if begun is not None:
             recorder.record_known_best(begun, begun_score, "start")
+            log.info("the start board has %d of %d", begun_score, puzzle.max_score)
         return _run(
             puzzle, archipelago, recorder, directory, target=target, seconds=seconds, steps=steps, stop=stop,
             pins=len(clues), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,

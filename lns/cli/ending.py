@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lns.api.stopping import SearchProgress, StopRule
 from lns.cli.stats import facts, table
 from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text
-from lns.terminal.progress import logging_to
+from lns.terminal.progress import screen_log
 from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
 
@@ -47,7 +47,7 @@ class SignalStop(StopRule):
 def until_signal(*, quiet: bool) -> Iterator[SignalStop]:
     """Signals end the search in order; the log goes to stderr."""
     rule = SignalStop()
-    with signal_handler(rule.handle), logging_to(None, quiet=quiet):
+    with signal_handler(rule.handle), screen_log(quiet=quiet):
         yield rule
 
 

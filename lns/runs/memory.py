@@ -71,7 +71,5 @@ class MemoryRecorder:
                 self.puzzle, found.board, instance=self._instance, seed=self._seed,
                 elapsed_s=round(self.history.elapsed_s, 3),
             )  # fmt: skip
-            self.history.log(found)
             self.on_best(found)
-        else:
-            self.history.log(found)
+        self.history.log(found)

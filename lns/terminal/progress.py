@@ -120,26 +120,21 @@ class ScreenLog(logging.StreamHandler[Any]):
 
 
 @contextlib.contextmanager
-def logging_to(directory: Path | None, *, quiet: bool) -> Iterator[None]:
-    """Send the log of `lns` to stderr (warnings only if ``quiet``) and, given a ``directory``, to its run.log."""
-    handlers: list[logging.Handler] = [ScreenLog(quiet=quiet)]
-    if directory is not None:
-        handlers.append(RunLog(directory))
-    level = log.level
+def screen_log(*, quiet: bool) -> Iterator[None]:
+    """Send the log of `lns` to stderr; warnings only if ``quiet``."""
+    handler, level = ScreenLog(quiet=quiet), log.level
     log.setLevel(logging.INFO)
-    for handler in handlers:
-        log.addHandler(handler)
+    log.addHandler(handler)
     try:
         yield
     finally:
         log.setLevel(level)
-        for handler in handlers:
-            log.removeHandler(handler)
-            handler.close()
+        log.removeHandler(handler)
+        handler.close()
 
 
 @contextlib.contextmanager
 def live_line(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
     """A `LiveLine` with the log on stderr, for commands that keep no run directory."""
-    with logging_to(None, quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
+    with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
         yield line

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns import params as parameters
-    from lns.terminal.progress import logging_to
+    from lns.terminal.progress import screen_log
     from lns.terminal.signals import exit_on_signal, signal_handler
     from tuning.api import benchmark
 
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
             print_text("\n".join(["", name, *lines, ""]))
 
     try:
-        with signal_handler(exit_on_signal), logging_to(None, quiet=False):
+        with signal_handler(exit_on_signal), screen_log(quiet=False):
             benchmark(
                 args.rows,
                 time=args.time,

@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.terminal.progress import LiveLine, logging_to
+    from lns.terminal.progress import LiveLine, screen_log
     from lns.terminal.signals import signal_handler
     from tuning.api import DEFAULT_SECONDS, tune
 
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         ended_by = number
         session.stop()
 
-    with logging_to(None, quiet=args.quiet), signal_handler(interrupt), line:
+    with screen_log(quiet=args.quiet), signal_handler(interrupt), line:
         result = tune(
             study=args.study,
             request=_request(args),
