@@ -17,8 +17,8 @@ TESTS = "exact_tail_is_optimal or small_boards_of_any_shape or by_lists or recou
 @pytest.mark.slow
 def test_the_kernels_without_jit() -> None:
     """Construction, endgame, exact tail, beam and tabu search; numpy's integers warn where those of kernels wrap."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", TESTS,
-               "-W", "ignore:overflow encountered:RuntimeWarning", *(f"tests/lns/{name}" for name in FILES)]  # fmt: skip
+    options = ["-q", "-p", "no:cacheprovider", "-k", TESTS, "-W", "ignore:overflow encountered:RuntimeWarning"]
+    command = [sys.executable, "-m", "pytest", *options, *(f"tests/lns/{name}" for name in FILES)]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
     assert ended.returncode == 0, ended.stdout[-3000:]
