@@ -387,7 +387,7 @@ def test_a_run_that_saved_nothing_does_not_know_its_time(tmp_path: Path, capsys:
     for name in ("checkpoint.npz", "checkpoint.previous.npz", "status.json"):
         (path / name).unlink(missing_ok=True)
     assert main(["resume", str(path), "--quiet"]) == 2
-    assert "nothing of it was saved, nor how long it was to last; say how much longer with --time" in capsys.readouterr().err
+    assert "nothing of it was saved, nor how long it was to last; say how much longer" in capsys.readouterr().err
     assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) == 0
 
 
