@@ -248,6 +248,11 @@ class Archipelago:
         return self._elapsed if self._began is None else time.monotonic() - self._began
 
     @property
+    def has_begun(self) -> bool:
+        """Whether a worker has made a step in this session."""
+        return bool(self.pids)
+
+    @property
     def exhausted(self) -> bool:
         """Whether nothing is left to search on any island that has a worker."""
         return all(self._is_exhausted(number) for number in range(self.workers))

@@ -38,6 +38,13 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def format_seconds(seconds: float) -> str:
+    """Seconds with three significant digits, such as "0.0123 s" or "12.3 s"."""
+    if seconds < 0.0005:
+        return "under 1 ms"
+    return f"{seconds:,.0f} s" if seconds >= 99.95 else f"{seconds:#.3g} s"
+
+
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
     """Parse a bounded integer.
 

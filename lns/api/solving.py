@@ -25,7 +25,7 @@ from lns.api.session import RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule
 from lns.engine import FoundBoard
-from lns.engines import ENGINES
+from lns.engines import ENGINES, KERNELS
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
@@ -298,7 +298,8 @@ def _run(
         puzzle, archipelago, recorder, target=puzzle.max_score if target is None else target, seconds=seconds,
         steps=min(limits, default=None), stop=stop,
         stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
-        on_improve=on_improve, progress=progress_view(progress, shown if shown < UNLIMITED_S else None),
+        on_improve=on_improve,
+        progress=progress_view(progress, shown if shown < UNLIMITED_S else None, kernels=KERNELS[archipelago.engine]),
     )  # fmt: skip
     why = session.run()
     if session.interrupted and raise_interrupt:
