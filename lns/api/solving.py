@@ -260,6 +260,7 @@ def resume(
             directory.pinned_puzzle, directory.params, settings.seed, workers or min(last, max_workers()),
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
             min_score=settings.min_score, islands=recovered.islands, executor=executor, operators=settings.operators,
+            other_statistics=history.other_statistics,
         )  # fmt: skip
         recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
         if best is not None:

@@ -43,7 +43,7 @@ _MINUTE = 60.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.add_argument("board", metavar="BOARD", help="a file with a board, or a viewer URL")
+    parser.add_argument("board", metavar="BOARD", help="a file with a board, a run directory, or a viewer URL")
     parser.add_argument(
         "--puzzle",
         metavar="INSTANCE",
@@ -116,7 +116,9 @@ def run(args: argparse.Namespace) -> int:
 def _improve(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read_board
     from instances.formats.reading import source_name
+    from lns.runs.find import board_source
 
+    args.board = board_source(args.board)
     if args.everywhere != (args.window is not None):
         raise InputError("--everywhere needs --window HxW, and --window needs --everywhere; expected both or neither")
     if sum((args.rows is not None, args.cells is not None, args.everywhere, args.around_mismatches)) > 1:

@@ -18,6 +18,7 @@ from lns_support.text import escape_controls
 
 log = logging.getLogger("lns")
 
+MAX_LOG_BYTES = 10 * 2**20  # of run.log, before it is renamed
 WAIT_S = 10.0  # without a terminal: seconds until the first line about what is waited for
 
 
@@ -149,19 +150,31 @@ class _SafeFormatter(logging.Formatter):
 
 
 class RunLog(logging.Handler):
-    """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run."""
+    """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run.
+
+    A run.log of more than `MAX_LOG_BYTES` becomes run.log.1, in place of an older one.
+    """
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
+        self._path = directory / LOG
         try:
-            self._file = open_regular(directory / LOG, os.O_WRONLY | os.O_APPEND)
+            self._file = open_regular(self._path, os.O_WRONLY | os.O_APPEND)
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", directory / LOG) from None
+            raise InputError(f"cannot be written: {error.strerror}", self._path) from None
         self.setFormatter(_SafeFormatter("%(asctime)s %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(OSError):
+            if os.fstat(self._file.fileno()).st_size > MAX_LOG_BYTES:
+                self._rotate()
             self._file.write(f"{self.format(record)}\n".encode(errors="backslashreplace"))
+
+    def _rotate(self) -> None:
+        """Begin a new file; the old one is kept under another name."""
+        self._path.replace(self._path.with_name(f"{LOG}.1"))
+        old, self._file = self._file, open_regular(self._path, os.O_WRONLY | os.O_APPEND)
+        old.close()
 
     def close(self) -> None:
         self._file.close()
