@@ -93,6 +93,13 @@ class JsonFields:
             return value
         raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
 
+    def boolean(self, name: str, default: bool) -> bool:
+        """true or false; ``default`` stands for a missing field."""
+        value = self._values.get(name, default)
+        if isinstance(value, bool):
+            return value
+        raise InputError(f"'{name}': {describe_found(value)}; expected true or false")
+
     def array(self, name: str, length: int | None = None, default: list[Any] | None = None) -> list[Any]:
         """A list, of exactly ``length`` entries if that is given; ``default``, if given, stands for a missing field."""
         value = self._values.get(name, default) if default is not None else self.get(name)

@@ -33,6 +33,11 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
+def count_of(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, such as "1 board" or "2,000 boards"; ``plural`` where that is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
     """Parse a bounded integer.
 

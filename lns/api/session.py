@@ -18,13 +18,12 @@ from lns.api.progress import ProgressView
 from lns.api.stopping import SearchProgress, StopRule
 from lns.engine import FoundBoard
 from lns.islands import Archipelago
-from lns.runs.history import RunHistory
+from lns.runs.history import UNLIMITED_S, RunHistory
 from lns_support.version import __version__
 
 log = logging.getLogger("lns")
 
 TICK_S = 0.1  # between two looks of the calling thread
-UNLIMITED_S = 1e9  # seconds of a search without a limit of time
 
 
 class RunRecorder(Protocol):

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read_board
     from instances.verify import verify
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
-    from lns_support.text import printable
+    from lns_support.text import count_of, printable
 
     puzzle = None if args.puzzle is None else load_puzzle(args.puzzle)
     document = read_board(args.board, puzzle, args.format)
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         )
         return status
     puzzle = document.puzzle
-    clues = f", {len(puzzle.clues)} clue{'s' * (len(puzzle.clues) > 1)}" if puzzle.clues else ""
+    clues = f", {count_of(len(puzzle.clues), 'clue')}" if puzzle.clues else ""
     shape = f"{puzzle.width} x {puzzle.height}{clues}"
     print_text(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
     print_text(
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if verification.valid:
         print_text("valid       " + ("yes" if verification.full else "yes, as far as it goes: the board is not full"))
     else:
-        print_text(f"valid       NO: {len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}")
+        print_text(f"valid       NO: {count_of(len(verification.problems), 'problem')}")
         for problem in verification.problems:
             print_text(f"  {problem}")
     return status

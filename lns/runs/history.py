@@ -7,12 +7,14 @@ from typing import Any
 
 from instances.puzzle import Puzzle
 from lns.engine import FoundBoard
+from lns.runs.files import format_duration
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
 MAX_SESSIONS, MAX_PARTS = 1000, 100
 OTHER_PARTS = "others"  # parts beyond the first MAX_PARTS
+UNLIMITED_S = 1e9  # seconds of search of a run without a time limit
 _SECONDS = 1e10
 _COUNT = 2**63 - 1
 
@@ -69,6 +71,16 @@ class RunHistory:
     def remaining_s(self) -> float:
         """Seconds of search left of the budget."""
         return max(0.0, self.budget_s - self.elapsed_s)
+
+    @property
+    def has_time_limit(self) -> bool:
+        """Whether the run was given a time."""
+        return self.budget_s < UNLIMITED_S
+
+    @property
+    def remaining_in_words(self) -> str:
+        """What is left of the time, such as "2:00 left", or that there is no limit."""
+        return f"{format_duration(self.remaining_s)} left" if self.has_time_limit else "no time limit"
 
     def at_least(self, score: int) -> int:
         """Number of logged boards of at least this score."""
