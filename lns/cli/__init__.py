@@ -18,5 +18,6 @@ COMMANDS = {
     "generate": ("lns.cli.generate", "make a puzzle: uniform, balanced torus, or like Eternity II"),
     "params": ("lns.cli.params", "print all parameters with their meaning, as TOML for --params"),
     "improve": ("lns.cli.improve", "free a region of a board and re-solve it exactly, with a proof"),
+    "web": ("lns.cli.web", "show runs and boards in the browser, edit, re-solve and play"),
     "exact": ("lns.cli.exact", "count or find perfect solutions with an exact solver"),
 }
