@@ -325,7 +325,7 @@ async function solveExactly(keepPieces) {
     line.textContent = `${keepPieces ? "Yes: this can be completed" : "Solved"}${effort}.`;
     line.className = "good";
   } else if (result.status === "infeasible") {
-    line.textContent = `Proven: ${keepPieces ? "no perfect board has these pieces" : "there is no perfect board"}${effort}.`;
+    line.textContent = `Proven: ${keepPieces ? "no perfect board has these pieces" : "there is no perfect board"}${result.because ? `: ${result.because}` : effort}.`;
     line.className = "bad";
   } else line.textContent = `Not known: ${result.status}${effort}.`;
 }
