@@ -187,6 +187,14 @@ class Puzzle(RichDisplay):
         unlike = (("holes", bool(self.holes)), ("no frame", not self.framed), ("no turns", not self.turns))
         return tuple(name for name, present in unlike if present)
 
+    @property
+    def shape_and_rules(self) -> str:
+        """Width, height and `rules` in words, such as '4 x 3' or '5 x 5, 12 holes, no turns'."""
+        holes = f"{len(self.holes)} hole{'' if len(self.holes) == 1 else 's'}"
+        return ", ".join(
+            [f"{self.width} x {self.height}", *(holes if rule == "holes" else rule for rule in self.rules)]
+        )
+
     @cached_property
     def colours(self) -> int:
         """Largest colour number in use; 0 if every side is grey."""
