@@ -26,6 +26,7 @@ from lns_support.errors import InputError
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
+RULES = ("holes", "no frame", "no turns")
 MAX_CELLS = 4096
 MAX_COLOUR = 4096
 
@@ -183,9 +184,9 @@ class Puzzle(RichDisplay):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """What the puzzle has unlike Eternity II, of 'holes', 'no frame' and 'no turns'; empty for most puzzles."""
-        unlike = (("holes", bool(self.holes)), ("no frame", not self.framed), ("no turns", not self.turns))
-        return tuple(name for name, present in unlike if present)
+        """What the puzzle has unlike Eternity II, of `RULES`; empty for most puzzles."""
+        present = bool(self.holes), not self.framed, not self.turns
+        return tuple(rule for rule, here in zip(RULES, present, strict=True) if here)
 
     @property
     def shape_and_rules(self) -> str:
