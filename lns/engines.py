@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lns.params import Params
 
 ENGINES = ("auto", "construct", "beam", "tabu", "lns")
+KERNELS = {"auto": 25, "construct": 15, "beam": 3, "tabu": 4, "lns": 13}
+"""About how many kernels `lns.warmup.warm_up` compiles for each engine, for messages."""
 
 
 def make_engine(

@@ -64,6 +64,9 @@ class JsonFields:
     def __init__(self, values: dict[str, Any]) -> None:
         self._values = values
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
     def get(self, name: str) -> Any:
         """The value of a field, unchecked."""
         if name not in self._values:

@@ -15,8 +15,7 @@ _CELL = 24  # side of a cell in units of the drawing; even, so that its centre i
 _RIM = 8
 _GAP = 4  # between the pieces of a sheet
 
-# (ink, motif, slant in degrees) of the patterns 1 to 8; later ones repeat them with larger distances
-_PATTERNS = (
+PATTERNS = (
     ("#000", "line", 45),
     ("#fff", "dot", 0),
     ("#fff", "line", 135),
@@ -26,6 +25,7 @@ _PATTERNS = (
     ("#fff", "dot", 45),
     ("#000", "dot", 0),
 )
+"""(ink, motif, slant in degrees) of the patterns 1 to 8; later ones repeat them with larger distances."""
 
 
 def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, scale: float = 36.0) -> str:
@@ -167,8 +167,8 @@ def _patterns(picture: Scene) -> list[str]:
     numbers = sorted({pattern_number(colour) for quad in picture.quads if quad is not None for colour in quad} - {0})
     parts = []
     for number in numbers:
-        repeats, index = divmod(number - 1, len(_PATTERNS))
-        ink, motif, slant = _PATTERNS[index]
+        repeats, index = divmod(number - 1, len(PATTERNS))
+        ink, motif, slant = PATTERNS[index]
         apart = 4 + repeats
         mark = {
             "line": f'<path stroke="{ink}" stroke-width=".8" stroke-opacity=".6" d="M0 .5h{apart}"/>',

@@ -10,6 +10,7 @@ from instances.board import Board
 from instances.formats.reading import parse
 from instances.generate import Family, clue_cells, corner_cells
 from instances.puzzle import Puzzle
+from lns.runs.find import board_source
 from lns_support.errors import InputError
 
 PuzzleSource = Puzzle | str | os.PathLike[str]
@@ -61,7 +62,7 @@ def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: 
     Parameters
     ----------
     source : str, path-like or Board
-        A file, a viewer URL, or the text itself.
+        A file, a run directory (its best board), a viewer URL, or the text itself.
     puzzle : Puzzle, str or path-like, optional
         What it is a board of. A full viewer URL defines its own puzzle, and ``best.json`` names one.
     format : str, optional
@@ -82,7 +83,7 @@ def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: 
         return source if known is None else source.of(known)
     text = os.fspath(source)
     if not _is_text(text):
-        found, board = formats.load_board(text, known, format)
+        found, board = formats.load_board(board_source(text), known, format)
         return board.of(found)
     document = parse(text, puzzle=known, format=format)
     if document.puzzle is None or document.board is None:

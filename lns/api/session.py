@@ -140,6 +140,8 @@ class SearchSession:
             if self._on_improve is not None:
                 self._on_improve(found)
         archipelago = self.archipelago
+        if not archipelago.has_begun:
+            return  # the progress view says that kernels are compiled or loaded
         statistics, score = archipelago.statistics, archipelago.best_score if archipelago.best_score >= 0 else "-"
         rate = (statistics.placements - self._placements_before) / max(archipelago.elapsed, 0.5) / 1e6
         self._progress.show(

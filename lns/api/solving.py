@@ -25,7 +25,7 @@ from lns.api.session import RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule
 from lns.engine import FoundBoard
-from lns.engines import ENGINES
+from lns.engines import ENGINES, KERNELS
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
@@ -260,6 +260,7 @@ def resume(
             directory.pinned_puzzle, directory.params, settings.seed, workers or min(last, max_workers()),
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
             min_score=settings.min_score, islands=recovered.islands, executor=executor, operators=settings.operators,
+            other_statistics=history.other_statistics,
         )  # fmt: skip
         recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
         if best is not None:
@@ -298,7 +299,8 @@ def _run(
         puzzle, archipelago, recorder, target=puzzle.max_score if target is None else target, seconds=seconds,
         steps=min(limits, default=None), stop=stop,
         stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
-        on_improve=on_improve, progress=progress_view(progress, shown if shown < UNLIMITED_S else None),
+        on_improve=on_improve,
+        progress=progress_view(progress, shown if shown < UNLIMITED_S else None, kernels=KERNELS[archipelago.engine]),
     )  # fmt: skip
     why = session.run()
     if session.interrupted and raise_interrupt:

@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from lns.api.result import Result
     from lns.engine import FoundBoard
 
-_REASONS = {
-    "SIGINT": "interrupted by Ctrl-C",
-    "SIGTERM": "ended by SIGTERM",
-    "SIGHUP": "ended by SIGHUP, as a closed terminal sends it",
-    "stopped": "stopped by `lns stop`",
-}
-
 
 def add_ending_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that `lns solve` and `lns resume` have in common."""
@@ -141,14 +134,14 @@ def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: i
 
 def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
     """The score and what it means, where the run is saved, and the commands that come next."""
-    from lns.runs.files import format_duration
+    from lns.runs.files import format_duration, reason_in_words
 
     workers = result.history.sessions[-1].workers
     if stats:
         print_text(f"search      {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         print_text(stats)
     print_text(
-        f"best score  {result.score_in_words} ({_REASONS.get(result.why, result.why)} after "
+        f"best score  {result.score_in_words} ({reason_in_words(result.why)} after "
         f"{format_duration(result.elapsed_s)}; {count_of(workers, 'worker')}, seed {result.seed})"
     )
     print_text(f"saved in    {result.run_dir}")

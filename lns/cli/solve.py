@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--run-dir", type=nonempty_path, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
     parser.add_argument(
-        "--start", metavar="BOARD", help="begin with this board, a file or viewer URL, and search for better ones"
+        "--start",
+        metavar="BOARD",
+        help="begin with this board, a file, run directory or viewer URL, and search for better ones",
     )
     parser.add_argument(
         "--pin", type=cell_list, metavar="CELLS",

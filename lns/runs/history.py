@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from instances.puzzle import Puzzle
-from lns.engine import FoundBoard
+from lns.engine import FoundBoard, Statistics
 from lns.runs.files import format_duration
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
@@ -61,6 +61,7 @@ class RunHistory:
     counts: dict[int, int] = field(default_factory=dict)  # logged boards by score
     gains_by_part: dict[str, PartGains] = field(default_factory=dict)
     sessions: list[SessionRecord] = field(default_factory=list)  # in order
+    other_statistics: Statistics = field(default_factory=Statistics)  # of runs that were merged into this one
 
     @property
     def best_score(self) -> int:
@@ -92,11 +93,15 @@ class RunHistory:
 
     def improve(self, found_board: FoundBoard, at: str) -> None:
         """Record a new best board, found at the time of day ``at``."""
-        gains = self._gains(found_board.origin)
+        self.append_improvement(Improvement(found_board.score, self.elapsed_s, at, found_board.origin))
+
+    def append_improvement(self, improvement: Improvement) -> None:
+        """Record a new best board and the gain of the part that made it."""
+        gains = self._gains(improvement.origin)
         gains.bests += 1
         if self.improvements:
-            gains.edges += found_board.score - self.best_score
-        self.improvements.append(Improvement(found_board.score, self.elapsed_s, at, found_board.origin))
+            gains.edges += improvement.score - self.best_score
+        self.improvements.append(improvement)
 
     def log(self, found_board: FoundBoard) -> None:
         """Count a board that is written to the log."""
@@ -121,6 +126,7 @@ class RunHistory:
             "counts": [[score, count] for score, count in sorted(self.counts.items())],
             "gains_by_part": [[name, g.boards, g.bests, g.edges] for name, g in self.gains_by_part.items()],
             "sessions": [session.__dict__ for session in self.sessions],
+            "other_statistics": self.other_statistics.to_json(),
         }
 
 
@@ -165,6 +171,8 @@ def history_from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
             ended=_text(values.get("ended")),
         )
         history.sessions.append(session)
+    if "other_statistics" in fields:
+        history.other_statistics = Statistics.from_json(fields.get("other_statistics"))
     return history
 
 

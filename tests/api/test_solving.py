@@ -250,7 +250,7 @@ class Bar:
     def __init__(self, total: int | None, **_: object) -> None:
         self.total, self.n = total, 0
 
-    def set_description_str(self, line: str, refresh: bool) -> None:
+    def set_description_str(self, line: str, refresh: bool = True) -> None:
         Bar.shown.append(line)
 
     def refresh(self) -> None: ...
