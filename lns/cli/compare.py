@@ -125,17 +125,18 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     high = max(entry.score for entry in improvements)
     low = max(min(history.best_score for history in histories if history.improvements) - 4, high - CHART_LINES + 1)
     end = max(1.0, *(history.elapsed_s for history in histories))
-    first = max(0.1, min(end / 10, min(entry.elapsed_s for entry in improvements)))
+    first = max(0.01, min(end / 10, *(entry.elapsed_s for entry in improvements)))
     grid = [[" "] * columns for _ in range(high - low + 1)]
     for number, history in enumerate(histories):
         for column in range(columns):
-            at = first * math.exp(math.log(end / first) * column / (columns - 1))
-            score = score_after(history, min(at, history.elapsed_s)) if at <= history.elapsed_s * 1.05 else None
+            left, right = (first * math.exp(math.log(end / first) * at / columns) for at in (column, column + 1))
+            reached = history.elapsed_s >= left or not column
+            score = score_after(history, min(right, history.elapsed_s)) if reached else None
             if score is not None and score >= low:
                 cell = grid[high - score][column]
                 grid[high - score][column] = _letter(number) if cell == " " else "*"
     lines = [f"{high - row:>5} {''.join(cells)}".rstrip() for row, cells in enumerate(grid)]
-    ends = format_duration(first) if first >= 1 else f"{first:.1f} s"
+    ends = format_duration(first) if first >= 1 else f"{first:.2g} s"
     ruler = f"{'':>5} {ends}{'time of search, logarithmic':^{max(1, columns - len(ends) - len(format_duration(end)))}}"
     return [*lines, f"{ruler}{format_duration(end)}", f"{'':>6}* several runs"]
 

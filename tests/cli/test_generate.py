@@ -91,7 +91,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("foo", "unknown kind of puzzle 'foo'; expected uniform, balanced-torus, like-e2"),
+        ("foo", "unknown kind of puzzle 'foo'; expected uniform, balanced-torus, like-e2, unframed"),
         ("like-e2 --colours 9", "expected two numbers of colours, not one"),
         ("uniform --rim-colours 3", "expected one number"),
         ("uniform --width 0", "a board of 0 x 0"),
