@@ -220,7 +220,7 @@ def test_the_board_is_saved_as_png(page: Page, site: Site, small: tuple[Puzzle, 
 
 def test_the_page_counts_as_the_verifier(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
     """On boards that break every rule."""
-    puzzle, board = small
+    puzzle, _ = small
     clued = puzzle.with_clues(lns.generate("like-e2", width=5, seed=3, clues=3).puzzle.clues)
     page.goto(site.at("board"))
     draws = np.random.default_rng(5)
