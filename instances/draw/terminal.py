@@ -272,7 +272,7 @@ def _signs(picture: Scene) -> list[str]:
         str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell)
         for cell in range(len(picture.quads))
     ]
-    return ["".join(signs[start : start + picture.width]) for start in range(0, len(signs), picture.width)]
+    return ["".join(signs[start : start + picture.width]).rstrip() for start in range(0, len(signs), picture.width)]
 
 
 def _coloured(lines: list[str], colour: Colour) -> list[str]:
