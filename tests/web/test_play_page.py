@@ -45,9 +45,8 @@ def test_a_game_is_played_to_its_end(page: Page, site: Site, shape: str, pieces:
         drag(page, page.locator(f"#tray [data-piece='{oriented >> 2}']"), cell(page, number))
         for _ in range(4):
             label = cell(page, number).get_attribute("aria-label") or ""
-            placed = page.evaluate(
-                "() => new Promise(done => setTimeout(() => done(JSON.parse(localStorage.getItem('lns-game')).board), 400))"
-            )
+            page.wait_for_timeout(400)
+            placed = json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))["board"]
             if placed[number] == oriented or "piece" not in label:
                 break
             cell(page, number).click(button="right")
