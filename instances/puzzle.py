@@ -26,6 +26,7 @@ from lns_support.errors import InputError
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
+RULES = ("holes", "no frame", "no turns")
 MAX_CELLS = 4096
 MAX_COLOUR = 4096
 
@@ -183,9 +184,17 @@ class Puzzle(RichDisplay):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """What the puzzle has unlike Eternity II, of 'holes', 'no frame' and 'no turns'; empty for most puzzles."""
-        unlike = (("holes", bool(self.holes)), ("no frame", not self.framed), ("no turns", not self.turns))
-        return tuple(name for name, present in unlike if present)
+        """What the puzzle has unlike Eternity II, of `RULES`; empty for most puzzles."""
+        present = bool(self.holes), not self.framed, not self.turns
+        return tuple(rule for rule, here in zip(RULES, present, strict=True) if here)
+
+    @property
+    def shape_and_rules(self) -> str:
+        """Width, height and `rules` in words, such as '4 x 3' or '5 x 5, 12 holes, no turns'."""
+        holes = f"{len(self.holes)} hole{'' if len(self.holes) == 1 else 's'}"
+        return ", ".join(
+            [f"{self.width} x {self.height}", *(holes if rule == "holes" else rule for rule in self.rules)]
+        )
 
     @cached_property
     def colours(self) -> int:

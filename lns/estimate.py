@@ -226,12 +226,17 @@ def estimate(
     Raises
     ------
     InputError
-        If the puzzle has no inner edge, or no board was made.
+        If the puzzle has no inner edge, construction does not take it, or no board was made.
     KeyboardInterrupt
         On Ctrl-C before the first board. Later, Ctrl-C ends the measurement with the boards so far.
     """
     if puzzle.max_score == 0:
         raise InputError(f"{puzzle.name} has no inner edge, so no score to estimate; expected two cells or more")
+    if puzzle.rules:
+        raise InputError(
+            f"an estimate is one of the construction, which takes no puzzle with {' and '.join(puzzle.rules)}; "
+            "expected a rectangle with a frame, of pieces that may be turned"
+        )
     progress(f"measuring {puzzle.name} for {seconds:g} s of one core")
     measurement = Measurement(puzzle, params, seed)
     measurement.on_step = on_step

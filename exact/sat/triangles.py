@@ -21,7 +21,8 @@ class Triangles(Encoding):
     The formulas printed in the paper are slightly larger than its count of clauses. These clauses have exactly its
     count for 256 pieces and 17 colours: every piece has one cell and every cell one piece; one of the two equal
     triangles of an inner edge has exactly one colour other than grey; a triangle on the rim is grey only. Grey inside
-    the board needs no clause, because the rim uses all grey sides.
+    the board needs no clause, because the rim uses all grey sides. A triangle on the rim of a board without frame has
+    no clause of its own.
     """
 
     name = "triangles"
@@ -53,13 +54,15 @@ class Triangles(Encoding):
             yield "at least one colour an inner edge", [inner]
             yield "at most one colour an inner edge", at_most_one_pairs(inner)
         yield "grey on the rim", [units(rim[:, 0]), units(-rim[:, 1:])]
+        if not self.puzzle.turns:
+            yield "no piece is turned", [units(-self.rotation[:, 1:])]
         yield "touching triangles are equal", self._equal()
         yield "pieces give colours", (self._colours_of(piece) for piece in range(self.puzzle.cells))
         yield "clues", self._clues()
 
     @property
     def _rim(self) -> BoolArray:
-        return np.array([self.puzzle.rim_sides(cell) for cell in range(self.puzzle.cells)])
+        return np.array([self.puzzle.grey_sides(cell) for cell in range(self.puzzle.cells)])
 
     def _equal(self) -> Iterator[Block]:
         for cell, side, neighbour in self.inner_edges:
@@ -74,7 +77,7 @@ class Triangles(Encoding):
         return np.stack([-self.piece[piece, cell], -self.rotation[piece, rotation], colour], axis=1)
 
     def _clues(self) -> Iterator[Block]:
-        for clue in self.puzzle.clues:
+        for clue in self.puzzle.fixed:
             yield units([int(self.piece[clue.piece, clue.cell]), int(self.rotation[clue.piece, clue.rotation])])
 
     def colour_variables(self) -> Block:

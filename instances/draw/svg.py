@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from instances.board import Board
-from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, pattern_number, rgb
+from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, pattern_number, rgb
 from instances.draw.scene import Scene, scene
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
@@ -55,13 +55,16 @@ def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, 
     pitch = _CELL + (_GAP if picture.sheet else 0)
     corners = _corners(picture.width, picture.height, pitch)
     parts = [
-        *_empty([corner for quad, corner in zip(picture.quads, corners, strict=True) if quad is None]),
+        *_empty(
+            [corners[cell] for cell, quad in enumerate(picture.quads) if quad is None and cell not in picture.holes]
+        ),
         *_triangles(picture, corners),
         *_clues(picture, corners),
         *_mismatches(picture, corners),
         *(_numbers(picture.pieces, corners) if piece_numbers else ()),
     ]
-    return _document(picture.width, picture.height, pitch, scale, picture.caption, parts, _patterns(picture))
+    ground = GREY if picture.framed else NO_FRAME
+    return _document(picture.width, picture.height, pitch, scale, picture.caption, parts, _patterns(picture), ground)
 
 
 def render_placements(board: Board, *, scale: float = 36.0) -> str:
@@ -104,16 +107,26 @@ def _corners(width: int, height: int, pitch: int) -> _Corners:
 
 
 def _document(
-    width: int, height: int, pitch: int, scale: float, caption: str, parts: list[str], definitions: Sequence[str] = ()
+    width: int,
+    height: int,
+    pitch: int,
+    scale: float,
+    caption: str,
+    parts: list[str],
+    definitions: Sequence[str] = (),
+    ground: Rgb = GREY,
 ) -> str:
-    """An SVG document of ``parts`` on a grey ground for ``width`` x ``height`` cells that lie ``pitch`` units apart."""
+    """An SVG document of ``parts`` for ``width`` x ``height`` cells that lie ``pitch`` units apart.
+
+    The ground is seen around the board and in its holes.
+    """
     wide, high = (2 * _RIM + pitch * cells - (pitch - _CELL) for cells in (width, height))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" height="{high * scale / _CELL:g}" '
         f'viewBox="0 0 {wide} {high}" role="img">',
         f"<title>{escape(caption)}</title>",
         *definitions,
-        f'<rect width="{wide}" height="{high}" fill="#{hex_code(GREY)}"/>',
+        f'<rect width="{wide}" height="{high}" fill="#{hex_code(ground)}"/>',
         *parts,
         "</svg>",
     ]

@@ -15,8 +15,9 @@ Results and defaults
 
 from instances.generate.defaults import default_colours, default_like_e2
 from instances.generate.eternity import like_e2
-from instances.generate.families import KINDS, Family, family
+from instances.generate.families import Family, family
 from instances.generate.independent import uniform
+from instances.generate.kinds import KINDS
 from instances.generate.planted import Planted, clue_cells, corner_cells
 from instances.generate.three_partition import three_partition, triples_of
 from instances.generate.torus import balanced_torus

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from instances.generate.eternity import like_e2
 from instances.generate.independent import uniform
+from instances.generate.kinds import KINDS
 from instances.generate.planted import Planted
 from instances.generate.torus import balanced_torus
 from instances.generate.unusual import diamond, tetravex, triangle, unframed
 from lns_support.errors import InputError
 
-KINDS = ("uniform", "balanced-torus", "like-e2", "unframed", "tetravex", "triangle", "diamond")
 BY_SIDE = ("balanced-torus", "triangle", "diamond")
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
 

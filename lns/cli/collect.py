@@ -111,7 +111,7 @@ def _fields(entry: _CollectedBoard, file: Path | None) -> dict[str, Any]:
         "instance_sha256": entry.puzzle.sha256,
         "run_dir": str(entry.path),
         "elapsed_s": entry.elapsed_s,
-        "placements": entry.board.pairs(),
+        "placements": entry.board.without_blanks(entry.puzzle).pairs(),
         "url": url_if_any(entry.puzzle, entry.board),
         "file": None if file is None else str(file),
     }

@@ -296,7 +296,7 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
         "details": outcome.details,
     }
     if args.job == "solve" and not args.all and outcome.board is not None:
-        answer["placements"] = outcome.board.pairs()
+        answer["placements"] = outcome.board.without_blanks(puzzle).pairs()
         answer["url"] = url_if_any(puzzle, outcome.board)
     return answer
 

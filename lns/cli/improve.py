@@ -200,7 +200,7 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result
     if args.json:
         from lns.terminal.output import print_json
 
-        print_json(answer | {"placements": result.board.pairs()})
+        print_json(answer | {"placements": result.board.without_blanks(puzzle).pairs()})
     else:
         donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
         print_text(f"region      {len(result.cells)} cells{donors}")

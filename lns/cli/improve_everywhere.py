@@ -110,7 +110,7 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
                 "nodes": sum(window.result.nodes for window in done),
                 "seconds": round(sweep.seconds, 3),
                 "windows": {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": sweep.total},
-                "placements": sweep.board.pairs(),
+                "placements": sweep.board.without_blanks(puzzle).pairs(),
                 "url": url_if_any(puzzle, sweep.board),
             }
         )

@@ -143,6 +143,9 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
         "max_score": puzzle.max_score,
         "pieces": {"corners": counts.corners, "edges": counts.edges, "inner": counts.inner},
         "half_edges": {"along_rim": counts.along_rim, "inside": counts.inside},
+        "holes": list(puzzle.holes),
+        "framed": puzzle.framed,
+        "turns": puzzle.turns,
         "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
     }
     if board is not None:

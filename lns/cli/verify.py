@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         return status
     puzzle = document.puzzle
     clues = f", {count_of(len(puzzle.clues), 'clue')}" if puzzle.clues else ""
-    shape = f"{puzzle.width} x {puzzle.height}{clues}"
+    shape = f"{puzzle.shape_and_rules}{clues}"
     print_text(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
     print_text(
         f"board       {verification.placed} of {verification.cells} cells filled, "

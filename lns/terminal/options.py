@@ -147,7 +147,7 @@ def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
 
     if url := url_if_any(puzzle, board):
         return [f"url         {url}"]
-    return [f"url         {NO_URL}", f"placements  {json.dumps(board.pairs())}"]
+    return [f"url         {NO_URL}", f"placements  {json.dumps(board.without_blanks(puzzle).pairs())}"]
 
 
 def cell_list(text: str) -> str:

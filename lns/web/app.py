@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from pathlib import Path
 from string import Template
@@ -24,6 +26,7 @@ from instances import formats
 from instances.draw import svg
 from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
 from instances.formats import shipped_instances
+from lns.api.files import generate
 from lns.engines import ENGINES
 from lns.params import Params, from_dict
 from lns.runs.directory import new_run_directory
@@ -34,6 +37,7 @@ from lns.web.guard import Guard, refuse, with_key
 from lns.web.jobs import MAX_SECONDS, MOST_JOBS, Jobs
 from lns.web.runs import Runs
 from lns.web.wire import (
+    board_to_json,
     decode_upload,
     document_to_json,
     facts,
@@ -53,6 +57,7 @@ HOME = Path(__file__).parent
 PAGES = {
     "runs": "Runs",
     "board": "Board",
+    "play": "Play",
 }
 """Page by the last part of its address, in the order of the menu."""
 EVERY_S = 1.0
@@ -344,6 +349,22 @@ async def check_board(server: Server, request: Request) -> Response:
     return JSONResponse(facts(puzzle, read_board(fields, puzzle)))
 
 
+async def make_game(server: Server, request: Request) -> Response:
+    """A new game: a puzzle and the board that it was cut from."""
+    fields = await _fields(request)
+    shape, colours = fields.text("shape", 20), fields.integer("colours", 2, 21)
+    if shape not in GAMES:
+        raise InputError(f"there is no shape of this name; expected one of {', '.join(GAMES)}")
+    kind, names = GAMES[shape]
+    size: dict[str, Any] = {name: fields.integer(name, 1, 64) for name in names}
+    puzzle, solution = await asyncio.to_thread(
+        partial(generate, kind, seed=secrets.randbelow(10**9), colours=colours, **size)
+    )
+    if puzzle.piece_count > MOST_GAME_PIECES:
+        raise InputError(f"a game of {puzzle.piece_count} pieces; expected at most {MOST_GAME_PIECES}")
+    return JSONResponse({"puzzle": puzzle_to_json(puzzle), "solution": board_to_json(puzzle, solution)})
+
+
 async def start_job(server: Server, request: Request) -> Response:
     """Start a job of a page."""
     fields = await _fields(request)
@@ -498,6 +519,14 @@ def _number(text: str) -> int:
     return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 12 else 0
 
 
+MOST_GAME_PIECES = 256
+GAMES = {
+    "square": ("uniform", ("width", "height")),
+    "rectangle": ("uniform", ("width", "height")),
+    "triangle": ("triangle", ("side",)),
+    "diamond": ("diamond", ("side",)),
+}
+"""Kind of puzzle by the shape of a game, and what gives its size."""
 JOB_KINDS: dict[str, Callable[[JsonFields], dict[str, Any]]] = {
     "improve": _improve_fields,
     "windows": _windows_fields,
@@ -521,6 +550,7 @@ CHANGES = {
     "document": read_document,
     "render": render_document,
     "check": check_board,
+    "game": make_game,
     "job": start_job,
     "job/stop": stop_job,
     "run/start": start_run,

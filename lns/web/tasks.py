@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from instances.verify import verify
+from instances.verify import Verification, verify
 from lns.web.wire import board_to_json, find_shipped, puzzle_to_json, read_board, read_cells, read_puzzle
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields
@@ -105,8 +105,21 @@ def solve(values: Fields, send: Send) -> Fields:
 
     fields = JsonFields(values)
     puzzle = read_puzzle(fields)
-    searched = puzzle if values.get("board") is None else placed_as_clues(puzzle, read_board(fields, puzzle))
     solver = fields.text("solver", 60)
+    searched = puzzle
+    if values.get("board") is not None:
+        board = read_board(fields, puzzle)
+        checked = verify(puzzle, board)
+        if checked.mismatches or checked.violations:
+            return {
+                "status": "infeasible",
+                "because": _why_not(puzzle, checked),
+                "board": None,
+                "solver": solver,
+                "nodes": 0,
+                "seconds": 0.0,
+            }
+        searched = placed_as_clues(puzzle, board)
     module = find_solver(solver).kernel_module
     if module is not None and not is_compiled(module):
         _say_compiling(send)
@@ -172,6 +185,14 @@ def _puzzle_and_board(values: Fields) -> tuple[Puzzle, Board]:
     fields = JsonFields(values)
     puzzle = read_puzzle(fields)
     return puzzle, read_board(fields, puzzle)
+
+
+def _why_not(puzzle: Puzzle, checked: Verification) -> str:
+    """Why a board cannot be part of a perfect one."""
+    if checked.violations:
+        return checked.violations[0]
+    one, other = checked.mismatches[0]
+    return f"{puzzle.cell_label(one)} and {puzzle.cell_label(other)} do not match"
 
 
 def _say_compiling(send: Send) -> None:

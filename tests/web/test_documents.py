@@ -35,6 +35,17 @@ def test_puzzles_and_boards_survive_the_way_to_the_page_and_back(small: tuple[Pu
     assert read_board(sent, again) == board
 
 
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("triangle", {"side": 3}), ("diamond", {"side": 3}), ("tetravex", {"width": 3}), ("unframed", {"width": 3})],
+)
+def test_puzzles_by_other_rules_go_and_come_too(page: Page, kind: str, size: dict[str, int]) -> None:
+    puzzle, board = lns.generate(kind, seed=2, **size)  # type: ignore[arg-type]
+    sent = JsonFields(json.loads(json.dumps(fields(puzzle, board))))
+    assert read_puzzle(sent) == puzzle and read_board(sent, puzzle) == board
+    assert page.answer("/api/check", fields(puzzle, board))["valid"]
+
+
 @pytest.mark.parametrize("format", ["json", "benoist", "quads", "csv16"])
 def test_a_puzzle_of_any_format_is_read(page: Page, small: tuple[Puzzle, Board], format: str) -> None:
     puzzle, _ = small
@@ -123,3 +134,37 @@ def test_a_board_goes_out_in_any_format(page: Page, small: tuple[Puzzle, Board],
         assert lns.load_board(text, small[0]) == small[1]
     else:
         assert lns.load_puzzle(text) == small[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "pieces"),
+    [
+        ({"shape": "square", "width": 2, "height": 2}, 4),
+        ({"shape": "square", "width": 16, "height": 16}, 256),
+        ({"shape": "rectangle", "width": 5, "height": 3}, 15),
+        ({"shape": "triangle", "side": 2}, 4),
+        ({"shape": "triangle", "side": 16}, 256),
+        ({"shape": "diamond", "side": 2}, 5),
+        ({"shape": "diamond", "side": 11}, 221),
+    ],
+)
+def test_games_have_a_solution(page: Page, asked: dict[str, object], pieces: int) -> None:
+    for colours in (2, 21) if pieces > 100 else (4,):
+        made = page.answer("/api/game", asked | {"colours": colours})
+        assert len(made["puzzle"]["pieces"]) == pieces
+        checked = page.answer("/api/check", {"puzzle": made["puzzle"], "board": made["solution"]})
+        assert checked["valid"] and checked["score"] == checked["max_score"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"shape": "circle", "colours": 4},
+        {"shape": "square", "colours": 1, "width": 4, "height": 4},
+        {"shape": "square", "colours": 4, "width": 17, "height": 17},
+        {"shape": "square", "colours": 4},
+        {"shape": "diamond", "colours": 4, "side": 60},
+    ],
+)
+def test_games_that_cannot_be_are_refused(page: Page, asked: dict[str, object]) -> None:
+    assert "expected" in page.sentence("/api/game", asked)

@@ -5,7 +5,7 @@ const CELL = 24, HALF = 12, RIM = 6;
 const TRIANGLES = ["M0 0h24L12 12z", "M24 0v24L12 12z", "M0 24h24L12 12z", "M0 0v24L12 12z"];
 const SIDES = ["up", "right", "down", "left"];
 
-let look = null;
+let look = null, own = {};
 let drawings = 0;
 
 /** Must be called once with the answer of the server to `setup`. */
@@ -13,8 +13,13 @@ export function useColours(setup) {
   look = setup;
 }
 
-export const colourOf = (colour) => (colour === 0 ? look.grey : look.palette[(colour - 1) % look.palette.length]);
-const patternOf = (colour) => Math.floor(Math.max(0, colour - 1) / 8);
+/** Colours of one's own, #rrggbb by number of the colour. */
+export function chooseColours(chosen) {
+  own = Object.fromEntries(Object.entries(chosen).filter(([, code]) => /^#[0-9a-f]{6}$/i.test(code)));
+}
+
+export const colourOf = (colour) => own[colour] ?? (colour === 0 ? look.grey : look.palette[(colour - 1) % look.palette.length]);
+const patternOf = (colour) => own[colour] ? 0 : Math.floor(Math.max(0, colour - 1) / 8);
 
 /** What a reader of the screen hears of a piece. */
 export const spoken = (quad) => SIDES.map((side, i) => `${side} ${quad[i] === 0 ? "grey" : quad[i]}`).join(", ");

@@ -52,6 +52,13 @@ export class Puzzle {
     return [...new Set(this.pieces.flat())].filter((colour) => colour > 0).sort((a, b) => a - b);
   }
 
+  /** The board with nothing but the clues. */
+  start() {
+    const placements = new Array(this.cells).fill(EMPTY);
+    for (const [cell, oriented] of this.clueOf) placements[cell] = oriented;
+    return placements;
+  }
+
   label(cell) {
     return `row ${Math.floor(cell / this.width) + 1}, column ${(cell % this.width) + 1}`;
   }
