@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lns.params import Params
 
 ENGINES = ("auto", "construct", "beam", "tabu", "lns")
+KERNELS = {"auto": 25, "construct": 15, "beam": 3, "tabu": 4, "lns": 13}
+"""About how many kernels `lns.warmup.warm_up` compiles for each engine, for messages."""
 
 
 def make_engine(
@@ -57,6 +59,8 @@ def make_engine(
     """
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
+    if puzzle.rules:
+        return _engine_for_rules(name, puzzle, params, seed, island, operators)
     from lns.orientation import oriented_engine
     from lns.rng import random_state
 
@@ -80,6 +84,29 @@ def make_engine(
         return MainEngine(orientation.puzzle, chosen, seed, island, orientation.partition, orientation.views)
 
     return oriented_engine(puzzle, island, islands, make)
+
+
+def _engine_for_rules(
+    name: str, puzzle: Puzzle, params: Params, seed: int, island: int, operators: Sequence[str] | None
+) -> Engine:
+    """The engine for a puzzle without frame, without turns or with holes: "auto" is then "lns".
+
+    Constructor and beams fill rectangles row by row, from a frame that tells each cell which grey sides its piece has,
+    with pieces in all four rotations.
+    """
+    puzzle = puzzle.renumbered()
+    if name == "tabu":
+        from lns.tabu.engine import TabuEngine
+
+        return TabuEngine(puzzle, params, seed, island)
+    if name in ("auto", "lns"):
+        from lns.neighbourhoods.engine import LnsEngine
+
+        return LnsEngine(puzzle, params, seed, island, operators)
+    raise InputError(
+        f"engine {name} fills rectangles with a frame with pieces that may be turned, and {puzzle.name} has "
+        f"{' and '.join(puzzle.rules)}; expected engine auto, lns or tabu"
+    )
 
 
 def construction_only(params: Params) -> Params:

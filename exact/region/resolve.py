@@ -103,7 +103,7 @@ def resolve(
     if overlap:
         raise InputError(f"the donors overlap the region at {puzzle.cell_label(min(overlap))}; expected other cells")
     region = checked_cells(puzzle, [*region, *donor_cells])
-    if set(region) <= {clue.cell for clue in puzzle.clues}:
+    if set(region) <= {clue.cell for clue in puzzle.fixed}:
         return _only_clues(puzzle, board, region)
     search = RegionSearch(puzzle, board, region, options)
     prices = options.prices
@@ -127,7 +127,7 @@ class RegionSearch:
         self.given_verification = verify(puzzle, board)
         self.bounds = int(options.balance), int(options.lookahead)
         start = with_clues(puzzle, board, cells)
-        clue_cells = {clue.cell for clue in puzzle.clues}
+        clue_cells = {clue.cell for clue in puzzle.fixed}
         free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
         outside = start.placements.copy()
         outside[free] = EMPTY

@@ -105,7 +105,7 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
         top, left = (part * step for part in divmod(cell, picture.width))
         for y in range(side):
             for x in range(side):
-                canvas[top + y][left + x] = _pixel(quad, x, y, side)
+                canvas[top + y][left + x] = BACKGROUND if cell in picture.holes else _pixel(quad, x, y, side)
     for cell in sorted(picture.clues):
         top, left = (part * step for part in divmod(cell, picture.width))
         _frame(canvas, top, left, side)
@@ -189,16 +189,22 @@ def _letters(picture: Scene) -> list[str]:
     width, height = picture.width, picture.height
     wide = max((len(letter(colour)) for quad in picture.quads if quad for colour in quad), default=1)
     lines = []
+
+    def row_of(row: int) -> list[int | None]:
+        """The cells of a row; None for a hole, and for every cell beyond the rim."""
+        cells = range(row * width, (row + 1) * width)
+        return [cell if 0 <= row < height and cell not in picture.holes else None for cell in cells]
+
     for row in range(-1, height):
-        cells: list[int | None] = [None] * width
+        cells = row_of(row)
         if row >= 0:
-            cells = [row * width + column for column in range(width)]
             line = _joint(picture, None, cells[0], RIGHT, wide)
             for cell, beyond in zip(cells, [*cells[1:], None], strict=True):
                 line += _sign(picture, cell) + _joint(picture, cell, beyond, RIGHT, wide)
             lines.append(line)
-        below = [(row + 1) * width + column if row + 1 < height else None for column in range(width)]
-        joints = (_joint(picture, upper, lower, DOWN, wide) for upper, lower in zip(cells, below, strict=True))
+        joints = (
+            _joint(picture, upper, lower, DOWN, wide) for upper, lower in zip(cells, row_of(row + 1), strict=True)
+        )
         lines.append(" " * (wide + 1) + " ".join(joints))
     return _trimmed(lines)
 
@@ -217,13 +223,16 @@ def _blocks(picture: Scene) -> list[str]:
 
 
 def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
-    """The text between two neighbouring cells, ``2 * wide + 1`` columns; None stands for beyond the rim."""
+    """The text between two neighbouring cells, ``2 * wide + 1`` columns; None: beyond the rim, or a hole."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, (side + 2) % 4), strict=True))
     here, there = ("" if colour is None else letter(colour) for colour in (first, second))
     if cell is None or beyond is None:  # grey on the rim is left blank
-        wrong = (first or second or 0) != GREY
-        return f"{here:>{wide}}!{there:<{wide}}" if wrong else " " * (2 * wide + 1)
+        if (first or second or 0) == GREY:
+            return " " * (2 * wide + 1)
+        if not picture.framed and side == DOWN:
+            return f"{here + there:^{2 * wide + 1}}"
+        return f"{here:>{wide}}{'!' if picture.framed else ' '}{there:<{wide}}"
     if first is None or second is None:
         return f"{here + there:^{2 * wide + 1}}" if side == DOWN else f"{here:<{wide}} {there:>{wide}}"
     if first == second != GREY:
@@ -232,8 +241,10 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
 
 
 def _sign(picture: Scene, cell: int | None) -> str:
-    """``.`` for an empty cell, ``#`` for a clue, ``+`` for another piece."""
-    if cell is None or picture.quads[cell] is None:
+    """``.`` for an empty cell, a blank for a hole, ``#`` for a clue, ``+`` for another piece."""
+    if cell is None or cell in picture.holes:
+        return " "
+    if picture.quads[cell] is None:
         return "."
     return "#" if cell in picture.clues else "+"
 
@@ -257,8 +268,11 @@ def _signs(picture: Scene) -> list[str]:
             wrong[cell + 1] += 1
         if side == DOWN and row + 1 < picture.height:
             wrong[cell + picture.width] += 1
-    signs = [str(wrong[cell]) if wrong[cell] else _sign(picture, cell) for cell in range(len(picture.quads))]
-    return ["".join(signs[start : start + picture.width]) for start in range(0, len(signs), picture.width)]
+    signs = [
+        str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell)
+        for cell in range(len(picture.quads))
+    ]
+    return ["".join(signs[start : start + picture.width]).rstrip() for start in range(0, len(signs), picture.width)]
 
 
 def _coloured(lines: list[str], colour: Colour) -> list[str]:

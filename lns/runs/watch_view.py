@@ -10,10 +10,10 @@ from instances.draw import terminal
 from instances.draw.terminal import Colour
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
-from lns.runs.files import format_duration
+from lns.runs.files import format_duration, local_time, time_ago
 from lns.runs.history import Improvement
 from lns.runs.run_summary import RunSummary
-from lns_support.text import printable
+from lns_support.text import count_of, printable
 
 _MIN_TEXT_WIDTH = 31  # columns of the text beside a board
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -62,16 +62,15 @@ def frame(
 def headline(run: RunSummary) -> list[str]:
     """Two lines: name, score, state and rate; time, and what could not be read or written."""
     history, puzzle = run.history, run.puzzle
-    state = run.state if run.state == "running" or not run.why else f"{run.state} ({run.why})"
-    first = [f"{run.name}: {run.score if run.best else 'no board'} of {puzzle.max_score}", state]
+    first = [f"{run.name}: {run.score if run.best else 'no board'} of {puzzle.max_score}", run.state_in_words]
     if run.state == "running":
         first += [
             f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s",
-            "workers elsewhere" if run.workers is None else f"{run.workers} workers",
+            "workers elsewhere" if run.workers is None else count_of(run.workers, "worker"),
         ]
-    second = [f"{format_duration(history.elapsed_s)} used", f"{format_duration(history.remaining_s)} left"]
+    second = [f"{format_duration(history.elapsed_s)} of search", history.remaining_in_words]
     if run.best_at:
-        second.append(f"best since {run.best_at}")
+        second.append(f"best found {local_time(run.best_at)}, {time_ago(run.best_at)}")
     second += [f"cannot write {name}" for name in run.heartbeat.write_errors]
     return [", ".join(first), ", ".join([*second, *run.notes])]
 

@@ -18,7 +18,7 @@ from instances.draw import svg, terminal, tikz
 from instances.draw.palette import EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
 from instances.draw.scene import scene
 from instances.draw.summary import describe, summarise
-from instances.generate import clue_cells, like_e2, uniform
+from instances.generate import clue_cells, family, like_e2, uniform
 from tests.shared_data import published_boards
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
@@ -374,3 +374,41 @@ def test_summary() -> None:
     text = describe(puzzle)
     assert "along rim   5 colours, 24 half-edges each\n" in text
     assert "  row 9, column 8 (cell 135): piece " in text
+
+
+# -- puzzles by other rules ------------------------------------------------------------------------------------------
+
+
+def test_holes_are_left_out_of_every_picture() -> None:
+    puzzle, solution = family("diamond:2:2")(1).puzzle, family("diamond:2:2")(1).solution
+    text = terminal.render(puzzle, solution).splitlines()
+    assert [line.strip().count("+") for line in text] == [1, 0, 3, 0, 1] and "." not in "".join(text)
+    root = ET.fromstring(svg.render(puzzle, solution))
+    assert d_of(root, EMPTY) == "" and sum(triangles(root, rgb(colour)) for colour in range(3)) == 4 * 5
+    assert tikz.render(puzzle, solution).count("rectangle") == 5
+    narrow = terminal.render(puzzle, solution, width=3).splitlines()
+    assert narrow == [" +", "+++", " +"]
+
+
+def test_an_empty_cell_is_no_hole() -> None:
+    puzzle = family("diamond:2:2")(1).puzzle
+    text = terminal.render(puzzle, Board.empty(puzzle))
+    assert text.count(".") == 5
+
+
+@pytest.mark.parametrize("framed", [True, False])
+def test_sides_on_the_edge_are_wrong_only_with_a_frame(framed: bool) -> None:
+    quads = [[0, 1, 0, 0], [0, 0, 0, 1]] if framed else [[2, 1, 3, 2], [2, 3, 2, 1]]
+    puzzle = Puzzle(quads, 2, 1, framed=framed)
+    text = terminal.render(puzzle, Board([0, 4], 2, 1))
+    assert "!" not in text and ("c" in text) != framed
+    ground = ET.fromstring(svg.render(puzzle, Board([0, 4], 2, 1))).find("s:rect", NAMESPACE)
+    assert ground is not None and (ground.get("fill") == f"#{hex_code(GREY)}") == framed
+    assert scene(puzzle, Board([1, 4], 2, 1)).wrong  # turned: grey inside, or a mismatch
+
+
+def test_a_sheet_has_the_pieces_and_no_blanks() -> None:
+    puzzle = family("triangle:2:2")(1).puzzle
+    assert sum(quad is not None for quad in scene(puzzle, None).quads) == 4
+    assert "4 pieces, 3 x 2, 2 holes" in scene(puzzle, None).caption
+    assert summarise(puzzle).corners + summarise(puzzle).edges + summarise(puzzle).inner == 4
