@@ -74,7 +74,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def decode(data: bytes, source: str) -> str:
-    """Decode UTF-8 text.
+    """Decode UTF-8 text, or UTF-16 text that begins with a byte order mark.
 
     Parameters
     ----------
@@ -90,10 +90,13 @@ def decode(data: bytes, source: str) -> str:
     Raises
     ------
     InputError
-        If the text is UTF-16, holds a NUL byte or is not UTF-8.
+        If the text holds a NUL byte or is neither.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError("the file is UTF-16 text; expected UTF-8", source)
+        try:
+            data = data.decode("utf-16").encode()
+        except UnicodeError:
+            raise InputError("the file begins like UTF-16 text and is none; expected UTF-8 text", source) from None
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError("the file holds a NUL byte (binary, or UTF-16 text); expected UTF-8 text", source, line)

@@ -66,6 +66,8 @@ class Source:
         The folder of the file; None for a URL.
     find_puzzle : callable
         Loads an instance by path or shipped name.
+    number : int or None
+        Which of several boards in the text is read, counted from 1; None is the first.
     """
 
     text: str
@@ -74,6 +76,7 @@ class Source:
     option: str | None
     folder: Path | None
     find_puzzle: Callable[[str], Puzzle]
+    number: int | None = None
 
 
 @dataclass(frozen=True)

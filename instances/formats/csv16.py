@@ -2,8 +2,9 @@
 
 The first row is the size. Each further row is a piece, ``top,right,bottom,left`` as 16 binary digits; the rim is
 sixteen ones. Colours count from 0 in the file (``0000000000000000`` is a colour), so 1 is added to each. A row may go
-on with ``hint,x,y`` (x = column, y = row, counted from 0): hint = 1 places the piece on that cell, unturned. All
-further columns are ignored.
+on with ``hint,x,y`` (x = column, y = row, counted from 0): hint = 1 places the piece on that cell, unturned; or with
+``x,y,rotation`` (clockwise), where ``0,0,0`` is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form. All further
+columns are ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def read(source: Source) -> Document:
     _, [size] = lines.numbers(1, [(1, MAX_SIDE)], "the size of the board")
     count = size * size
     pieces: list[list[int]] = []
-    clues: list[tuple[int, Clue]] = []
+    tails: list[tuple[int, int, list[str]]] = []  # line, piece, three columns after its sides
     ignored = False
     for index in range(count):
         line, row = lines.take(f"piece {index + 1} of {count} (top,right,bottom,left)")
@@ -45,16 +46,69 @@ def read(source: Source) -> Document:
             )
         pieces.append([_colour(word, line) for word in cells[:4]])
         ignored |= len(cells) > 7
-        if len(cells) >= 7 and parse_integer(cells[4], 0, 1, "the hint column", line):
-            column = parse_integer(cells[5], 0, size - 1, "x of the hint", line)
-            row_number = parse_integer(cells[6], 0, size - 1, "y of the hint", line)
-            clues.append((line, Clue(row_number * size + column, index, 0)))
+        if len(cells) >= 7:
+            tails.append((line, index, cells[4:7]))
     lines.end(f"{count} pieces")
     puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
+    form = _form(source.option, puzzle, tails)
+    clues = _clues(form, tails, size)
     notes = ["colours counted from 1 instead of 0"]
+    if clues:
+        notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({FORMAT.name}:hxy or {FORMAT.name}:xyr names the form)")
     if ignored:
         notes.append("columns after the seventh ignored")
     return Document(FORMAT.name, with_clues(puzzle, clues), None, tuple(notes))
+
+
+_FORMS = {"hxy": "hint,x,y", "xyr": "x,y,rotation"}
+
+
+def _form(option: str | None, puzzle: Puzzle, tails: list[tuple[int, int, list[str]]]) -> str:
+    """'hxy' or 'xyr': as named, or the only one under which all clues are legal; of two, by the numbers in them.
+
+    Raises InputError if no form is legal.
+    """
+    if option is not None:
+        if option not in _FORMS:
+            raise InputError(f"form {quoted(option)}; expected hxy (hint,x,y) or xyr (x,y,rotation)")
+        return option
+    legal: dict[str, Puzzle] = {}
+    errors: dict[str, InputError] = {}
+    for form in _FORMS:
+        try:
+            legal[form] = with_clues(puzzle, _clues(form, tails, puzzle.width))
+        except InputError as error:
+            errors[form] = error
+    if len(legal) == 1:
+        return next(iter(legal))
+    if not legal:
+        above = any(_number(tail[0]) > 1 for *_, tail in tails)
+        raise errors["xyr" if above else "hxy"]
+    if any(_number(tail[0]) == 0 and any(map(_number, tail)) for *_, tail in tails):
+        return "xyr"  # a place behind the sign for no hint
+    return "hxy"
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else -1
+
+
+def _clues(form: str, tails: list[tuple[int, int, list[str]]], size: int) -> list[tuple[int, Clue]]:
+    """The hints in columns 5 to 7, with their lines. Raises InputError for numbers out of range."""
+    clues = []
+    for line, piece, tail in tails:
+        if form == "hxy":
+            if not parse_integer(tail[0], 0, 1, "the hint column", line):
+                continue
+            place, rotation = tail[1:], 0
+        else:
+            if all(_number(column) == 0 for column in tail):
+                continue
+            place, rotation = tail[:2], parse_integer(tail[2], 0, 3, "the rotation of the hint", line)
+        x = parse_integer(place[0], 0, size - 1, "x of the hint", line)
+        y = parse_integer(place[1], 0, size - 1, "y of the hint", line)
+        clues.append((line, Clue(y * size + x, piece, rotation)))
+    return clues
 
 
 def _colour(word: str, line: int) -> int:
@@ -85,4 +139,4 @@ def write(target: Target) -> str:
     return "\n".join(rows) + "\n"
 
 
-FORMAT = Format("csv16", "puzzle", "CSV of 16-bit words, rim = all ones", looks_like, read, write)
+FORMAT = Format("csv16", "puzzle", "CSV of 16-bit words, rim = all ones", looks_like, read, write, "hxy or xyr")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 
 from instances.formats.base import Quad
 from instances.formats.piece_index import PieceIndex
@@ -18,11 +18,14 @@ from lns_support.errors import InputError
 
 Pattern = tuple[int | None, int | None, int | None, int | None]
 
+MOST_MAPS = 64  # looked at; a board with more is as ambiguous as one with so many
 _MAX_QUADS = 3_000_000  # quads examined before the search gives up: a few seconds
 
 
-def match_letters(quads: Sequence[Quad | None], index: PieceIndex) -> tuple[dict[int, int], bool] | None:
-    """Find a map from letters to colours.
+def match_letters(
+    quads: Sequence[Quad | None], index: PieceIndex, numbers: Sequence[int | None] | None = None
+) -> list[dict[int, int]]:
+    """Find the maps from letters to colours.
 
     Parameters
     ----------
@@ -30,12 +33,14 @@ def match_letters(quads: Sequence[Quad | None], index: PieceIndex) -> tuple[dict
         Letters up, right, down, left of each cell (a = 0); None for an empty cell.
     index : PieceIndex
         The pieces of the puzzle.
+    numbers : sequence of int or None, optional
+        The piece of each cell, counted from 0: only maps under which every numbered cell shows its piece are searched.
 
     Returns
     -------
-    (dict of int to int, bool) or None
-        A colour for each letter, and whether the map is known to be the only one; None if there is no map. Maps that
-        use each piece at most once are preferred.
+    list of dict of int to int
+        A colour for each letter, in each of at most `MOST_MAPS` maps; empty if there is no map. Maps that use each
+        piece at most once are preferred.
 
     Raises
     ------
@@ -44,15 +49,19 @@ def match_letters(quads: Sequence[Quad | None], index: PieceIndex) -> tuple[dict
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
     patterns = _patterns(index)
+    stated: dict[Quad, Quad] = {}
+    for quad, piece in zip(quads, numbers or (), strict=False):
+        if quad is not None and piece is not None:
+            if not 0 <= piece < len(index.pieces):
+                return []
+            shown = canonical(index.pieces[piece])
+            if stated.setdefault(canonical(quad), shown) != shown:
+                return []
     for each_once in (True, False):
-        maps = _Search(needed, index, patterns, each_once).solutions()
-        first = next(maps, None)
-        if first is not None:
-            try:
-                return first, next(maps, None) is None
-            except InputError:  # the search for a second map takes too long
-                return first, False
-    return None
+        maps = list(islice(_Search(needed, index, patterns, each_once, stated).solutions(), MOST_MAPS))
+        if maps:
+            return maps
+    return []
 
 
 def _patterns(index: PieceIndex) -> dict[Pattern, list[Quad]]:
@@ -80,9 +89,15 @@ class _Search:
     """A depth-first search for maps; with ``each_once`` no piece may be used more often than it exists."""
 
     def __init__(
-        self, needed: Counter[Quad], index: PieceIndex, patterns: dict[Pattern, list[Quad]], each_once: bool
+        self,
+        needed: Counter[Quad],
+        index: PieceIndex,
+        patterns: dict[Pattern, list[Quad]],
+        each_once: bool,
+        stated: dict[Quad, Quad],
     ) -> None:
         self.needed = needed
+        self.stated = stated
         self.patterns = patterns
         self.each_once = each_once
         self.supply = {piece: len(numbers) for piece, numbers in index.by_colours.items()}
@@ -125,7 +140,7 @@ class _Search:
         used: Counter[Quad] = Counter()
         for quad, count in self.needed.items():
             pattern = _pattern(quad, assigned)
-            options = self.patterns.get(pattern)
+            options = self._options(quad, pattern)
             if not options:
                 return []
             if None not in pattern:
@@ -137,11 +152,21 @@ class _Search:
                 best, fewest = quad, len(options)
         return None if best is None else self._extensions(assigned, best)
 
+    def _options(self, quad: Quad, pattern: Pattern) -> list[Quad]:
+        """The oriented pieces that a quad of letters may show, only the stated one if its cell is numbered."""
+        piece = self.stated.get(quad)
+        if piece is None:
+            return self.patterns.get(pattern, [])
+        oriented = {rotate(piece, turns) for turns in range(4)}
+        return sorted(
+            colours for colours in oriented if all(a is None or a == b for a, b in zip(pattern, colours, strict=True))
+        )
+
     def _extensions(self, assigned: dict[int, int], quad: Quad) -> list[dict[int, int]]:
         """A partial map with the letters of ``quad`` added, in every way that makes the quad a piece."""
         taken = set(assigned.values())
         extensions: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for colours in self.patterns[_pattern(quad, assigned)]:
+        for colours in self._options(quad, _pattern(quad, assigned)):
             added: dict[int, int] = {}
             for letter, colour in zip(quad, colours, strict=True):
                 if letter in assigned:

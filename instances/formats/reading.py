@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
+from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from instances.board import Board
+from instances.eternity2 import recognise
 from instances.formats import viewer
 from instances.formats.base import Document, Source, Target
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from instances.formats.shipped import shipped_instances
 from instances.puzzle import Puzzle
+from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.files import EXPECTED_FILE, atomic_write, read_text
 from lns_support.text import printable
@@ -20,7 +26,9 @@ VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of
 _EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
 
 
-def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None) -> Document:
+def read(
+    source: str, *, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
+) -> Document:
     """Read a puzzle or a board.
 
     Parameters
@@ -32,6 +40,8 @@ def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None
         name and hash, or else is defined by its url.
     format : str, optional
         Name of the format, with its option after a colon; detected from the content by default.
+    number : int, optional
+        Which of several boards in the source, counted from 1.
 
     Returns
     -------
@@ -50,8 +60,12 @@ def read(source: str, *, puzzle: Puzzle | None = None, format: str | None = None
         path = _path(source)
         name, where, folder, text = _stem(path), printable(str(path)), path.parent, _text(path, source)
     try:
-        form, option = given or (FORMATS["url"] if folder is None else by_content(text), None)
-        document = form.read(Source(text, puzzle, name, option, folder, _find_puzzle))
+        made = Source(text, puzzle, name, None, folder, _find_puzzle, number)
+        document = (
+            given[0].read(replace(made, option=given[1])) if given
+            else FORMATS["url"].read(made) if folder is None
+            else _by_evidence(made)
+        )  # fmt: skip
     except InputError as error:
         raise error.at(where) from None
     return document
@@ -81,8 +95,77 @@ def parse(text: str, *, puzzle: Puzzle | None = None, format: str | None = None,
     InputError
         The text is in none of the formats; the message names the line.
     """
-    form, option = by_name(format) if format is not None else (by_content(text), None)
-    return form.read(Source(text, puzzle, name, option, None, _find_puzzle))
+    made = Source(text, puzzle, name, None, None, _find_puzzle)
+    if format is None:
+        return _by_evidence(made)
+    form, option = by_name(format)
+    return form.read(replace(made, option=option))
+
+
+def _by_evidence(source: Source) -> Document:
+    """Read a text whose format is not named: as the strict format that it looks like, else in any dialect.
+
+    Raises InputError, that of the strict format if the text looks like one.
+    """
+    source = replace(source, text=_bare_letters(source.text))
+    try:
+        strict = by_content(source.text)
+        document = strict.read(source)
+    except InputError as error:
+        if not _is_open(source.text):
+            raise
+        refused, document = error, None
+    if document is None:
+        strict_name = next((each.name for each in FORMATS.values() if each.looks_like(source.text)), None)
+        readers = ("cells",) if source.puzzle is not None else ("pieces", "cells")
+        for name in readers:
+            try:
+                return FORMATS[name].read(source)
+            except InputError as error:
+                refused = refused if strict_name or name == readers[-1] != readers[0] else error
+        raise refused
+    if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
+        return _board_by_evidence(source, document)
+    if document.puzzle is not None and document.board is None and (known := recognise(document.puzzle)) is not None:
+        return replace(document, notes=(*document.notes, known.sentence))
+    return document
+
+
+def _board_by_evidence(source: Source, document: Document) -> Document:
+    """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
+    if (
+        document.board is not None
+        and document.puzzle is not None
+        and not verify(document.puzzle, document.board).violations
+    ):
+        return document
+    try:
+        found = FORMATS["cells"].read(source)
+    except InputError:
+        return document
+    assert found.puzzle is not None and found.board is not None
+    if document.board is None:
+        return found
+    here, there = (verify(found.puzzle, board) for board in (document.board, found.board))
+    better = len(there.violations) < len(here.violations) and there.score > here.score
+    return found if better else document
+
+
+def _is_open(text: str) -> bool:
+    """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
+    return bool(text.strip()) and not viewer.looks_like(text) and '"placements"' not in text and '"schema"' not in text
+
+
+def _bare_letters(text: str) -> str:
+    """A text with boards of viewer letters alone, such as a table of boards, as URLs; any other text as it is."""
+    if viewer.looks_like(text):
+        return text
+    boards = [
+        word
+        for word in re.findall(r"(?<![A-Za-z])[a-w]{36,16384}(?![A-Za-z])", text)
+        if math.isqrt(len(word)) ** 2 == len(word)
+    ]
+    return "\n".join(f"#puzzle=board&board_edges={word}" for word in boards) or text
 
 
 def load_puzzle(source: str, format: str | None = None) -> Puzzle:
@@ -137,7 +220,15 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
     return document.puzzle, document.board
 
 
-def read_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> Document:
+def _is_laid(puzzle: Puzzle, board: Board) -> bool:
+    """Whether pieces in file order lie as a solver would lay them: a legal rim, and most seams matched."""
+    result = verify(puzzle, board)
+    return not result.violations and result.score >= 0.5 * result.max_score
+
+
+def read_board(
+    source: str, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
+) -> Document:
     """Load a board with notes on what was noticed while reading.
 
     Parameters
@@ -155,9 +246,14 @@ def read_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
     InputError
         As for `load_board`.
     """
-    document = read(source, puzzle=puzzle, format=format)
+    document = read(source, puzzle=puzzle, format=format, number=number)
     if document.puzzle is None:
         raise InputError(_without_puzzle(document), source_name(source))
+    if document.board is None and format is None and puzzle is None and not is_url(source):
+        with suppress(InputError):  # a full board as quads defines its pieces
+            laid = read(source, format="cells", number=number)
+            if laid.puzzle is not None and laid.board is not None and _is_laid(laid.puzzle, laid.board):
+                return laid
     if document.board is None:
         raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))
     return document

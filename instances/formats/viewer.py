@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
@@ -22,7 +23,7 @@ from instances.formats.letters import match_letters
 from instances.formats.piece_index import PieceIndex
 from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
-from instances.puzzle import GREY, MAX_CELLS, Puzzle
+from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns_support.errors import InputError
 from lns_support.text import parse_integer, quoted
 
@@ -35,7 +36,7 @@ MOTIFS_ORDERS = {
 _DEFAULT_ORDERS = ("", "default", "normal")
 MOST_LETTERS = 25  # not counting the letter of grey
 _HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
-_AROUND = "'\"`<>‘’“”«»()[]{},;"
+_AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
 
 def looks_like(text: str) -> bool:
@@ -70,7 +71,7 @@ class Letters:
 
 def read(source: Source) -> Document:
     notes: list[str] = []
-    letters = parse(source.text, source.puzzle, notes)
+    letters = parse(source.text, source.puzzle, notes, source.number)
     if source.option is not None:
         if source.option not in _DEFAULT_ORDERS and _translation(source.option) is None:
             raise InputError(f"motifs_order {quoted(source.option)}; expected one of {', '.join(MOTIFS_ORDERS)}")
@@ -151,7 +152,7 @@ def write(target: Target) -> str:
     return viewer_url(target.puzzle, target.board, motifs_order=target.option) + "\n"
 
 
-def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
+def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None = None) -> Letters:
     """Parse a viewer URL.
 
     Parameters
@@ -162,6 +163,8 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         The puzzle of the board, if it is known. It supplies the shape if the URL has none.
     notes : list of str
         Sentences on what was left out are appended.
+    number : int, optional
+        Which of several URLs is read, counted from 1; the first by default.
 
     Returns
     -------
@@ -172,8 +175,8 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
     InputError
         If there is no viewer URL, or its parameters are malformed or contradict each other or the shape of ``puzzle``.
     """
-    values = _parameters(text, notes)
-    edges = values["board_edges"]
+    values = _parameters(text, notes, number)
+    edges = "".join("aaaa" if quad == "0000" else quad for quad in _quads(values["board_edges"]))
     width, height = _shape(values, len(edges), puzzle)
     if len(edges) != 4 * width * height:
         raise InputError(
@@ -185,7 +188,8 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         raise InputError(
             f"board_edges has {quoted(bad[0])} on {_place(bad.start() // 4, width)}; expected letters from a to z"
         )
-    numbers = _numbers(values.get("board_pieces", ""), width * height, notes)
+    empty_cells = [quad == "aaaa" for quad in _quads(edges)]
+    numbers = _numbers(values.get("board_pieces", ""), empty_cells, notes)
     one_cell = width * height == 1  # only its number distinguishes a piece with four grey sides from an empty cell
     flat = [ord(letter) - ord("a") for letter in edges]
     quads: list[Quad | None] = []
@@ -203,14 +207,23 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
     return Letters(name or "puzzle", width, height, tuple(quads), numbers, values.get("motifs_order", ""))
 
 
-def _parameters(text: str, notes: list[str]) -> dict[str, str]:
-    """The parameters of the first URL in ``text``, without quotes, shell escapes and percent codes."""
-    urls = [word for word in text.split() if "board_edges" in word]
+def _quads(edges: str) -> list[str]:
+    return [edges[at : at + 4] for at in range(0, len(edges), 4)]
+
+
+def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, str]:
+    """The parameters of the first or ``number``-th URL, without quotes, shell escapes and percent codes."""
+    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if "board_edges" in word]
     if not urls:
         raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
+    if not 1 <= (number or 1) <= len(urls):
+        raise InputError(f"the text has {len(urls)} URLs; expected --number from 1 to {len(urls)}")
     if len(urls) > 1:
-        notes.append(f"the text has {len(urls)} URLs; only the first is read")
-    url = urls[0].strip(_AROUND).replace("\\", "").replace("&amp;", "&")
+        chosen = (
+            "only the first is read (--number 2 reads the second)" if number is None else f"number {number} is read"
+        )
+        notes.append(f"the text has {len(urls)} URLs; {chosen}")
+    url = urls[(number or 1) - 1].strip(_AROUND).replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         if "board_edges=" in url:
             break
@@ -248,14 +261,24 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
     return side, side
 
 
-def _numbers(digits: str, cells: int, notes: list[str]) -> tuple[int | None, ...] | None:
+def _numbers(digits: str, empty_cells: list[bool], notes: list[str]) -> tuple[int | None, ...] | None:
     """The piece of each cell, counted from 0, None for an empty cell. None if board_pieces is missing or unusable."""
+    cells = len(empty_cells)
     if not digits:
         return None
     if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
         notes.append(f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells")
         return None
     stated = [int(digits[at : at + 3]) for at in range(0, len(digits), 3)]
+    if cells > 1 and any(not number and not empty for number, empty in zip(stated, empty_cells, strict=True)):
+        shown = [number for number, empty in zip(stated, empty_cells, strict=True) if not empty]
+        if (
+            shown.count(0) == 1
+            and max(shown) < cells
+            and not any(number for number, empty in zip(stated, empty_cells, strict=True) if empty)
+        ):
+            notes.append("board_pieces counts from 0, as a cell with a piece has 000")
+            return tuple(None if empty else number for number, empty in zip(stated, empty_cells, strict=True))
     return tuple(number - 1 if number else None for number in stated)
 
 
@@ -295,27 +318,48 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
     declared = _translation(letters.order)
     if declared is not None:
         tables = {f"motifs_order {letters.order}": declared, **tables}
-    nearest: list[int] | None = None  # the fewest cells that show no piece
-    for note, table in tables.items():
-        quads = _translated(letters.quads, table)
-        unmatched = index.cells_without_piece(quads)
-        if not unmatched:
-            notes.append(note)
-            return _document(letters, quads, index, notes)
-        nearest = unmatched if nearest is None or len(unmatched) < len(nearest) else nearest
-    match = match_letters(letters.quads, index)
-    if match is None:
-        assert nearest
-        shown = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
-        more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ""
+    shown = [_translated(letters.quads, table) for table in tables.values()]
+    unmatched = [index.cells_without_piece(quads) for quads in shown]
+    fits = [number for number in range(len(shown)) if not unmatched[number]]
+    contradictions = {number: index.board(shown[number], letters.numbers)[1] for number in fits}
+    if fits and not min(contradictions.values()):
+        chosen = min(fits, key=contradictions.__getitem__)
+        notes.append(list(tables)[chosen])
+        return _document(letters, shown[chosen], index, notes)
+    if letters.numbers is not None and any(number is not None for number in letters.numbers):
+        boards = _boards(letters, index, match_letters(letters.quads, index, letters.numbers))
+        if len(boards) == 1:
+            notes.append("letters matched to the colours by board_pieces")
+            return _document(letters, boards[0], index, notes)
+    if fits:
+        chosen = min(fits, key=contradictions.__getitem__)
+        notes.append(list(tables)[chosen])
+        return _document(letters, shown[chosen], index, notes)
+    boards = _boards(letters, index, match_letters(letters.quads, index))
+    if not boards:
+        nearest = min(unmatched, key=len)
+        quad = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
+        more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ", the only such cell"
         raise InputError(
-            f"{puzzle.cell_label(nearest[0])} shows '{shown}', no piece of {puzzle.name}{more}, and no other order of "
+            f"{puzzle.cell_label(nearest[0])} shows '{quad}', no piece of {puzzle.name}{more}, and no other order of "
             "the letters makes every cell one; expected a board of this puzzle"
         )
-    colour_of, unique = match
-    notes.append("letters matched to the colours by the pieces" + ("" if unique else ", one of several ways that fit"))
-    quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
-    return _document(letters, quads, index, notes)
+    if len(boards) > 1:
+        raise InputError(
+            f"the letters fit the colours of {puzzle.name} in several ways, which place different pieces; expected "
+            "board_pieces that agree with one of them, or the letters by name (format url:jef, say)"
+        )
+    notes.append("letters matched to the colours by the pieces")
+    return _document(letters, boards[0], index, notes)
+
+
+def _boards(letters: Letters, index: PieceIndex, maps: Sequence[dict[int, int]]) -> list[list[Quad | None]]:
+    """The different boards, as colours on the cells, that maps from letters to colours show; by their pieces."""
+    boards: dict[bytes, list[Quad | None]] = {}
+    for colour_of in maps:
+        quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
+        boards.setdefault(index.board(quads, letters.numbers)[0].placements.tobytes(), quads)
+    return list(boards.values())
 
 
 def _document(letters: Letters, quads: Sequence[Quad | None], index: PieceIndex, notes: list[str]) -> Document:
@@ -355,6 +399,11 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
         notes.append("the board defines the puzzle; pieces numbered by board_pieces")
     else:
         notes.append("the board defines the puzzle; pieces numbered by cell")
+    repeated = sum(Counter(canonical(quad) for quad in quads if quad is not None).values()) - len(
+        {canonical(quad) for quad in quads if quad is not None}
+    )
+    if repeated:
+        notes.append(f"{repeated} cells show a piece that another cell shows too: twins, or a piece placed twice")
     puzzle = Puzzle(np.array([quads[cell] for cell in cell_of], dtype=np.int32), *shape, name=letters.name)
     placements = np.empty(len(quads), dtype=np.int32)
     placements[cell_of] = 4 * np.arange(len(quads), dtype=np.int32)

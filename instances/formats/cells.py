@@ -1,0 +1,477 @@
+"""Boards in any dialect, by evidence: colours in place, piece and turn of each cell, or place and turn of each piece.
+
+Candidate conventions (order of the sides, numbers from 0 or 1, turns either way, rows from the top or the bottom) are
+generated, and each is judged by what it makes legal: clues, rim, each piece once, and the seams. The best wins if no
+other comes near; two that show different boards and are near each other are asked about. An option names a convention:
+``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from instances.board import Board
+from instances.eternity2 import SWAPPED, clue_sentence, recognise
+from instances.formats import pieces
+from instances.formats.base import Document, Format, Quad, Source, Target
+from instances.formats.e2pieces import CLOCKWISE, clockwise
+from instances.formats.piece_index import PieceIndex
+from instances.formats.rows import bracketed_quads, rows_of
+from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
+from instances.verify import verify
+from lns_support.errors import InputError
+
+_PAIR = re.compile(r"([0-9]{1,4})\s*[/(:]\s*([0-4])(?![0-9])")
+_COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
+_QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
+_ORDERS = [CLOCKWISE, *("".join(order) for order in permutations(CLOCKWISE) if "".join(order) != CLOCKWISE)]
+_NEAR = 0.9  # a second convention with this share of the seams of the best is too near
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One interpretation: the options that name it, and the board."""
+
+    name: str
+    puzzle: Puzzle
+    board: Board
+
+
+def looks_like(text: str) -> bool:
+    """Never: the reader by evidence is asked where no strict format fits."""
+    return False
+
+
+def read(source: Source) -> Document:
+    form, readings = _readings(source)
+    wanted = {part for part in (source.option or "").lower().split(",") if part}
+    chosen = [reading for reading in readings if wanted <= set(reading.name.split(","))]
+    if not chosen:
+        raise InputError(
+            f"{form}: no convention{' named so' * bool(wanted)} makes it a board"
+            + (f" of {source.puzzle.name}; expected its pieces" if source.puzzle is not None else "; expected a board")
+        )
+    reading = _best(form, chosen)
+    notes = [f"{form}, read as {reading.name} ({FORMAT.name}:... names another convention)"]
+    if swapped := _swap_helps(reading):
+        notes.append(swapped)
+    if sentence := clue_sentence(reading.puzzle, reading.board):
+        notes.append(sentence)
+    return Document(FORMAT.name, reading.puzzle, reading.board, tuple(notes))
+
+
+def _best(form: str, readings: Sequence[Reading]) -> Reading:
+    """The reading that makes most legal. Raises InputError if another that shows another board comes near."""
+    judged = sorted(((_faults(each), each) for each in readings), key=lambda entry: entry[0])
+    (faults, loss), best = judged[0]
+    for (other_faults, other_loss), other in judged[1:]:
+        if other_faults > faults:
+            break
+        same = np.array_equal(other.board.colours(other.puzzle), best.board.colours(best.puzzle))
+        if not same and -other_loss >= -loss * _NEAR and not _turned(best, other):
+            raise InputError(
+                f"{form}: it fits as {FORMAT.name}:{best.name} and as {FORMAT.name}:{other.name}; "
+                "expected one of them as format"
+            )
+    seams = verify(best.puzzle, best.board)
+    if faults > 0.05 * seams.placed + 5 and seams.placed > 3:
+        raise InputError(
+            f"{form}: the best convention ({best.name}) breaks {faults} rules; expected a board of {best.puzzle.name} "
+            "(another numbering or side order of the pieces?)"
+        )
+    return best
+
+
+def _faults(reading: Reading) -> tuple[int, int]:
+    """(broken rules, minus the score): the smaller the more legal."""
+    puzzle, board = reading.puzzle, reading.board
+    shown = board.colours(puzzle)
+    broken = sum(
+        bool(shown[clue.cell][0] >= 0)
+        and not np.array_equal(shown[clue.cell], puzzle.oriented[4 * clue.piece + clue.rotation])
+        for clue in puzzle.clues
+    )
+    placed = board.placements[board.placements >= 0] >> 2
+    broken += len(placed) - len(np.unique(placed))
+    rim, seams = _rim_and_seams(shown.reshape(board.height, board.width, 4), GREY if puzzle.framed else None)
+    return broken + rim, -seams
+
+
+def _rim_and_seams(shown: IntArray, border: int | None) -> tuple[int, int]:
+    """Faults of the rim, and matched seams, of (height, width, 4) colours; -1 is empty."""
+    right, left, down, up = shown[:, :-1, 1], shown[:, 1:, 3], shown[:-1, :, 2], shown[1:, :, 0]
+    seams = sum(
+        int(((a == b) & (a >= 0) & (a != (-1 if border is None else border))).sum())
+        for a, b in ((right, left), (down, up))
+    )
+    if border is None:
+        return 0, seams
+    outside = np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
+    faults = int(((outside != border) & (outside >= 0)).sum())
+    return faults + sum(int((inside == border).sum()) for inside in (right, left, down, up)), seams
+
+
+def _swap_helps(reading: Reading) -> str:
+    """A note if the board is better with pieces 112 and 113 exchanged, as they are in two files of Eternity II."""
+    if recognise(reading.puzzle) is None:
+        return ""
+    first, second = SWAPPED
+    numbers = reading.board.placements >> 2
+    step = np.where(numbers == first, second - first, np.where(numbers == second, first - second, 0))
+    board = Board(reading.board.placements + 4 * step, reading.board.width, reading.board.height)
+    gain = _faults(reading)[1] - _faults(Reading(reading.name, reading.puzzle, board))[1]
+    if gain <= 0:
+        return ""
+    return f"pieces {first + 1} and {second + 1} seem swapped: with them exchanged, {gain} more seams match"
+
+
+def _turned(first: Reading, second: Reading) -> bool:
+    """Whether two boards are one board, turned; or mirrored, where each defines its own pieces."""
+    shape = first.board.height, first.board.width, 4
+    one, two = (np.asarray(each.board.colours(each.puzzle)).reshape(shape) for each in (first, second))
+    if first.puzzle is not second.puzzle and np.array_equal(one[::-1][:, :, [2, 1, 0, 3]], two):
+        return True
+    if shape[0] != shape[1]:
+        return False
+    if first.puzzle is not second.puzzle and np.array_equal(one.transpose(1, 0, 2)[:, :, [3, 2, 1, 0]], two):
+        return True
+    turned = one[::-1][:, :, [2, 1, 0, 3]] if first.puzzle is not second.puzzle else one
+    if any(np.array_equal(np.roll(np.rot90(turned, -k), k, axis=2), two) for k in (1, 2, 3)):
+        return True
+    return any(np.array_equal(np.roll(np.rot90(one, -k), k, axis=2), two) for k in (1, 2, 3))
+
+
+def _readings(source: Source) -> tuple[str, Iterable[Reading]]:
+    """What the text looks like, and its interpretations."""
+    text, puzzle = source.text, source.puzzle
+    if compass := _COMPASS.findall(text):
+        number = min(max(source.number or 1, 1), len(compass)) - 1
+        tokens = [token for token in compass[number].split(":") if token]
+        pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
+        return "pieces with compass letters", _by_cell(_known(puzzle, "pieces with compass letters"), pairs)
+    pairs = [(int(a), int(b)) for a, b in _PAIR.findall(text)]
+    if (puzzle is not None and len(pairs) == puzzle.cells) or (puzzle is None and len(pairs) > 8):
+        return "piece and turn of each cell", _by_cell(_known(puzzle, "piece and turn of each cell"), pairs)
+    letters = [quad for quad in _QUAD.findall(text) if quad.islower() or quad.isupper() or "_" in quad]
+    numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
+    if len(letters) >= 4 and not numbered and (width := _line_width(text, _QUAD)):
+        quads = [[_letter(letter) for letter in quad] for quad in letters]
+        return "letters in place", _in_place(quads, width, puzzle, source.name)
+    if text.lstrip().startswith("{"):
+        listed = pieces.parse(text)
+        return "tiles in place", _in_place(listed.quads, (listed.shape or (0, 0))[0], puzzle, source.name)
+    if picture := _picture(text):
+        return "a picture of a board", _in_place(*picture, puzzle, source.name, orders=[CLOCKWISE])
+    if quads := bracketed_quads(text):
+        width = _line_width(text, re.compile(r"[\[({]\s*[0-9]+(?:[\s,;]+[0-9]+){3}\s*[\])}]"))
+        return "colours in brackets", _in_place(quads, width or 0, puzzle, source.name)
+    return _rows(source)
+
+
+def _known(puzzle: Puzzle | None, form: str) -> Puzzle:
+    if puzzle is None:
+        raise InputError(f"{form}: the pieces are named by number; expected the puzzle with it (--puzzle INSTANCE)")
+    return puzzle
+
+
+def _rows(source: Source) -> tuple[str, Iterable[Reading]]:
+    """Rows of numbers: two (piece, turn), three (x, y, turn of each piece), four (colours, or piece and place)."""
+    rows = [row for row in rows_of(source.text) if row.only_numbers]
+    puzzle = source.puzzle
+    if rows and any(row.line > rows[0].line and row.tokens and not row.only_numbers for row in rows_of(source.text)):
+        raise InputError("words among the numbers of a board; expected numbers only")
+    width = max({len(row.numbers) for row in rows}, key=[len(row.numbers) for row in rows].count, default=0)
+    table = [row.numbers for row in rows if len(row.numbers) == width]
+    header = rows[0].numbers if rows and len(rows[0].numbers) != width else ()
+    if (
+        width == 2
+        and puzzle is not None
+        and len(table) == puzzle.cells + 1
+        and set(table[0]) == {puzzle.width, puzzle.height}
+    ):
+        table = table[1:]
+    if width == 2 and puzzle is not None and len(table) == puzzle.cells:
+        return "piece and turn of each cell", _by_cell(puzzle, table)
+    if width == 3 and (puzzle is None or len(table) == puzzle.piece_count):
+        known = _known(puzzle, "place and turn of each piece")
+        return "place and turn of each piece", _by_piece(known, list(enumerate(table)))
+    if width == 4 and puzzle is not None and len(table) == puzzle.cells:
+        laid = list(_in_place([list(row) for row in table], puzzle.width, puzzle, source.name))
+        if laid:
+            return "colours in place", laid
+        return "piece, column, row and turn", _placed(puzzle, table)
+    if width == 4 and puzzle is None and table:
+        count = len(table)
+        columns = header[0] if len(header) == 2 and header[0] * header[1] == count else _side(count)
+        return "colours in place", _in_place([list(row) for row in table], columns, None, source.name)
+    if width in (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64) and len(table) > 1:
+        quads = [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
+        return "colours in place", _in_place(quads, width // 4, puzzle, source.name)
+    raise InputError("no board is recognised; expected colours in place, or pieces and turns with --puzzle")
+
+
+def _side(count: int) -> int:
+    return round(count**0.5) if round(count**0.5) ** 2 == count else 0
+
+
+def _line_width(text: str, pattern: re.Pattern[str]) -> int:
+    """How many groups the lines have that have any, if all have the same number; else 0."""
+    counts = {len(found) for line in text.split("\n") if (found := pattern.findall(line))}
+    return counts.pop() if len(counts) == 1 else 0
+
+
+def _letter(letter: str) -> int:
+    return 0 if letter == "_" else ord(letter.lower()) - ord("a") + letter.isupper()
+
+
+def _picture(text: str) -> tuple[list[list[int]], int] | None:
+    """Quads and width of a picture of three lines a row: tops, then left and right of each, then bottoms."""
+    lines: list[list[int]] = []
+    for line in text.split("\n"):
+        if lines and re.match(r"\s*[A-Za-z]", line):
+            break
+        numbers = [int(token) for token in re.findall(r"[0-9]{1,5}", line)]
+        if numbers and not re.search(r"[A-WYZa-z]", line):
+            lines.append(numbers)
+    width = len(lines[0]) if lines else 0
+    if (
+        len(lines) < 6
+        or len(lines) % 3
+        or any(len(line) != width * (2 if at % 3 == 1 else 1) for at, line in enumerate(lines))
+    ):
+        return None
+    quads = []
+    for top, middle, bottom in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+        quads += [[top[x], middle[2 * x + 1], bottom[x], middle[2 * x]] for x in range(width)]
+    return quads, width
+
+
+# -- interpretations ---------------------------------------------------------------------------------------------------
+
+
+def _in_place(
+    quads: list[list[int]],
+    width: int,
+    puzzle: Puzzle | None,
+    name: str,
+    orders: Sequence[str] = _ORDERS,
+) -> Iterator[Reading]:
+    """Four colours for each cell, in each order of the sides, rows from the top or the bottom."""
+    width = width or (puzzle.width if puzzle is not None else 0)
+    if not width or len(quads) % width or len(quads) > MAX_CELLS or max(map(max, quads)) > 4000:
+        return
+    height = len(quads) // width
+    if puzzle is not None and (puzzle.width, puzzle.height) != (width, height):
+        return
+    index = None if puzzle is None else PieceIndex(puzzle)
+    if puzzle is not None and not puzzle.framed:
+        quads = [[colour + 1 for colour in quad] for quad in quads]  # as the piece list is read
+    judged: list[tuple[int, int, str, IntArray]] = []
+    for order in orders:
+        columns = np.array(clockwise(quads, order), dtype=np.int32).reshape(height, width, 4)
+        for end, shown in (("top", columns), ("bottom", columns[::-1])):
+            if puzzle is not None and puzzle.framed and puzzle.cells > 1:
+                shown = np.where((shown == GREY).all(axis=2, keepdims=True), -1, shown)
+            edges = np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
+            border = GREY if puzzle is not None else int(np.bincount(edges).argmax())
+            judged.append(
+                (*_rim_and_seams(shown, border if puzzle is None or puzzle.framed else None), f"{order},{end}", shown)
+            )
+    most = max((seams for _, seams, *_ in judged), default=0)
+    judged = [entry for entry in judged if entry[1] >= _NEAR * most or puzzle is not None]
+    for _, _, convention, colours in sorted(judged, key=lambda entry: (entry[0], -entry[1]))[:12]:
+        flat = colours.reshape(-1, 4).tolist()
+        if index is not None and puzzle is not None:
+            cells: list[Quad | None] = [None if a < 0 else (a, b, c, d) for a, b, c, d in flat]
+            if not index.cells_without_piece(cells):
+                yield Reading(convention, puzzle, index.board(cells)[0])
+        elif own := _own_puzzle([(a, b, c, d) for a, b, c, d in flat], width, height, name):
+            board = Board(4 * np.arange(width * height, dtype=np.int32), width, height)
+            yield Reading(convention, own, board)
+
+
+def _own_puzzle(quads: Sequence[Quad], width: int, height: int, name: str) -> Puzzle | None:
+    """The puzzle that a full board defines: with a frame if its rim is one colour, else without, if its seams match."""
+    rim = [
+        quads[row * width + column][side]
+        for row in range(height)
+        for column in range(width)
+        for side, outside in enumerate((row == 0, column == width - 1, row == height - 1, column == 0))
+        if outside
+    ]
+    if len(set(rim)) == 1:
+        border = rim[0]
+        swap = {border: GREY, GREY: border}
+        own = np.array([[swap.get(colour, colour) for colour in quad] for quad in quads], dtype=np.int32)
+        try:
+            return Puzzle(own, width, height, name=name)
+        except InputError:
+            return None
+    seams = sum(
+        quads[cell][1] == quads[cell + 1][3] for cell in range(width * height) if cell % width < width - 1
+    ) + sum(quads[cell][2] == quads[cell + width][0] for cell in range(width * (height - 1)))
+    if seams < width * (height - 1) + height * (width - 1):
+        return None
+    return Puzzle(np.array(quads, dtype=np.int32) + 1, width, height, name=name, framed=False, turns=False)
+
+
+def _by_cell(puzzle: Puzzle, pairs: Sequence[tuple[int, ...] | None]) -> Iterator[Reading]:
+    """Piece and turn of each cell."""
+    if len(pairs) != puzzle.cells:
+        raise InputError(f"{len(pairs)} cells; expected {puzzle.cells} as in {puzzle.name}")
+    cells = list(range(puzzle.cells))
+    zeros = sum(pair is not None and pair[0] == 0 for pair in pairs)
+    largest = max((pair[0] for pair in pairs if pair is not None), default=0)
+    for base in (1, 0):
+        if base == 0 and (zeros > 1 or largest >= puzzle.piece_count):
+            continue
+        placed = [None if pair is None or pair[0] < base else (pair[0] - base, pair[1]) for pair in pairs]
+        if any(pair is not None and pair[0] >= puzzle.piece_count for pair in placed):
+            continue
+        for rows in ("top", "bottom"):
+            order = (
+                cells
+                if rows == "top"
+                else [(puzzle.height - 1 - cell // puzzle.width) * puzzle.width + cell % puzzle.width for cell in cells]
+            )
+            entries = [(cell, *pair) for cell, pair in zip(order, placed, strict=True) if pair is not None]
+            yield from _turnings(puzzle, entries, f"base{base},{rows}")
+
+
+def _turnings(puzzle: Puzzle, entries: Sequence[tuple[int, int, int]], name: str) -> Iterator[Reading]:
+    """(cell, piece, turn) with the turns either way, and from each side that may be the one that is counted from."""
+    if any(not 0 <= piece < puzzle.piece_count for _, piece, _ in entries):
+        return
+    for sign, sense in ((1, "cw"), (-1, "ccw")):
+        for offset in (0, 1, 2, 3):
+            if not puzzle.turns and (offset or sign < 0):
+                continue
+            placements = np.full(puzzle.cells, -1, dtype=np.int32)
+            for cell, piece, turn in entries:
+                placements[cell] = 4 * piece + (sign * turn + offset) % 4
+            yield Reading(f"{name},{sense},turn{offset}", puzzle, Board(placements, puzzle.width, puzzle.height))
+
+
+def _places(puzzle: Puzzle, places: Sequence[tuple[int, int]]) -> Iterator[tuple[str, list[int]]]:
+    """The cells of pairs of coordinates: column or row first, from 0 or 1, rows from the top or the bottom."""
+    for first, (x, y) in (("xy", (0, 1)), ("yx", (1, 0))):
+        for base in (0, 1):
+            columns = [place[x] - base for place in places]
+            rows = [place[y] - base for place in places]
+            if min(columns + rows) < 0 or max(columns) >= puzzle.width or max(rows) >= puzzle.height:
+                continue
+            for end, flip in (("top", False), ("bottom", True)):
+                cells = [
+                    (puzzle.height - 1 - r if flip else r) * puzzle.width + c
+                    for c, r in zip(columns, rows, strict=True)
+                ]
+                if len({*cells}) == len(cells):
+                    yield f"{first},from{base},{end}", cells
+
+
+def _by_piece(puzzle: Puzzle, entries: Sequence[tuple[int, tuple[int, ...]]]) -> Iterator[Reading]:
+    """Coordinates and turn of each piece; the turn is last, or first."""
+    for turn, name in ((2, "turn-last"), (0, "turn-first")):
+        places = [(row[0], row[1]) if turn == 2 else (row[1], row[2]) for _, row in entries]
+        if max(row[turn] for _, row in entries) > 4:
+            continue
+        for where, cells in _places(puzzle, places):
+            placed = [(cell, piece, row[turn]) for cell, (piece, row) in zip(cells, entries, strict=True)]
+            yield from _turnings(puzzle, placed, f"{where},{name}")
+
+
+def _placed(puzzle: Puzzle, table: Sequence[tuple[int, ...]]) -> Iterator[Reading]:
+    """Piece, two coordinates and turn, in any number of rows."""
+    for base in (1, 0):
+        yield from _by_piece_numbered(puzzle, table, base)
+
+
+def _by_piece_numbered(puzzle: Puzzle, table: Sequence[tuple[int, ...]], base: int) -> Iterator[Reading]:
+    for reading in _by_piece(puzzle, [(row[0] - base, row[1:]) for row in table]):
+        yield Reading(f"base{base},{reading.name}", puzzle, reading.board)
+
+
+# -- clues -------------------------------------------------------------------------------------------------------------
+
+_EDITOR = re.compile(r"^\s*([0-9]{1,4})\s*=\s*([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
+
+
+def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Board, list[str]]:
+    """The clues of a file apart from the pieces: ``id row col turn``, ``id x y turn``, ``139=I8-Rot0`` or a board.
+
+    Parameters
+    ----------
+    text : str
+        Content of the file.
+    puzzle : Puzzle
+        Its pieces.
+    option : str, optional
+        Parts of the convention, as notes name them.
+
+    Returns
+    -------
+    board : Board
+        The clues, as a partial board.
+    notes : list of str
+
+    Raises
+    ------
+    InputError
+        If no convention makes the clues legal, or several do that place different pieces.
+    """
+    editor = _EDITOR.findall(text)
+    if editor:
+        table = [(int(i), ord(row) - ord("A") + 1, int(column), -int(turn) % 4) for i, row, column, turn in editor]
+        wanted = {"base1", "yx", "from1", "top", "cw", "turn0", "turn-last"}
+    else:
+        numbers = [row.numbers for row in rows_of(text) if row.only_numbers]
+        table = [row for row in numbers if len(row) == 4]
+        if not table or any(len(row) not in (1, 4) for row in numbers):
+            raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
+        wanted = {part for part in (option or "").lower().split(",") if part}
+    readings = [each for each in _placed(puzzle, table) if wanted <= set(each.name.split(","))]
+    legal = [each for each in readings if not verify(puzzle, each.board).violations]
+    if not legal:
+        raise InputError(
+            f"no convention makes the {len(table)} clues legal on {puzzle.name}; expected clues of this puzzle"
+        )
+    notes: list[str] = []
+    chosen = _official(puzzle, legal) or legal
+    boards = {each.board.placements.tobytes() for each in chosen}
+    if len(boards) > 1:
+        plain = [
+            each for each in chosen if each.name.startswith("base1,") and "top" in each.name and "turn0" in each.name
+        ]
+        names = " or ".join(each.name for each in (plain or chosen)[:4])
+        raise InputError(
+            f"{len(table)} clues fit in {len(boards)} ways: {names}; expected the convention named by name"
+        )
+    notes.append(f"{len(table)} clues, read as {chosen[0].name}")
+    if sentence := clue_sentence(puzzle, chosen[0].board):
+        notes.append(sentence)
+    return chosen[0].board, notes
+
+
+def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
+    """The readings that place official clues of Eternity II, all of them."""
+    from instances.eternity2 import clues_held
+
+    return [each for each in readings if each.board.placed and clues_held(puzzle, each.board) == each.board.placed]
+
+
+def write(target: Target) -> str:
+    """``id/turns`` for each cell, a line for each row; numbers from 1, clockwise turns, ``0/0`` for an empty cell."""
+    assert target.board is not None
+    entries = ["0/0" if pair is None else f"{pair[0] + 1}/{pair[1]}" for pair in target.board.pairs()]
+    width = target.board.width
+    return "".join(" ".join(entries[at : at + width]) + "\n" for at in range(0, len(entries), width))
+
+
+FORMAT = Format(
+    "cells", "board", "boards in any dialect, by evidence; written as id/turns", looks_like, read, write, "CONVENTION"
+)

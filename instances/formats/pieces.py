@@ -1,0 +1,440 @@
+"""Piece lists in any dialect: numbers or letters, with or without size, id and type columns, comments, JSON, INI.
+
+What the file does not say is found by evidence: the colour of the rim by the counts of rim sides, the order of the
+sides by the corners, the shape by the number of rim pieces. Everything found is said in a note, and an option names it
+instead: ``pieces:nesw`` or ``pieces:udlr`` an order of the sides, ``6x12`` a width and height, ``border=2`` the colour
+of the rim, ``unframed`` and ``tetravex`` the rules; several with commas.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+
+import numpy as np
+
+from instances.eternity2 import recognise
+from instances.formats.base import Document, Format, Source, Target
+from instances.formats.e2pieces import CLOCKWISE, clockwise, detect_order, in_words
+from instances.formats.rows import MAX_NUMBER, Row, bracketed_quads, rows_of
+from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
+from lns_support.errors import InputError
+from lns_support.text import quoted
+
+_COMPASS = {
+    "n": "u",
+    "e": "r",
+    "s": "d",
+    "w": "l",
+    "o": "l",
+    "t": "u",
+    "b": "d",
+    "u": "u",
+    "r": "r",
+    "d": "d",
+    "l": "l",
+}
+_SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
+_COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
+
+
+@dataclass
+class PieceList:
+    """What a text holds before it is interpreted.
+
+    Attributes
+    ----------
+    quads : list of list of int
+        Four columns of each piece, in order of the ids, or of the lines.
+    header : list of tuple of int
+        Rows of numbers before the first piece.
+    shape : (int, int) or None
+        Stated by name, not only by place: columns and rows.
+    order : str or None
+        Side order, stated by names of columns.
+    line : int
+        Of the last piece.
+    missing : list of int
+        Ids that are left out between the smallest and the largest.
+    tails : list of tuple of int
+        Numbers after the four sides.
+    """
+
+    quads: list[list[int]]
+    header: list[tuple[int, ...]] = field(default_factory=list)
+    shape: tuple[int, int] | None = None
+    order: str | None = None
+    line: int = 1
+    missing: list[int] = field(default_factory=list)
+    count: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the name of the format says after its colon."""
+
+    order: str | None = None
+    shape: tuple[int, int] | None = None
+    border: int | None = None
+    framed: bool = True
+    turns: bool = True
+
+
+def looks_like(text: str) -> bool:
+    """Never: the reader by evidence is asked where no strict format fits."""
+    return False
+
+
+def read(source: Source) -> Document:
+    options = parse_options(source.option)
+    listed = parse(source.text)
+    return Document(FORMAT.name, *_puzzle(listed, options, source.name))
+
+
+def parse_options(option: str | None) -> Options:
+    """The parts of an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown one."""
+    values: dict[str, object] = {}
+    for part in filter(None, (option or "").lower().split(",")):
+        shape = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", part)
+        border = re.fullmatch(r"border=([0-9]{1,5})", part)
+        order = "".join(_COMPASS.get(letter, "?") for letter in part)
+        if shape:
+            values["shape"] = int(shape[1]), int(shape[2])
+        elif border:
+            values["border"] = int(border[1])
+        elif part in ("unframed", "tetravex"):
+            values |= {"framed": False, "turns": part == "unframed"}
+        elif sorted(order) == sorted(CLOCKWISE):
+            values["order"] = order
+        else:
+            raise InputError(
+                f"option {quoted(part)} of {FORMAT.name}; expected a side order such as nesw or udlr, a shape such as "
+                "6x12 (width x height), border=COLOUR, unframed or tetravex"
+            )
+    return Options(**values)  # type: ignore[arg-type]
+
+
+# -- the text ----------------------------------------------------------------------------------------------------------
+
+
+def parse(text: str) -> PieceList:
+    """Find the pieces in a text. Raises InputError if it holds none."""
+    if text.lstrip().startswith("{"):
+        return _parse_json(text)
+    brackets = bracketed_quads(text)
+    if len(brackets) >= 4:
+        return PieceList(brackets, notes=[f"{len(brackets)} groups of four numbers in brackets"])
+    rows = rows_of(text)
+    listed = _parse_rows(rows)
+    for row in rows:
+        if size := _SIZE.search(f"{' '.join(row.tokens)} {row.comment}"):
+            listed.shape = listed.shape or (int(size[1]), int(size[2]))
+        if count := _COUNT.search(f"{' '.join(row.tokens)} {row.comment}"):
+            listed.count = listed.count or int(count[1])
+    return listed
+
+
+def _parse_json(text: str) -> PieceList:
+    try:
+        value = json.loads(text)
+        tiles = value.get("tiles", value.get("pieces"))
+        quads = [list(map(_small, tile["edges"] if isinstance(tile, dict) else tile)) for tile in tiles]
+        shape = _small(value.get("cols", value.get("width"))), _small(value.get("rows", value.get("height")))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise InputError("this JSON has no list of pieces; expected rows, cols and tiles, four numbers each") from None
+    if not quads or any(len(quad) != 4 for quad in quads):
+        raise InputError("a tile of this JSON has not four sides; expected four numbers each")
+    return PieceList(quads, shape=shape)
+
+
+def _small(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_NUMBER:
+        raise ValueError
+    return value
+
+
+def _parse_rows(rows: Sequence[Row]) -> PieceList:
+    data = [(row, quad) for row in rows if (quad := _columns(row)) is not None]
+    widths = Counter(len(quad) for _, quad in data)
+    if not widths:
+        raise InputError("no line with the four sides of a piece; expected a puzzle or a board", line=1)
+    width = max(widths, key=lambda columns: (widths[columns], columns))
+    pieces = [(row, quad) for row, quad in data if len(quad) == width]
+    first = pieces[0][0].line
+    header = [row.numbers for row in rows if row.line < first and row.only_numbers]
+    if width == 4 and _is_bounded_header(pieces[0][1], len(pieces) - 1):
+        header.append(tuple(pieces.pop(0)[1]))
+    if not pieces:
+        raise InputError("the file has a header and no piece; expected lines with four sides each", line=first)
+    last = pieces[-1][0].line
+    for row in rows:
+        if first < row.line < last and len(row.tokens) > 1 and _columns(row) is None:
+            raise InputError(
+                f"{quoted(' '.join(row.tokens))} among pieces of {width} columns; expected a piece", line=row.line
+            )
+    prose = next((row for row in rows if row.line > first and len(row.tokens) > 1 and not row.numbers), None)
+    if prose is not None and _columns(prose) is None:
+        raise InputError(
+            f"found {quoted(' '.join(prose.tokens))}; expected only pieces after the first", line=prose.line
+        )
+    odd = next((row for row in rows if row.line < first and row.only_numbers and len(row.numbers) not in (1, 2)), None)
+    if odd is not None:
+        raise InputError(f"{len(odd.tokens)} numbers before the pieces; expected a size or a piece", line=odd.line)
+    stray = next((row for row, quad in data if len(quad) != width and row.line > first), None)
+    if stray is not None:
+        raise InputError(
+            f"{len(stray.tokens)} entries; expected {width} columns as in the other lines", line=stray.line
+        )
+    names = next((row.tokens for row in rows if row.line < first and not row.numbers and len(row.tokens) >= 4), ())
+    order = "".join(_COMPASS.get(name[:1].lower(), "?") for name in names[-4:]) if len(names) == width else None
+    listed = PieceList([], header, None, order if order and sorted(order) == sorted(CLOCKWISE) else None, last)
+    columns = [quad for _, quad in pieces]
+    if width > 4:
+        ids = [row[0] for row in columns]
+        if len(set(ids)) != len(ids):
+            raise InputError(
+                f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once", line=last
+            )
+        listed.missing = sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids})
+        if ids != sorted(ids):
+            columns = [row for _, row in sorted(zip(ids, columns, strict=True))]
+            listed.notes.append("pieces in the order of their ids")
+        if width == 6:
+            listed.notes.append("the second column, the type of the piece, is left out")
+    listed.quads = [row[-4:] for row in columns]
+    return listed
+
+
+def _columns(row: Row) -> list[int] | None:
+    """The columns of a row that may be a piece: four sides, after an id, or after an id and a type."""
+    tokens = row.tokens
+    if (
+        len(tokens) <= 2
+        and tokens
+        and re.fullmatch(r"[A-Za-z_]{4}", tokens[-1])
+        and len(tokens[:-1]) == len(row.numbers)
+    ):
+        tokens = (*tokens[:-1], *tokens[-1])
+    if not 4 <= len(tokens) <= 6:
+        return None
+    head, sides = tokens[:-4], tokens[-4:]
+    if not all(token.isdigit() and token.isascii() for token in head):
+        return None
+    if all(token.isdigit() for token in sides):
+        numbers = [int(token) for token in tokens]
+    elif all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
+        numbers = [*map(int, head), *map(_letter, sides)]
+    elif all(token == "_" or token.isdigit() for token in sides):
+        numbers = [*map(int, head), *(MAX_NUMBER if token == "_" else int(token) for token in sides)]
+    else:
+        return None
+    if max(numbers) > MAX_NUMBER:
+        raise InputError(f"the number {max(numbers)}; expected at most {MAX_NUMBER}", line=row.line)
+    return numbers
+
+
+def _letter(letter: str) -> int:
+    """'_' is 0 and so is 'a', the grey of viewer letters; upper case letters, beside '_', count from 1."""
+    if letter == "_":
+        return 0
+    return ord(letter) - ord("a") if letter.islower() else ord(letter) - ord("A") + 1
+
+
+def _is_bounded_header(row: Sequence[int], count: int) -> bool:
+    """Whether a row of four is the header ``bounded signed width height`` of so many pieces."""
+    return row[0] in (0, 1) and row[1] in (0, 1) and count > 0 and row[2] * row[3] == count
+
+
+# -- the puzzle --------------------------------------------------------------------------------------------------------
+
+
+def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, None, tuple[str, ...]]:
+    notes = list(listed.notes)
+    count = len(listed.quads)
+    if count > MAX_CELLS:
+        raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.line)
+    framed, turns = options.framed, options.turns
+    for head in listed.header:
+        if len(head) == 4 and _is_bounded_header(head, count):
+            framed = framed and head[0] == 1
+            notes.append(f"header read as bounded, signed, width, height: {'framed' if framed else 'without frame'}")
+    shape = _shape(listed, options, notes)
+    quads = _without_gaps(listed.quads)
+    if not framed:
+        if shape is None:
+            raise InputError(f"{count} pieces without a size; expected one, as in {FORMAT.name}:unframed,6x6")
+        order = options.order or listed.order or CLOCKWISE
+        if options.order is None:
+            notes.append(f"side order {in_words(order)} assumed ({FORMAT.name}:ORDER,unframed names another)")
+        pieces = [[colour + 1 for colour in quad] for quad in clockwise(quads, order)]  # 0 is an ordinary colour
+        notes.append("colours counted from 1 instead of 0, as 0 is no rim")
+        return _checked(pieces, shape, name, listed, framed=False, turns=turns), None, tuple(notes)
+    border, shape = _border(quads, shape, options, listed, notes)
+    swapped = [[_swap(colour, border) for colour in quad] for quad in quads]
+    order = _order(swapped, options, listed, notes)
+    puzzle = _checked(clockwise(swapped, order), shape, name, listed)
+    known = recognise(puzzle)
+    if known is not None and known.mirrored and options.order is None and listed.order is None:
+        order = order.translate(str.maketrans("rl", "lr"))
+        puzzle = _checked(clockwise(swapped, order), shape, name, listed)
+        notes[-1] = f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"
+        known = recognise(puzzle)
+    if known is not None:
+        notes.append(known.sentence)
+    return puzzle, None, tuple(notes)
+
+
+def _without_gaps(quads: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The same quads; colours above the number of colours there can be are numbered anew, as 65535 for grey."""
+    largest = max(max(quad) for quad in quads)
+    if largest <= 4000:
+        return [list(quad) for quad in quads]
+    number = {colour: index for index, colour in enumerate(sorted({c for quad in quads for c in quad}))}
+    return [[number[colour] for colour in quad] for quad in quads]
+
+
+def _checked(
+    pieces: Sequence[Sequence[int]],
+    shape: tuple[int, int],
+    name: str,
+    listed: PieceList,
+    framed: bool = True,
+    turns: bool = True,
+) -> Puzzle:
+    try:
+        return Puzzle(np.array(pieces, dtype=np.int32), *shape, name=name, framed=framed, turns=turns)
+    except InputError as error:
+        raise InputError(error.message, line=listed.line) from None
+
+
+def _shape(listed: PieceList, options: Options, notes: list[str]) -> tuple[int, int] | None:
+    """Width and height as named, else as stated in the file, else None. Raises InputError if pieces are missing."""
+    count = len(listed.quads)
+    stated: tuple[int, int] | None = options.shape or listed.shape
+    if stated is None:
+        for head in listed.header:
+            if len(head) in (2, 4) and head[-1] * head[-2] == count:
+                stated = head[-2], head[-1]
+                if len(head) == 2 and head[0] != head[1]:
+                    notes.append(
+                        f"header read as width {head[0]}, height {head[1]} "
+                        f"({FORMAT.name}:{head[1]}x{head[0]} is the other way)"
+                    )
+            elif len(head) == 1 and head[0] ** 2 == count:
+                stated = head[0], head[0]
+    if stated is None and (
+        sizes := [head for head in listed.header if len(head) == 2 or (len(head) == 1 and head[0] > 1)]
+    ):
+        head = sizes[-1]
+        stated = (head[0], head[-1])
+    expected = stated[0] * stated[1] if stated else listed.count
+    if expected is not None and count != expected and not (stated is None and listed.count is None):
+        missing = f"; missing: id {', '.join(map(str, listed.missing[:5]))}" if listed.missing else ""
+        corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
+        short = f"; {corners} corner pieces" if corners < 4 else ""
+        raise InputError(f"{count} of {expected} pieces{missing}{short}; expected all {expected}", line=listed.line)
+    return stated
+
+
+def _border(
+    quads: Sequence[Sequence[int]],
+    shape: tuple[int, int] | None,
+    options: Options,
+    listed: PieceList,
+    notes: list[str],
+) -> tuple[int, tuple[int, int]]:
+    """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
+    count = len(quads)
+    used = sorted({colour for quad in quads for colour in quad})
+    candidates = used if options.border is None else [options.border]
+    found: list[tuple[int, tuple[int, int]]] = []
+    for colour in candidates:
+        sides = sum(list(quad).count(colour) for quad in quads)
+        shapes = [shape] if shape else [(w, count // w) for w in _divisors(count) if w >= count // w]
+        for width, height in shapes:
+            if sides == 2 * (width + height) and _rim_fits(quads, colour, width, height):
+                found.append((colour, (width, height)))
+    found = [entry for entry in found if entry[0] == GREY] or found
+    if not found:
+        zeros = sum(list(quad).count(0) for quad in quads)
+        size = f" of {shape[0]} x {shape[1]}" if shape else ""
+        raise InputError(
+            f"{count} pieces; no colour is on as many sides as a rim{size} has (0 is on {zeros}); expected a "
+            f"frame, or the rules named: {FORMAT.name}:unframed or {FORMAT.name}:tetravex",
+            line=listed.line,
+        )
+    if len(found) > 1:
+        names = " or ".join(f"{FORMAT.name}:border={colour},{w}x{h}" for colour, (w, h) in found[:3])
+        raise InputError(f"the pieces fit as {names}; expected one of them as format", line=listed.line)
+    [(border, fitting)] = found
+    if border != GREY:
+        notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
+    if shape is None and fitting[0] != fitting[1]:
+        notes.append(
+            f"no size stated: {fitting[0]} wide, {fitting[1]} high, by the rim pieces "
+            f"({FORMAT.name}:{fitting[1]}x{fitting[0]} is the other way)"
+        )
+    return border, fitting
+
+
+def _divisors(count: int) -> list[int]:
+    return [width for width in range(1, count + 1) if count % width == 0]
+
+
+def _rim_fits(quads: Sequence[Sequence[int]], colour: int, width: int, height: int) -> bool:
+    """Whether so many pieces have one side, and two, of this colour, as corners and borders of the board need."""
+    if min(width, height) < 2:
+        return True
+    sides = Counter(list(quad).count(colour) for quad in quads)
+    return sides[2] == 4 and sides[1] == 2 * (width + height) - 8 and not sides[3] and not sides[4]
+
+
+def _swap(colour: int, border: int) -> int:
+    return GREY if colour == border else border if colour == GREY else colour
+
+
+def _order(quads: Sequence[Sequence[int]], options: Options, listed: PieceList, notes: list[str]) -> str:
+    if options.order is not None:
+        notes.append(f"side order {in_words(options.order)}, as given")
+        return options.order
+    if listed.order is not None:
+        notes.append(f"side order {in_words(listed.order)}, by the names of the columns")
+        return listed.order
+    order = detect_order(quads)
+    notes.append(
+        f"side order {in_words(order)}, detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
+    )
+    return order
+
+
+def all_orders() -> list[str]:
+    """The 24 orders of the sides, clockwise from the top first."""
+    return [CLOCKWISE] + [order for each in permutations(CLOCKWISE) if (order := "".join(each)) != CLOCKWISE]
+
+
+def same_pieces(first: Puzzle, second: Puzzle) -> bool:
+    """Whether two puzzles have the same pieces, in any numbering."""
+    return Counter(map(canonical, first.pieces.tolist())) == Counter(map(canonical, second.pieces.tolist()))
+
+
+def write(target: Target) -> str:
+    """Ids from 1, then up right down left, under a comment with the size."""
+    puzzle = target.puzzle
+    if puzzle.clues:
+        target.notes.append(f"{FORMAT.name} carries no clues: {len(puzzle.clues)} left out")
+    options = parse_options(target.option)
+    sides = [CLOCKWISE.index(letter) for letter in options.order or CLOCKWISE]
+    lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(options.order or CLOCKWISE)}"]
+    for number, quad in enumerate(puzzle.pieces.tolist(), start=1):
+        lines.append(f"{number} " + " ".join(str(quad[side]) for side in sides))
+    return "\n".join(lines) + "\n"
+
+
+FORMAT = Format(
+    "pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", looks_like, read, write, "OPTIONS"
+)
