@@ -22,6 +22,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from exact.polyominoes.shapes import WEIGHTS
 from instances import formats
 from instances.draw import svg
 from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
@@ -32,6 +33,7 @@ from lns.params import Params, from_dict
 from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP
 from lns.terminal.options import max_workers
+from lns.web import polyominoes
 from lns.web.access import Access
 from lns.web.guard import Guard, refuse, with_key
 from lns.web.jobs import MAX_SECONDS, MOST_JOBS, Jobs
@@ -58,6 +60,7 @@ PAGES = {
     "runs": "Runs",
     "board": "Board",
     "play": "Play",
+    "polyominoes": "Polyominoes",
 }
 """Page by the last part of its address, in the order of the menu."""
 EVERY_S = 1.0
@@ -203,6 +206,7 @@ async def get_setup(server: Server, request: Request) -> Response:
             "clue": "#" + hex_code(CLUE),
             "patterns": [list(pattern) for pattern in svg.PATTERNS],
             "solvers": solvers,
+            "weights": [*WEIGHTS, polyominoes.NO_WEIGHT],
             "instances": list(shipped_instances()),
             "engines": list(ENGINES),
             "formats": {name: form.holds for name, form in formats.FORMATS.items()},
@@ -363,6 +367,16 @@ async def make_game(server: Server, request: Request) -> Response:
     if puzzle.piece_count > MOST_GAME_PIECES:
         raise InputError(f"a game of {puzzle.piece_count} pieces; expected at most {MOST_GAME_PIECES}")
     return JSONResponse({"puzzle": puzzle_to_json(puzzle), "solution": board_to_json(puzzle, solution)})
+
+
+async def read_polyominoes(server: Server, request: Request) -> Response:
+    """A grid of polyominoes from its picture."""
+    return JSONResponse(polyominoes.grid_to_json(polyominoes.read_grid(await _fields(request))))
+
+
+async def cut_polyominoes(server: Server, request: Request) -> Response:
+    """A grid cut into random polyominoes."""
+    return JSONResponse(await asyncio.to_thread(polyominoes.cut, await _fields(request)))
 
 
 async def start_job(server: Server, request: Request) -> Response:
@@ -531,6 +545,8 @@ JOB_KINDS: dict[str, Callable[[JsonFields], dict[str, Any]]] = {
     "improve": _improve_fields,
     "windows": _windows_fields,
     "solve": _solve_fields,
+    "fill": polyominoes.check_fill,
+    "level": lambda fields: {"placed": fields.integer("placed", 0, 11), "seed": fields.integer("seed", 0, 10**6)},
 }
 """The jobs of a page, and what checks their fields."""
 
@@ -551,6 +567,8 @@ CHANGES = {
     "render": render_document,
     "check": check_board,
     "game": make_game,
+    "polyomino/read": read_polyominoes,
+    "polyomino/cut": cut_polyominoes,
     "job": start_job,
     "job/stop": stop_job,
     "run/start": start_run,

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
-from lns.web.wire import board_to_json, find_shipped, puzzle_to_json, read_board, read_cells, read_puzzle
-from lns_support.errors import InputError
+from lns.web import polyominoes
+from lns.web.wire import board_to_json, find_shipped, read_board, read_cells, read_puzzle
 from lns_support.json_values import JsonFields
 
 Fields = dict[str, Any]
@@ -205,7 +205,7 @@ TASKS: dict[str, Callable[[Fields, Send], Fields]] = {
     "solve": solve,
     "run": run,
     "resume": resume,
+    "fill": polyominoes.fill,
+    "level": polyominoes.level,
 }
 """Task by the kind of its job."""
-
-__all__ = ["TASKS", "InputError", "puzzle_to_json"]
