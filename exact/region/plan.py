@@ -11,8 +11,19 @@ import numpy.typing as npt
 
 from exact.piece_classes import distinct_rotations
 from exact.region.cost_to_go import empty_tables
-from exact.region.order import set_order
-from exact.region.state import COLOUR_CLASSES, MAX_AHEAD, OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
+from exact.region.order import empty_slots, with_order
+from exact.region.state import (
+    COLOUR_CLASSES,
+    MAX_PENDING,
+    MAX_TASKS,
+    OUTSIDE,
+    RIM,
+    VACANT,
+    Ints,
+    RegionPlan,
+    RegionState,
+    Words,
+)
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
 from lns_support.errors import InputError
 
@@ -20,7 +31,7 @@ MAX_REGION = 256
 
 
 def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
-    """Plan a region, to be filled in the order of ``cells``; `set_order` changes the order later.
+    """Plan a region, to be filled in the order of ``cells``; `exact.region.order` gives it other orders.
 
     Parameters
     ----------
@@ -74,16 +85,7 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         pattern_at=pattern_at,
         around=around,
         joint_at=joint_at,
-        order=np.zeros(n, dtype=np.int64),
-        pattern=np.zeros(n, dtype=np.int64),
-        known=np.zeros(n, dtype=np.int64),
-        open=np.zeros(n, dtype=np.int64),
-        side=np.zeros((n, 4), dtype=np.int64),
-        joint=np.zeros((n, 4), dtype=np.int64),
-        demand=np.zeros((n, 4), dtype=np.int64),
-        vacant=np.zeros(n + 1, dtype=np.int64),
-        ahead=np.full((n, MAX_AHEAD), -1, dtype=np.int64),
-        ahead_known=np.zeros((n, MAX_AHEAD), dtype=np.int64),
+        **empty_slots(0),
         kind_of=of_pattern,
         rotations=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
         cells_of_kind=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),
@@ -96,15 +98,11 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         identical=tables.identical,
         colour_class=_colour_classes(tables, free),
     )
-    set_order(plan, np.arange(n, dtype=np.int64), 0)
-    return plan
+    return with_order(plan, np.arange(n, dtype=np.int64))
 
 
 def make_state(plan: RegionPlan, spare: int = 0) -> RegionState:
-    """Allocate the state of a search of ``plan``, for any order and up to ``spare`` more free pieces than cells.
-
-    ``cap`` sets no limit.
-    """
+    """Allocate the state of a search of ``plan``, for any order and up to ``spare`` more free pieces than cells."""
     n = len(plan.cells)
     words = max(1, int(np.max(-(-(plan.cells_of_kind + spare) * plan.rotations // 64), initial=0)))
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
@@ -135,7 +133,14 @@ def make_state(plan: RegionPlan, spare: int = 0) -> RegionState:
         word=ints(n + 1),
         bits=sets(n + 1),
         chosen=ints(n + 1),
-        cap=np.full(n + 1, 4 * n + 4, dtype=np.int64),
+        slot=ints(n + 1),
+        cap=ints(n + 1),
+        task=ints(MAX_TASKS, 4),
+        placed=ints(n),
+        next_task=ints(n + 1),
+        tasks_before=ints(n + 1),
+        pending=ints(MAX_PENDING),
+        pending_before=ints(n + 1),
         scalars=ints(16),
         refill=np.zeros(n, dtype=np.int32),
         tables=empty_tables(),

@@ -76,8 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--order",
         choices=("auto", "static", "dynamic"),
         default="auto",
-        help="static: fill the cells in a fixed order; dynamic: the most constrained cell first; auto: dynamic "
-        "in compact regions (default)",
+        help="static: fill the cells in fixed orders; dynamic: the most constrained cell first; auto (default): static",
     )
     method.add_argument(
         "--no-backjumping",

@@ -118,3 +118,11 @@ def test_rotated_copies_are_counted_where_no_corner_can_be_fixed() -> None:
     outcome = exact.count(puzzle, "rowscan", fix_corner=True)
     assert outcome.solutions == count_solutions(puzzle)
     assert outcome.convention == "all solutions counted (no corner piece is fixed: holes)"
+
+
+@pytest.mark.parametrize("text", ["tetravex:4x4", "tetravex:5x5:5", "tetravex:6x6:10", "triangle:4", "diamond:4"])
+def test_larger_boards_have_the_same_count_by_three_methods(text: str) -> None:
+    for seed in range(2):
+        puzzle = family(text)(seed).puzzle
+        counts = {solver: exact.count(puzzle, solver).solutions for solver in ("rowscan", "colorpairs", "xcc:counted")}
+        assert len(set(counts.values())) == 1 and counts["rowscan"] > 0, counts
