@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 def rows(page: Page) -> list[str]:
     """The grid on the screen, as rows of names."""
     labels = page.locator("#place [role=row]").evaluate_all(
-        "rows => rows.map(row => [...row.querySelectorAll('[role=gridcell]')].map(one => one.getAttribute('aria-label')))"
+        "rows => rows.map(row => [...row.querySelectorAll('[role=gridcell]')].map(one => one.ariaLabel))"
     )
     return ["".join(label.split("piece ")[1][0] if "piece " in label else "." for label in row) for row in labels]
 
