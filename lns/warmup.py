@@ -16,7 +16,7 @@ _BRIEF = from_dict(
     {
         "construct": {"population": 100, "tail_nodes": 100},
         "beam": {"width": 64},
-        "windows": {"patience": 1, "nodes": 100_000},
+        "rework": {"nodes": 20_000},
         "neighbourhoods": {"nodes": 100_000},
         "tabu": {"steps": 20, "patience": 1},
         "engine": {"step_nodes": 2000},

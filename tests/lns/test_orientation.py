@@ -12,8 +12,8 @@ from instances.symmetry import View, puzzle_in_view, rotate_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
-from lns.engines import construction_only, make_engine
-from lns.main_engine import MainEngine
+from lns.engines import make_engine
+from lns.loop.construction import Construction
 from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
 from lns.params import ConstructParams, Params, from_dict
 from lns.rng import random_state
@@ -187,7 +187,7 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
     assert whole.best == part.best and verify(puzzle, whole.best).valid
     assert all(verify(puzzle, find.board).valid for find in whole.pop_boards())
     with pytest.raises(InputError, match="out of range"):
-        MainEngine(whole.engine.puzzle, construction_only(quick), 1, 1).restore(whole.state())
+        Construction(whole.engine.puzzle, quick, 1, 1).restore(whole.state())
 
 
 def test_islands_with_other_turns_see_the_same_from_the_same_side():
