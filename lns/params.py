@@ -218,7 +218,7 @@ class ReworkParams(Component):
     suffix_step: int = option(4, "cells by which each further suffix is longer", 1, 64, tune=(2, 8))
     suffixes: int = option(3, "suffixes that are freed, one after the other", 0, 8, tune=(0, 6))
     share: float = option(
-        0.01, "share of the search that an operator may cost though it gains less than the construction", 0.0, 1.0,
+        0.003, "share of the search that an operator may cost though it gains less than the construction", 0.0, 1.0,
         tune=(0.0, 0.1),
     )  # fmt: skip
     candidates: int = option(64, "most boards that wait to be reworked", 1, 10_000, log=True)

@@ -102,7 +102,7 @@ def order() -> str:
 
 @cache
 def _run() -> tuple[Construction, BreakSchedule]:
-    """The main engine after a short search of a 12x12 board with short restarts, and its first schedule."""
+    """The construction after a short search of a 12x12 board with short restarts, and its first schedule."""
     params = {
         "construct": {"restart_nodes": 20_000_000, "restart_nodes_without_prefix": 4_000_000},
     }

@@ -9,10 +9,6 @@ A piece is refused at once if it leaves a later neighbour without a candidate (`
 cell may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes
 all the same, as in a search that places them first. On the rim only pieces are placed after which the rim can still be
 completed (`lns.construct.border_completion`).
-
-Matched half-edges come in pairs of a colour. So the colours with an odd number of half-edges among the free pieces and
-the open joints (the *parity*) cost a mismatch for each two of them. A break is refused if that exceeds the mismatches
-of a board that is wanted.
 """
 
 from __future__ import annotations
@@ -47,10 +43,8 @@ REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # status of a search
 DEPTH, NODES = range(2)  # indexes of ``PrefixState.scalars``
 COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # node counters of a depth: exact placements, then breaking ones, by breaks spent
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
-_LAST_BIT = np.uint64(63)
 _FOUR, _EIGHT = np.uint64(4), np.uint64(8)  # candidate sets of a level: four exact ones, then four breaking ones
 _MATCHES_CLUES = 4  # bit of an index of ``class_sets``: 0 for the sets of pieces that match the clues beside the cell
-_ANY_MISMATCHES = 1 << 40
 _BREAK = 256  # in ``EndgameState.chosen``
 
 
@@ -100,32 +94,6 @@ def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> 
         state.down_offset[index] = plan.side_offsets[oriented, DOWN]
 
 
-@inline_flat_kernel
-def _colour_bit(offset: int) -> np.uint64:
-    """The bit of a colour, given by its offset, in a parity; none for the rim."""
-    return np.uint64(offset > 0) << ((np.uint64(offset) >> _TWO) & _LAST_BIT)
-
-
-@inline_flat_kernel
-def _parity_after_break(plan: EndgamePlan, state: EndgameState, level: np.uint64, placement: np.uint64) -> np.uint64:
-    """The parity after a breaking placement on ``level``: each mismatch leaves both of its colours over."""
-    oriented = np.uint64(state.oriented[placement])
-    parity = state.parity[level]
-    for column in range(2):
-        if column == 0:
-            known, shown = state.shown_right[np.uint64(plan.left_source[level])], plan.side_offsets[oriented, LEFT]
-        else:
-            known, shown = state.shown_down[np.uint64(plan.up_source[level])], plan.side_offsets[oriented, UP]
-        if known != shown and shown > 0:
-            parity ^= _colour_bit(known) ^ _colour_bit(shown)
-    beside, below = plan.clue_right[level], plan.clue_down[level]
-    if beside >= 0 and beside != state.right_offset[placement]:
-        parity ^= _colour_bit(beside) ^ _colour_bit(state.right_offset[placement])
-    if below >= 0 and below != state.down_offset[placement]:
-        parity ^= _colour_bit(below) ^ _colour_bit(state.down_offset[placement])
-    return parity
-
-
 @flat_kernel
 def start_endgame(
     plan: EndgamePlan,
@@ -148,12 +116,10 @@ def start_endgame(
         Breaks that the prefix has spent.
     """
     free, taken, missing = _NONE, _NONE, len(plan.piece_order) - plan.endgame_start
-    parity = _NONE
     for bit, piece in enumerate(state.piece_of_bit):
         if piece >= 0:
             is_free = np.uint64(1 - used[piece])  # without a branch, as none could be predicted
             free |= is_free << np.uint64(bit)
-            parity ^= plan.piece_parity[piece] & (_NONE - is_free)
             taken |= _ONE << np.uint64(bit)
             missing -= np.int64(is_free)
     if missing > 0:
@@ -162,7 +128,6 @@ def start_endgame(
                 bit = lowest_bit(~taken if taken != _ALL else ~free)
                 assign_bit(plan, state, piece, bit)
                 free |= _ONE << np.uint64(bit)
-                parity ^= plan.piece_parity[piece]
                 taken |= free
     state.free[0] = free
     state.breaks[0] = breaks
@@ -174,12 +139,6 @@ def start_endgame(
             state.shown_right[levels + i] = right[plan.outside[i, 0]] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
             state.shown_down[levels + i] = down[plan.outside[i, 1]] * 4
-    for i in range(len(plan.frontier)):
-        position, colour = plan.frontier[i, 0], plan.frontier[i, 2]
-        if colour < 0:
-            colour = down[position] if plan.frontier[i, 1] else right[position] // plan.colour_count
-        parity ^= _colour_bit(4 * colour)
-    state.parity[0] = parity
 
 
 @inline_flat_kernel
@@ -197,8 +156,8 @@ def _free_after(plan: EndgamePlan, state: EndgameState, level: np.uint64, bit: n
 
 
 @inline_flat_kernel
-def _find_candidates(plan: EndgamePlan, state: EndgameState, level: np.uint64, max_mismatches: int) -> None:
-    """Find all candidates of ``level``; no breaking ones if the parity would cost too many mismatches after them."""
+def _find_candidates(plan: EndgamePlan, state: EndgameState, level: np.uint64) -> None:
+    """Find all candidates of ``level``."""
     left_sets, up_sets, class_sets, candidate_sets = (
         state.left_sets, state.up_sets, state.class_sets, state.candidate_sets
     )  # fmt: skip
@@ -208,8 +167,7 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, level: np.uint64, m
     free, clue_mask = state.free[level], plan.clue_mask[level]
     first = level * _EIGHT
     any_exact = any_breaking = _NONE
-    least_after_break = state.breaks[level] + ((np.int64(popcount(state.parity[level])) + 1) >> 1)
-    if state.breaks[level] < plan.allowed_breaks[level] and least_after_break <= max_mismatches:
+    if state.breaks[level] < plan.allowed_breaks[level]:
         left_may_break, up_may_break = plan.left_break_mask[level], plan.up_break_mask[level]
         for i in range(4):
             rotation = np.uint64(i)
@@ -329,11 +287,9 @@ def _look_ahead_fails(
 
 
 @inline_flat_kernel
-def _enter_level(
-    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array, max_mismatches: int
-) -> int:
+def _enter_level(plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array) -> int:
     """Find the candidates of ``level`` and drop those that lead nowhere; return the number of dropped ones."""
-    _find_candidates(plan, state, level, max_mismatches)
+    _find_candidates(plan, state, level)
     exact, breaking = _drop_dead_ends(plan, state, level)
     if exact + breaking:
         index = (np.uint64(plan.endgame_start) + level) * np.uint64(COUNTS_PER_DEPTH) + np.uint64(state.breaks[level])
@@ -344,7 +300,7 @@ def _enter_level(
 
 @inline_flat_kernel
 def _place_next_candidate(
-    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array, max_mismatches: int
+    plan: EndgamePlan, state: EndgameState, level: np.uint64, child_counts: Int64Array
 ) -> tuple[bool, int]:
     """Place the next candidate of ``level`` that no look-ahead refuses: (whether there is one, nodes made)."""
     candidates = state.candidates
@@ -363,11 +319,6 @@ def _place_next_candidate(
         rotation = _pop_rotation(state, level, with_break, bit, number)
         placement = (number << _TWO) + rotation
         breaks = state.breaks[level] + np.int64(with_break)
-        parity = state.parity[level]
-        if with_break:
-            parity = _parity_after_break(plan, state, level, placement)
-            if breaks + ((np.int64(popcount(parity)) + 1) >> 1) > max_mismatches:
-                continue
         state.shown_right[level] = state.right_offset[placement]
         state.shown_down[level] = state.down_offset[placement]
         free = _free_after(plan, state, level, bit)
@@ -382,22 +333,16 @@ def _place_next_candidate(
         state.chosen[level] = np.int64(with_break * np.uint64(_BREAK) + placement)
         state.free[level + _ONE] = free
         state.breaks[level + _ONE] = breaks
-        state.parity[level + _ONE] = parity
         return True, nodes
 
 
 @flat_kernel
 def search_endgame(
-    plan: EndgamePlan,
-    state: EndgameState,
-    scalars: Int64Array,
-    child_counts: Int64Array,
-    node_limit: int,
-    max_mismatches: int,
+    plan: EndgamePlan, state: EndgameState, scalars: Int64Array, child_counts: Int64Array, node_limit: int
 ) -> int:
     """Search on until all levels are filled, or until ``node_limit`` nodes were made in all calls together.
 
-    ``scalars``, ``child_counts``: see `kernel.PrefixState`. ``max_mismatches``: of a board that counts. Returns REACHED (the next call continues with the prefix
+    ``scalars``, ``child_counts``: see `kernel.PrefixState`. Returns REACHED (the next call continues with the prefix
     after it), BUDGET, or EXHAUSTED, at depth ``endgame_start``.
     """
     levels = np.uint64(len(plan.class_base))
@@ -411,8 +356,8 @@ def search_endgame(
                 break
             level -= _ONE
         else:
-            nodes += _enter_level(plan, state, level, child_counts, max_mismatches)
-        placed, new_nodes = _place_next_candidate(plan, state, level, child_counts, max_mismatches)
+            nodes += _enter_level(plan, state, level, child_counts)
+        placed, new_nodes = _place_next_candidate(plan, state, level, child_counts)
         nodes += new_nodes
         backtrack = not placed
         if placed:
@@ -482,7 +427,7 @@ def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) 
         cursor = cursors[i]
         if not 0 <= cursor < 2 * _BREAK:
             return False
-        _find_candidates(plan, state, level, _ANY_MISMATCHES)
+        _find_candidates(plan, state, level)
         _drop_dead_ends(plan, state, level)
         placement = cursor & (_BREAK - 1)
         with_break, number, rotation = np.uint64(cursor // _BREAK), np.uint64(placement >> 2), np.uint64(placement & 3)
@@ -499,10 +444,6 @@ def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) 
             if popped == number and popped_rotation == rotation:
                 break
         state.chosen[level] = cursor
-        parity = state.parity[level]
-        state.parity[level + _ONE] = (
-            _parity_after_break(plan, state, level, np.uint64(placement)) if with_break else parity
-        )
         state.shown_right[level] = state.right_offset[placement]
         state.shown_down[level] = state.down_offset[placement]
         free = _free_after(plan, state, level, _ONE << number)

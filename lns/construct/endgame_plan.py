@@ -6,7 +6,6 @@ A *level* is a depth counted from the start of the endgame; level i fills the ce
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -58,11 +57,6 @@ class EndgamePlan(NamedTuple):
     packed: Int64Array  # int64 (4 pieces,): packed candidate of each oriented piece
     first_set: Int64Array  # int64 (4 pieces + 1,): oriented piece o belongs to the sets with the indexes
     set_indexes: Int64Array  # set_indexes[first_set[o]:first_set[o + 1]] of EndgameState.class_sets; int64
-    clue_right: Int64Array  # int64 (levels,): offset that a clue filled later, right of the cell, shows to it; -1 = none
-    clue_down: Int64Array  # int64 (levels,): the same of a clue below
-    frontier: Int64Array  # int64 (joints, 3): of each joint between a cell filled before and one filled later: padded
-    # position of the former, whether it is above (else left), and the colour of a clue on the latter, -1 = no clue
-    piece_parity: Bitsets  # uint64 (pieces,): bit c set if the piece has an odd number of half-edges of colour c
     piece_order: Int64Array  # int64 (pieces,): order in which free pieces get a bit
     closing: ClosingPlan
     colour_count: int  # number of colours, the rim's included
@@ -94,7 +88,6 @@ class EndgameState(NamedTuple):
     shown_down: Int64Array  # int64 (2 levels + 1,): the same downwards
     free: Bitsets  # uint64 (levels + 1,): free pieces before each level
     breaks: Int64Array  # int64 (levels + 1,): breaks spent before each level
-    parity: Bitsets  # uint64 (levels + 1,): before each level, colours with an odd number of half-edges to be matched
     candidate_sets: Bitsets  # uint64 (8 levels,): pieces still to try, by rotation: exact ones, then breaking ones
     candidates: Bitsets  # uint64 (2 levels,): pieces still to try in any rotation: exact ones, then breaking ones
     chosen: Int64Array  # int64 (levels,): break * 256 + bit * 4 + rotation
@@ -134,9 +127,6 @@ def plan_endgame(
     left_break_mask, up_break_mask, clue_mask = (np.zeros(levels, dtype=np.uint64) for _ in range(3))
     position = padded_positions(order[start:cut], width)
     beside_clue: list[bool] = []
-    clue_right, clue_down = (np.full(levels, -1, dtype=np.int64) for _ in range(2))
-    frontier: list[tuple[int, int, int]] = []
-    clue_at = {clue.cell: 4 * puzzle.oriented[clue.piece * 4 + clue.rotation].astype(np.int64) for clue in puzzle.clues}
     for level, cell in enumerate(cells):
         cell_class = candidate_tables.cell_class_of(puzzle, cell, True, clues)
         number = class_numbers.setdefault(cell_class, len(class_numbers))
@@ -152,18 +142,7 @@ def plan_endgame(
                 outside[level, column] = position[level] - step
             break_mask[level] = _ALL if side in cell_class.break_sides else _NONE
         clue_mask[level] = _ALL if cell_class.clue >= 0 else _NONE
-        for side, neighbour, of_clue, towards in (
-            (RIGHT, cell + 1, clue_right, LEFT), (DOWN, cell + width, clue_down, UP)
-        ):  # fmt: skip
-            if not rim_sides[side] and neighbour in clue_at and level_of.get(neighbour, -1) > level:
-                of_clue[level] = clue_at[neighbour][towards]
         beside_clue.append(cell_class.clue >= 0 or bool(cell_class.clue_sides))
-    later = order[start:].tolist()
-    for cell, here in zip(later, padded_positions(order[start:], width).tolist(), strict=True):
-        for side, neighbour, step in ((LEFT, cell - 1, 1), (UP, cell - width, width + 1)):
-            if not puzzle.rim_sides(cell)[side] and neighbour not in later:
-                clue = int(clue_at[cell][side]) // 4 if cell in clue_at and cell in level_of else -1
-                frontier.append((here - step, int(side == UP), clue))
     closing, closing_state = plan_closing(puzzle, order, start, cut)
     checks_next = np.append(clue_mask[1:] == _NONE, False)
     release = closing.release_level
@@ -188,10 +167,6 @@ def plan_endgame(
         packed=pack_candidates(puzzle.oriented, oriented, np.zeros_like(oriented), colour_count),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
         set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
-        clue_right=clue_right,
-        clue_down=clue_down,
-        frontier=np.array(frontier, dtype=np.int64).reshape(-1, 3),
-        piece_parity=np.array([colour_parity(quad) for quad in puzzle.pieces.tolist()], dtype=np.uint64),
         piece_order=chance.permutation(puzzle.cells),
         closing=closing,
         colour_count=colour_count,
@@ -219,7 +194,6 @@ def plan_endgame(
         shown_down=integers(2 * levels + 1),
         free=bitsets(levels + 1),
         breaks=integers(levels + 1),
-        parity=bitsets(levels + 1),
         candidate_sets=bitsets(8 * levels),
         candidates=bitsets(2 * levels),
         chosen=integers(levels),
@@ -228,14 +202,6 @@ def plan_endgame(
     state.left_sets[-4:] = state.up_sets[-4:] = _ALL  # whatever is tried matches an unknown colour
     state.shown_right[-1] = state.shown_down[-1] = 4 * colour_count
     return plan, state
-
-
-def colour_parity(colours: Iterable[int]) -> int:
-    """Bit c % 64 for each colour c that occurs an odd number of times; colour 0, that of the rim, is left out."""
-    parity = 0
-    for colour in colours:
-        parity ^= 1 << colour % 64 if colour else 0
-    return parity
 
 
 def _set_indexes(puzzle: Puzzle, class_numbers: dict[CellClass, int]) -> list[list[int]]:

@@ -236,7 +236,7 @@ def _record_frontier_key(prefix: PrefixState, length: int) -> None:
 
 
 @flat_kernel
-def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int, max_mismatches: int) -> int:
+def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int) -> int:
     """Search on, by candidate lists and then by the endgame, up to the next prefix of ``cut`` cells.
 
     Returns REACHED, BUDGET or EXHAUSTED as `search_lists` does.
@@ -258,9 +258,7 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int,
             _record_frontier_key(prefix, endgame_start)
             breaks = breaks_spent(prefix.gain[endgame_start])
             start_endgame(plan.endgame, state.endgame, prefix.used, prefix.right, prefix.down, breaks)
-        status = search_endgame(
-            plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit, max_mismatches
-        )
+        status = search_endgame(plan.endgame, state.endgame, scalars, prefix.child_counts, node_limit)
         if status != EXHAUSTED:
             place_pieces(
                 plan.endgame, state.endgame, scalars[DEPTH],
@@ -310,9 +308,7 @@ def construct(
     cut = plan.prefix.cut
     tail_nodes_before = counters[TAIL_NODES]
     while True:
-        status = next_prefix(
-            plan, state, node_limit - (counters[TAIL_NODES] - tail_nodes_before), max_mismatches
-        )
+        status = next_prefix(plan, state, node_limit - (counters[TAIL_NODES] - tail_nodes_before))
         if status != REACHED:
             return status
         counters[PREFIXES] += 1
