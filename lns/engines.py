@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lns_support.errors import InputError
@@ -12,7 +11,6 @@ if TYPE_CHECKING:
 
     from instances.puzzle import Puzzle
     from lns.engine import Engine
-    from lns.orientation import Orientation
     from lns.loop.search_loop import SearchLoop
     from lns.orientation import Orientation
     from lns.params import Params

@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=6, metavar="N", help="random seeds 1 to N (default 6)")
     parser.add_argument("--islands", type=int, default=1, metavar="N", help="islands of each seed (default 1)")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="worker processes (default 2)")
-    parser.add_argument("--engine", choices=("construct", "auto"), default="construct", help="parts (default construct)")
+    parser.add_argument("--engine", choices=("construct", "auto"), default="construct", help="default construct")
     parser.add_argument("--params", metavar="FILE", help="read parameters from this TOML file")
     args = parser.parse_args(arguments)
     try:
@@ -189,7 +189,9 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
     with WorkerPool(args.workers) as pool:
         jobs = [
-            pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands, args.engine)
+            pool.submit(
+                count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands, args.engine
+            )
             for seed in range(1, args.seeds + 1)
             for island in range(args.islands)
         ]

@@ -194,8 +194,8 @@ class SearchLoop:
         if isinstance(part, Construction):
             for candidate in part.pop_candidates():
                 self._add_candidate(candidate)
-        elif part.best is not None and part.best_score == self.best_score and name in self.sides:
-            self._add_candidate(Candidate(part.best, part.best_score))
+        elif name != "main" and boards and boards[-1].score == self.best_score:
+            self._add_candidate(Candidate(boards[-1].board, self.best_score))
         return boards
 
     def _add_candidate(self, candidate: Candidate) -> None:
@@ -214,7 +214,8 @@ class SearchLoop:
 
     def _adopt(self, found: FoundBoard, name: str) -> None:
         """Make a board the best one, in all parts."""
-        self.edges_by_others = 0 if name == "main" else self.edges_by_others + found.score - max(self.best_score, 0)
+        adds = name == "rework" or name in self.sides
+        self.edges_by_others = self.edges_by_others + found.score - self.best_score if adds else 0
         self.best, self.best_score, self.origin = found
         for other in self._parts().values():
             other.inject_incumbent(found.board, found.score)
@@ -233,7 +234,6 @@ class SearchLoop:
             return
         is_start = self.best is None and self.island == 0
         self._adopt(FoundBoard(board, score, "elsewhere"), "elsewhere")
-        self.edges_by_others = 0
         if is_start and self.rework is not None:
             self.has_start_board = True
             self.rework.candidates.add(Candidate(board, score))

@@ -26,8 +26,9 @@ BAND_SHAPES = ("damage", "bands")  # whole rows or columns: for these the static
 def regions_by_shape(puzzle: Puzzle, board: Board) -> list[tuple[str, tuple[int, ...]]]:
     """Regions worth freeing, without repetition: (shape, cells), by shape in the order of `SHAPES`.
 
-    "damage": the fewest whole rows, and the fewest whole columns, that hold all mismatches; "blocks": a rectangle around
-    a mismatch; "clusters": two mismatches near each other, with what is between and around; "bands": damaged rows.
+    "damage": the fewest whole rows, and the fewest whole columns, that hold all mismatches; "blocks": a rectangle
+    around a mismatch; "clusters": two mismatches near each other, with what is between and around; "bands": damaged
+    rows.
     """
     mismatches = verify(puzzle, board).mismatches
     found: dict[tuple[int, ...], str] = {}

@@ -20,6 +20,7 @@ from lns.params import Params, from_dict
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 
+
 def main_engine(puzzle, params, seed, island, *, views=(IDENTITY_VIEW,), name="auto") -> SearchLoop:
     """An island that fills the puzzle as it is."""
     return island_engine(name, Orientation(puzzle, 0, views, (0, 1)), params, seed, island)
@@ -146,11 +147,12 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
     params = replace(
         QUICK,
         construct=replace(QUICK.construct, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000),
-        engine=replace(QUICK.engine, step_nodes=1_000_000),
+        engine=replace(QUICK.engine, step_nodes=1_000_000, side_share=0.0),
+        rework=replace(QUICK.rework, nodes=0),
     )
     views = (IDENTITY_VIEW, View(0, True))
     whole, part = main_engine(puzzle, params, 1, 0, views=views), main_engine(puzzle, params, 1, 0, views=views)
-    for number in range(60):
+    for number in range(30):
         for search in (whole, part):
             search.step(puzzle.max_score)
             for arm in search.main.bandit.arms:
@@ -187,7 +189,8 @@ def test_what_regions_add_is_foretold_too():
     search._adopt(FoundBoard(board, score + 1, "blocks"), "rework")
     search._adopt(FoundBoard(board, score + 2, "blocks"), "rework")
     assert search.expected_best_score == before + 2
-    search.best_score = score  # the board's own again: a saved score is counted again
+    for part in (search, *search._parts().values()):  # the board's own again: a saved score is counted again
+        part.best_score = score
     again = main_engine(puzzle, QUICK, 2, 0)
     again.restore(search.state())
     assert again.edges_by_others == 2 and again.expected_best_score == search.expected_best_score
@@ -268,9 +271,9 @@ def test_a_better_board_from_elsewhere_raises_the_bar():
     assert search.best == solution and search.pop_boards() == []
 
 
-def test_only_the_first_island_reworks_a_board_to_start_from_and_none_that_of_another():
+def test_only_the_first_island_reworks_a_start_board_and_none_that_of_another_island():
     puzzle = load_puzzle("like-e2-10x10")
-    params = replace(QUICK, windows=replace(QUICK.windows, nodes=2_000))
+    params = replace(QUICK, rework=replace(QUICK.rework, nodes=2_000, share=0.0, near_misses=0))
     elsewhere = main_engine(puzzle, params, 9, 0)
     while elsewhere.best_score < 150:
         elsewhere.step(puzzle.max_score)
@@ -281,30 +284,50 @@ def test_only_the_first_island_reworks_a_board_to_start_from_and_none_that_of_an
         for _ in range(steps_before):
             search.step(puzzle.max_score)
         search.best_score = min(search.best_score, 100)  # whatever its own beam made
+        search.rework.candidates.members.clear()
         search.inject_incumbent(elsewhere.best, elsewhere.best_score)
         for _ in range(5):
             search.step(puzzle.max_score)
-        assert (search.statistics.nodes == 0) == (search.next_region == 5)
-        return search.next_region
+        return int(search.rework.payoffs.tries.sum())
 
     assert regions(island=0, steps_before=0) == 5
-    assert all(regions(island, before) == ALL_REGIONS_DONE for island, before in ((1, 0), (0, 1), (1, 1)))
+    assert regions(island=1, steps_before=0) == regions(island=0, steps_before=1) == 0
 
 
-def test_regions_get_their_share_and_no_more():
-    """A run that has long not improved goes on constructing; a board to start from is worked on whatever it takes."""
+def test_operators_that_do_not_pay_cost_their_share_and_no_more():
     puzzle = load_puzzle("like-e2-10x10")
-    params = replace(QUICK, windows=replace(QUICK.windows, patience=5, nodes=2_000, share=0.01))
+    params = replace(
+        QUICK,
+        rework=replace(QUICK.rework, nodes=2_000, share=0.01),
+        engine=replace(QUICK.engine, step_nodes=2_000_000, side_share=0.02),
+        neighbourhoods=replace(QUICK.neighbourhoods, nodes=10_000),
+    )
     search = main_engine(puzzle, params, 1, 0)
-    for _ in range(300):
+    search.step(puzzle.max_score)
+    for _ in range(250):
+        search.rework.payoffs.gained[:] = search.payoffs.gained[:] = 0  # whatever they gain
+        search.rework.payoffs.paid[:] = search.payoffs.paid[:] = 9
         search.step(puzzle.max_score)
-        made = search.statistics
-        assert made.window_nodes <= 0.01 * made.nodes + 2_500, "one region over it, at most"
-    assert made.window_nodes > 2_500 and made.nodes > 50 * made.window_nodes
+        total = search.statistics.node_equivalents
+        assert (search.rework.payoffs.cost <= 0.01 * total + 500_000).all(), "one region over it, at most"
+        assert search.payoffs.cost[0] <= 0.02 * total + 1_000_000
+    assert search.rework.payoffs.tries.sum() > 10 and search.payoffs.tries[0] > 10
+    parts = search.statistics.node_equivalents_by_part()
+    assert parts["construct"] > 0.7 * sum(parts.values())
 
-    begun = main_engine(puzzle, replace(params, windows=replace(params.windows, share=0.0)), 2, 0)
-    assert search.best is not None
-    begun.inject_incumbent(search.best, search.best_score)
-    for _ in range(10):  # some regions are proven by their bound alone
-        begun.step(puzzle.max_score)
-    assert begun.statistics.nodes == 0 < begun.statistics.window_nodes
+
+def test_the_search_wants_one_edge_more_from_every_part():
+    """Boards near the best are reworked until they reach it, and every board that is reported is better."""
+    puzzle = load_puzzle("like-e2-10x10")
+    search = main_engine(puzzle, QUICK, 3, 0)
+    scores = []
+    for _ in range(120):
+        search.step(puzzle.max_score)
+        for found in search.pop_boards():
+            verdict = verify(puzzle, found.board)
+            assert verdict.complete and verdict.score == found.score
+            scores.append(found.score)
+        low = search.best_score + 1 - max(1, QUICK.rework.near_misses)
+        search.rework.next_region(search.best_score + 1, 1e18)
+        assert all(low <= member.score <= search.best_score for member in search.rework.candidates.members)
+    assert max(scores) == search.best_score
