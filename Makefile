@@ -1,6 +1,7 @@
 # make install    .venv/ with everything but the docs' packages, at locked versions
 # make solve      a 16x16 board: TIME seconds of search (60), INSTANCE, WORKERS, SEED
 # make test       the fast tests         make test-slow  the others       make test-all  both
+# make test-web   the pages of `lns web`, in a Chromium that is installed
 # make lint       linters, type checker, import contracts
 # make docs       the documentation, in site/
 # make dist       wheel and source distribution, in dist/
@@ -20,7 +21,7 @@ FUZZ ?= 300
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) pyproject.toml
 
-.PHONY: install solve test test-slow test-all lint docs dist bench fuzz lock clean
+.PHONY: install solve test test-slow test-all test-web lint docs dist bench fuzz lock clean
 
 install: .venv/.installed
 
@@ -42,12 +43,15 @@ solve: install
 	@$(BIN)/lns solve "$$INSTANCE" --time $(TIME) --workers $(WORKERS) --seed $(SEED)
 
 test: install
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) -m "not slow and not browser"
 
 test-slow: install
 	@$(PYTEST) -m slow
 
 test-all: test test-slow
+
+test-web: install
+	@$(BIN)/python -m pytest -m browser tests/web
 
 lint: install
 	$(BIN)/ruff check .
@@ -73,7 +77,7 @@ fuzz: install
 
 lock: install
 	$(PIP) uv
-	$(LOCK) --extra plot --extra sat --extra cp --extra cover --extra cma --extra dashboard --extra dev -o requirements.lock
+	$(LOCK) --extra plot --extra sat --extra cp --extra cover --extra cma --extra dashboard --extra web --extra dev -o requirements.lock
 	$(LOCK) --extra docs --constraints requirements.lock -o requirements-docs.lock
 
 clean:

@@ -13,6 +13,7 @@ from instances.puzzle import Puzzle
 from lns_support import csv_records
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
+from lns_support.text import format_seconds
 
 STARTUP_SECONDS = 60.0
 """Time beyond the limit that a child may take for its start, compilation, and its own children."""
@@ -199,7 +200,7 @@ def table(rows: Sequence[ComparisonRow]) -> str:
             row.status,
             f"{row.solutions:,}" if row.solutions >= 0 else "-",
             f"{row.nodes:,}" if row.nodes >= 0 else "-",
-            f"{row.seconds:.3f}" if row.seconds >= 0 else "-",
+            format_seconds(row.seconds).removesuffix(" s") if row.seconds >= 0 else "-",
             f"{row.megabytes:.0f}" if row.megabytes >= 0 else "-",
             row.note or row.size,
         ]

@@ -1,7 +1,8 @@
 """Duplicate pieces merged: boards that differ only by swapping duplicate pieces are the same solution.
 
 A *piece class* is a set of pieces that are equal up to rotation. Each clue piece is a class of its own, because its
-cell is given. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into pieces.
+cell is given, and so is the blank of each hole. If pieces may not be turned, only pieces that look the same unturned
+are duplicates. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into pieces.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class PieceClasses:
     members : tuple of tuple of (int, int)
         By class: (piece, turn) with ``rotate(pieces[piece], turn) == quads[class]``.
     clue_class : dict
-        By cell of a clue: its class and rotation.
+        By cell of a clue or hole: its class and rotation.
     """
 
     puzzle: Puzzle
@@ -41,8 +42,8 @@ class PieceClasses:
         return np.array([len(members) for members in self.members], dtype=np.int32)
 
     def rotations(self, piece_class: int) -> list[int]:
-        """The rotations of a class that look different."""
-        return distinct_rotations(self.quads[piece_class].tolist())
+        """The rotations in which a class may be placed, of those that look the same only the first."""
+        return distinct_rotations(self.quads[piece_class].tolist()) if self.puzzle.turns else [0]
 
     def board(self, oriented_classes: Sequence[int]) -> Board:
         """The board for ``class*4 + rotation`` by cell (-1 = empty); members are used in file order."""
@@ -77,7 +78,7 @@ def distinct_rotations(quad: Sequence[int]) -> list[int]:
 
 def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
     """The piece classes of ``puzzle``, in the file order of their first members."""
-    clue_of_piece = {clue.piece: clue for clue in puzzle.clues}
+    clue_of_piece = {clue.piece: clue for clue in puzzle.fixed}
     quads: list[list[int]] = []
     members: list[list[tuple[int, int]]] = []
     clue_class: dict[int, tuple[int, int]] = {}
@@ -94,6 +95,6 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
         if clue is not None:
             clue_class[clue.cell] = piece_class, clue.rotation
         else:
-            for turn in (3, 2, 1, 0):  # a symmetric quad keeps its smallest turn
+            for turn in (3, 2, 1, 0) if puzzle.turns else (0,):  # a symmetric quad keeps its smallest turn
                 class_of_quad[rotate(quad, -turn)] = piece_class, turn
     return PieceClasses(puzzle, np.array(quads, dtype=np.int32), tuple(map(tuple, members)), clue_class)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import factorial, prod
 
 from exact.piece_classes import distinct_rotations, merge_duplicates
-from instances.puzzle import GREY, Puzzle, rotate
+from instances.puzzle import Puzzle
 
 
 def assignments_per_board(puzzle: Puzzle) -> int:
@@ -19,7 +19,7 @@ def distinct_count(assignments: int, puzzle: Puzzle) -> int:
 
 
 def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
-    """The oriented pieces that rim and clues allow on a cell.
+    """The oriented pieces that rim, holes, clues and the rule on turns allow on a cell.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> 
     list of int
         piece*4 + rotation.
     """
-    for clue in puzzle.clues:
+    for clue in puzzle.fixed:
         if clue.cell == cell:
             return [clue.piece * 4 + clue.rotation]
-    grey = puzzle.rim_sides(cell)
-    clue_pieces = {clue.piece for clue in puzzle.clues}
+    fits = puzzle.fits(cell)
+    fixed_pieces = {clue.piece for clue in puzzle.fixed}
     return [
         piece * 4 + rotation
         for piece, quad in enumerate(puzzle.pieces.tolist())
-        if piece not in clue_pieces
+        if piece not in fixed_pieces
         for rotation in (range(4) if all_four else distinct_rotations(quad))
-        if tuple(colour == GREY for colour in rotate(quad, rotation)) == grey
+        if fits[piece * 4 + rotation]
     ]

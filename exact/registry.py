@@ -15,6 +15,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from instances.puzzle import RULES
 from lns_support.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class SolverEntry:
         Whether it can search for all solutions.
     kernel_module : str, optional
         The module that it compiles at the first call.
+    refuses : tuple of str
+        What it cannot take of `Puzzle.rules`.
     """
 
     description: str
@@ -56,6 +59,7 @@ class SolverEntry:
     extra: str | None = None
     can_count: bool = True
     kernel_module: str | None = None
+    refuses: tuple[str, ...] = ()
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Answer:
         function = self.function
@@ -73,6 +77,7 @@ def register_solver(
     description: str = "registered in this process",
     source: str = "own",
     can_count: bool = True,
+    refuses: tuple[str, ...] = (),
 ) -> None:
     """Make ``function`` available as a solver in this process.
 
@@ -90,6 +95,8 @@ def register_solver(
         The method in one line, and where it comes from, for the list of solvers.
     can_count : bool
         Whether it can search for all solutions.
+    refuses : tuple of str
+        What it cannot take of `Puzzle.rules`: 'holes', 'no frame', 'no turns'.
 
     Raises
     ------
@@ -98,7 +105,7 @@ def register_solver(
     """
     if name in SOLVERS or name in _plugins():
         raise InputError(f"a solver '{name}' exists already; expected another name")
-    SOLVERS[name] = SolverEntry(description, source, function, can_count=can_count)
+    SOLVERS[name] = SolverEntry(description, source, function, can_count=can_count, refuses=refuses)
 
 
 def find_solver(name: str) -> SolverEntry:
@@ -165,7 +172,9 @@ def _sat(encoding: str, description: str, source: str) -> SolverEntry:
 
 def _sls(rule: str, description: str) -> SolverEntry:
     source, kernel = "Cuvillier & Szymkowiak 2010, 1.2.2.1", "exact.sls.rules"
-    return SolverEntry(description, source, "exact.sls.solver:run_sls", (rule,), can_count=False, kernel_module=kernel)
+    return SolverEntry(
+        description, source, "exact.sls.solver:run_sls", (rule,), can_count=False, kernel_module=kernel, refuses=RULES
+    )
 
 
 def _cover(code: str, description: str, source: str) -> SolverEntry:
@@ -200,6 +209,7 @@ SOLVERS: dict[str, SolverEntry] = {
         "Jolivet 2008, 2.3",
         "exact.blocks.search:run_blocks",
         kernel_module="exact.blocks.kernel",
+        refuses=RULES,
     ),
     "cp": SolverEntry(
         "AllDifferent and tables, by OR-tools CP-SAT",

@@ -18,6 +18,7 @@ from exact.request import Request
 from instances.board import Board
 from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
 from instances.symmetry import rotate_board
+from lns_support.errors import InputError
 
 
 def solve(
@@ -180,6 +181,10 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
         If the solver returns a board that is not a solution.
     """
     run = find_solver(solver)
+    if refused := [rule for rule in puzzle.rules if rule in run.refuses]:
+        raise InputError(
+            f"solver {solver} takes no puzzle with {' and '.join(refused)}; expected another solver, such as colorpairs"
+        )
     count_all = request.count_all or request.on_solution is not None
     variants, convention = corner_variants(puzzle) if fix_corner else ([puzzle], "all rotations counted")
     total = Answer(SolveStatus.INFEASIBLE, 0, 0, 0.0, None)
@@ -210,7 +215,8 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     The first corner piece without a duplicate is pinned to the top left corner. A board that is not square has only
     half turns: there the piece is pinned to the top left, and in a second puzzle to the top right corner. Nothing is
     pinned in a puzzle with clues, which has no rotated copies, nor where every corner piece has a duplicate: with the
-    duplicate in another corner a solution and its rotated copy would both be found.
+    duplicate in another corner a solution and its rotated copy would both be found. Nor is anything pinned without
+    frame, without turns, or with holes.
 
     Parameters
     ----------
@@ -225,6 +231,8 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"
+    if puzzle.rules:
+        return [puzzle], f"all solutions counted (no corner piece is fixed: {', '.join(puzzle.rules)})"
     if puzzle.cells == 1:
         return [puzzle], "all rotations counted (a single cell)"
     corners = [0] if puzzle.width == puzzle.height or 1 in (puzzle.width, puzzle.height) else [0, puzzle.width - 1]

@@ -55,8 +55,8 @@ class Board(RichDisplay):
 
     @classmethod
     def empty(cls, puzzle: Puzzle) -> Board:
-        """A board of the puzzle's shape without any piece; clues are not placed either."""
-        return cls(np.full(puzzle.cells, EMPTY, dtype=np.int32), puzzle.width, puzzle.height)
+        """A board of the puzzle's shape without any piece but the blanks; clues are not placed either."""
+        return cls(np.full(puzzle.cells, EMPTY, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[Sequence[int] | None], width: int, height: int) -> Board:
@@ -80,7 +80,7 @@ class Board(RichDisplay):
         )
 
     def of(self, puzzle: Puzzle) -> Board:
-        """The same placements with ``puzzle`` attached.
+        """The same placements with ``puzzle`` attached, and the blanks on its holes.
 
         Such a board shows its score in its repr and its colours in a notebook. The puzzle is not compared, hashed or
         pickled: a board that was sent to another process has lost it.
@@ -93,7 +93,7 @@ class Board(RichDisplay):
         Returns
         -------
         Board
-            A new board, equal to this one.
+            A new board, equal to this one apart from the holes.
 
         Raises
         ------
@@ -101,9 +101,25 @@ class Board(RichDisplay):
             If the board has another shape than the puzzle.
         """
         self.check_shape(puzzle)
-        board = Board(self.placements, self.width, self.height)
+        board = Board(self.with_blanks(puzzle).placements, self.width, self.height)
         object.__setattr__(board, "_puzzle", puzzle)
         return board
+
+    def with_blanks(self, puzzle: Puzzle) -> Board:
+        """The same board with the blank of each hole of ``puzzle`` placed: what the searches take."""
+        return self._on_holes(puzzle, [piece * 4 for piece in range(puzzle.piece_count, puzzle.cells)])
+
+    def without_blanks(self, puzzle: Puzzle) -> Board:
+        """The same board with the holes of ``puzzle`` empty: what files contain."""
+        return self._on_holes(puzzle, [EMPTY] * len(puzzle.holes))
+
+    def _on_holes(self, puzzle: Puzzle, oriented: list[int]) -> Board:
+        if not puzzle.holes:
+            return self
+        self.check_shape(puzzle)
+        placements = self.placements.copy()
+        placements[list(puzzle.holes)] = oriented
+        return Board(placements, self.width, self.height)
 
     @property
     def puzzle(self) -> Puzzle | None:
@@ -128,7 +144,7 @@ class Board(RichDisplay):
 
     @property
     def placed(self) -> int:
-        """Number of cells with a piece."""
+        """Number of cells with a piece; blanks count."""
         return int((self.placements >= 0).sum())
 
     def colours(self, puzzle: Puzzle) -> IntArray:
@@ -162,6 +178,8 @@ class Board(RichDisplay):
         return {name: value for name, value in self.__dict__.items() if name != "_puzzle"}
 
     def __repr__(self) -> str:
+        placed = self.placed
         if self.puzzle is not None:
             load_drawing()
-        return f"Board({self.width}x{self.height}, {self.placed} placed{repr_suffix(self)})"
+            placed = self.without_blanks(self.puzzle).placed
+        return f"Board({self.width}x{self.height}, {placed} placed{repr_suffix(self)})"

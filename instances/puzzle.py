@@ -2,7 +2,10 @@
 
 Representation everywhere in the project: colours are in the order up, right, down, left; a rotation is a number of
 clockwise quarter turns; an oriented piece is ``piece * 4 + rotation``; a cell is ``row * width + column``; all numbers
-count from 0. Colour 0 is the grey rim of the board.
+count from 0. Colour 0 is grey: the frame of the board, and what the neighbours of a hole show to it.
+
+A hole is a cell that is no part of the board. Inside the program it has a *blank* piece, grey on all sides, which never
+moves; blanks are numbered after the other pieces. So every array by cell or piece has ``width * height`` entries.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,10 +26,13 @@ from lns_support.errors import InputError
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
+RULES = ("holes", "no frame", "no turns")
 MAX_CELLS = 4096
 MAX_COLOUR = 4096
 
 IntArray = npt.NDArray[np.int32]
+BoolArray = npt.NDArray[np.bool_]
+Sides = tuple[bool, bool, bool, bool]
 
 
 @dataclass(frozen=True, order=True)
@@ -86,27 +92,33 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Puzzle(RichDisplay):
-    """An immutable edge-matching puzzle on a rectangular board.
+    """An immutable edge-matching puzzle on a rectangular board, which may have holes.
 
-    Two puzzles are equal if they have the same shape, pieces and clues; the name does not count.
+    Two puzzles are equal if they have the same shape, pieces, clues and rules; the name does not count.
 
     Parameters
     ----------
-    pieces : array_like of int, shape (width * height, 4)
-        Colours up, right, down, left of each piece; 0 is grey. Stored as a read-only int32 array.
+    pieces : array_like of int, shape (width * height - holes, 4)
+        Colours up, right, down, left of each piece; 0 is grey. Stored as a read-only int32 array of width * height
+        rows: the last ones are the blanks of the holes, which may be given too.
     width, height : int
         Number of columns and rows.
     clues : tuple of Clue, optional
         Pieces that must lie on given cells. Stored in order of cells.
     name : str, optional
         What messages and pictures call the puzzle.
+    holes : tuple of int, optional
+        Cells that are no part of the board; the sides of their neighbours towards them are grey. Stored in order.
+    framed : bool, optional
+        Whether the sides along the outer edge of the board are grey. Without frame they may have any colour but grey.
+    turns : bool, optional
+        Whether pieces may be turned; False for Tetravex.
 
     Raises
     ------
     InputError
         If the shape is not from 1 to 4096 cells, the number of pieces is not the number of cells, a colour is out of
-        range, the grey sides of the pieces do not fit the rim of the board, or the clues contradict each other or the
-        rim.
+        range, the grey sides of the pieces do not fit the board, or the clues contradict each other or the board.
     """
 
     pieces: IntArray
@@ -114,6 +126,9 @@ class Puzzle(RichDisplay):
     height: int
     clues: tuple[Clue, ...] = ()
     name: str = "puzzle"
+    holes: tuple[int, ...] = ()
+    framed: bool = True
+    turns: bool = True
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
@@ -125,11 +140,16 @@ class Puzzle(RichDisplay):
                 f"a board of {self.width} x {self.height} has {self.width * self.height} cells; "
                 f"expected at most {MAX_CELLS}"
             )
+        object.__setattr__(self, "holes", tuple(sorted(int(cell) for cell in self.holes)))
+        self._check_holes()
         pieces = np.asarray(self.pieces)
         if pieces.ndim != 2 or pieces.shape[1] != 4:
             raise InputError(f"pieces have shape {pieces.shape}; expected (cells, 4)")
-        if len(pieces) != self.cells:
-            raise InputError(f"{len(pieces)} pieces for a board of {self.width} x {self.height}; expected {self.cells}")
+        if self.holes and len(pieces) == self.piece_count:
+            pieces = np.concatenate([pieces, np.full((len(self.holes), 4), GREY, dtype=pieces.dtype)])
+        if len(pieces) != self.cells or pieces[self.piece_count :].any():
+            board = f"{self.width} x {self.height}" + (f" with {len(self.holes)} holes" if self.holes else "")
+            raise InputError(f"{len(pieces)} pieces for a board of {board}; expected {self.piece_count}")
         if pieces.min() < 0 or pieces.max() > MAX_COLOUR:
             bad = int(np.argwhere((pieces < 0) | (pieces > MAX_COLOUR))[0][0])
             raise InputError(
@@ -147,13 +167,34 @@ class Puzzle(RichDisplay):
 
     @property
     def cells(self) -> int:
-        """Number of cells, which is the number of pieces."""
+        """Number of cells, which is the number of pieces; holes and their blanks are counted."""
         return self.width * self.height
 
     @property
+    def piece_count(self) -> int:
+        """Number of pieces without the blanks, which is the number of cells that are no holes."""
+        return self.cells - len(self.holes)
+
+    @cached_property
     def max_score(self) -> int:
         """Number of inner edges, which is the score of a board without a mismatch."""
-        return self.height * (self.width - 1) + self.width * (self.height - 1)
+        if not self.holes:
+            return self.height * (self.width - 1) + self.width * (self.height - 1)
+        return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """What the puzzle has unlike Eternity II, of `RULES`; empty for most puzzles."""
+        present = bool(self.holes), not self.framed, not self.turns
+        return tuple(rule for rule, here in zip(RULES, present, strict=True) if here)
+
+    @property
+    def shape_and_rules(self) -> str:
+        """Width, height and `rules` in words, such as '4 x 3' or '5 x 5, 12 holes, no turns'."""
+        holes = f"{len(self.holes)} hole{'' if len(self.holes) == 1 else 's'}"
+        return ", ".join(
+            [f"{self.width} x {self.height}", *(holes if rule == "holes" else rule for rule in self.rules)]
+        )
 
     @cached_property
     def colours(self) -> int:
@@ -168,15 +209,86 @@ class Puzzle(RichDisplay):
         table.flags.writeable = False
         return table
 
-    def rim_sides(self, cell: int) -> tuple[bool, bool, bool, bool]:
-        """For each side (up, right, down, left) of ``cell`` whether it lies on the rim of the board."""
+    @cached_property
+    def usable(self) -> BoolArray:
+        """Which oriented pieces may be placed somewhere, shape (cells * 4,): all, or only the unturned ones."""
+        allowed: BoolArray = np.repeat([[True, self.turns, self.turns, self.turns]], self.cells, axis=0).reshape(-1)
+        allowed.flags.writeable = False
+        return allowed
+
+    @cached_property
+    def fixed(self) -> tuple[Clue, ...]:
+        """Every piece that never moves, in order of cells: those of the clues and the blank of each hole."""
+        blanks = (Clue(cell, self.piece_count + number, 0) for number, cell in enumerate(self.holes))
+        return tuple(sorted((*self.clues, *blanks)))
+
+    @cached_property
+    def _hole_set(self) -> frozenset[int]:
+        return frozenset(self.holes)
+
+    def rim_sides(self, cell: int) -> Sides:
+        """For each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
+
+        Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
+        """
         row, column = divmod(cell, self.width)
-        return row == 0, column == self.width - 1, row == self.height - 1, column == 0
+        up, right, down, left = row == 0, column == self.width - 1, row == self.height - 1, column == 0
+        if not self.holes:
+            return up, right, down, left
+        holes = self._hole_set
+        if cell in holes:
+            return True, True, True, True
+        return (
+            up or cell - self.width in holes,
+            right or cell + 1 in holes,
+            down or cell + self.width in holes,
+            left or cell - 1 in holes,
+        )
+
+    def grey_sides(self, cell: int) -> Sides:
+        """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
+
+        These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
+        """
+        if self.framed or not self.holes:
+            return self.rim_sides(cell) if self.framed else (False, False, False, False)
+        holes = self._hole_set
+        if cell in holes:
+            return True, True, True, True
+        beside = {side for side, other in self._cells_around(cell) if other in holes}
+        return 0 in beside, 1 in beside, 2 in beside, 3 in beside
+
+    def fits(self, cell: int) -> BoolArray:
+        """Which oriented pieces fit ``cell`` by their grey sides and the rule on turns, shape (cells * 4,); read-only.
+
+        Clues and neighbours are not considered.
+        """
+        return self._fits_by_sides[self.grey_sides(cell)]
+
+    @cached_property
+    def _fits_by_sides(self) -> dict[Sides, BoolArray]:
+        table = {}
+        for sides in {self.grey_sides(cell) for cell in range(self.cells)}:
+            fits = ((self.oriented == GREY) == sides).all(axis=1) & self.usable
+            fits.flags.writeable = False
+            table[sides] = fits
+        return table
 
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
-        """(side, cell beyond that side) for each side of ``cell`` that does not lie on the rim."""
+        """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
         steps = (-self.width, 1, self.width, -1)
         return [(side, cell + steps[side]) for side, rim in enumerate(self.rim_sides(cell)) if not rim]
+
+    def _cells_around(self, cell: int) -> list[tuple[int, int]]:
+        """(side, cell beyond that side) for each side that is not on the edge of the board; holes included."""
+        row, column = divmod(cell, self.width)
+        around = (
+            (row > 0, cell - self.width),
+            (column < self.width - 1, cell + 1),
+            (row < self.height - 1, cell + self.width),
+            (column > 0, cell - 1),
+        )
+        return [(side, other) for side, (exists, other) in enumerate(around) if exists]
 
     def cell_label(self, cell: int) -> str:
         """``cell`` as messages name it: 'row 3, column 5 (cell 37)'; rows and columns count from 1, cells from 0."""
@@ -187,14 +299,24 @@ class Puzzle(RichDisplay):
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of shape, pieces in file order and clues in order of cells, as 64 hexadecimal digits."""
+        """Hash of shape, pieces in file order, clues in order of cells, and rules, as 64 hexadecimal digits."""
         form: dict[str, Any] = {
             "width": self.width,
             "height": self.height,
-            "pieces": self.pieces.tolist(),
+            "pieces": self.pieces[: self.piece_count].tolist(),
             "clues": [[clue.cell, clue.piece, clue.rotation] for clue in self.clues],
+            **self.unusual_fields(),
         }
         return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+
+    def unusual_fields(self) -> dict[str, Any]:
+        """The fields holes, framed and turns where they are not the usual ones: for hash and files."""
+        fields: dict[str, Any] = {"holes": list(self.holes)} if self.holes else {}
+        if not self.framed:
+            fields["framed"] = False
+        if not self.turns:
+            fields["turns"] = False
+        return fields
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Puzzle) and self.sha256 == other.sha256
@@ -204,7 +326,7 @@ class Puzzle(RichDisplay):
 
     def with_clues(self, clues: Iterable[Clue]) -> Puzzle:
         """The same puzzle with ``clues`` in place of its own. Raises InputError for clues that cannot be."""
-        return Puzzle(self.pieces, self.width, self.height, tuple(clues), self.name)
+        return replace(self, clues=tuple(clues))
 
     def renumbered(self) -> Puzzle:
         """The same puzzle with its colours numbered from 1 without gaps, in the same order.
@@ -215,26 +337,55 @@ class Puzzle(RichDisplay):
         if numbers[-1] == len(numbers) - 1:
             return self
         pieces = renumbered[:-1].reshape(self.pieces.shape).astype(np.int32)
-        return Puzzle(pieces, self.width, self.height, self.clues, self.name)
+        return replace(self, pieces=pieces)
 
     def __repr__(self) -> str:
         clues = f"{len(self.clues)} clue{'' if len(self.clues) == 1 else 's'}"
         colours = f"{self.colours} colour{'' if self.colours == 1 else 's'}"
-        return f"Puzzle({self.name!r}, {self.width}x{self.height}, {colours}, {clues})"
+        return f"Puzzle({', '.join([repr(self.name), f'{self.width}x{self.height}', colours, clues, *self.rules])})"
 
     # -- checks --------------------------------------------------------------------------------------------------
 
+    def _check_holes(self) -> None:
+        """Raise InputError for a hole off the board or named twice, and if no cell is left."""
+        for before, cell in zip((-1, *self.holes), self.holes, strict=False):
+            if not 0 <= cell < self.cells:
+                raise InputError(f"a hole names cell {cell}; expected 0 to {self.cells - 1}")
+            if cell == before:
+                raise InputError(f"two holes name {self.cell_label(cell)}; expected each once")
+        if len(self.holes) == self.cells:
+            raise InputError("every cell of the board is a hole; expected 1 cell or more")
+
     def _check_rim(self) -> None:
-        """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one."""
-        needed = Counter(canonical(self.rim_sides(cell)) for cell in range(self.cells))
-        present = Counter(canonical([colour == GREY for colour in quad]) for quad in self.pieces.tolist())
+        """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one.
+
+        Patterns are counted up to rotation if pieces may be turned.
+        """
+        grey = self.pieces[: self.piece_count] == GREY
+        if not self.framed and not self.holes and grey.any():
+            bad = int(np.argwhere(grey)[0][0])
+            raise InputError(
+                f"piece {bad + 1} has the colours {' '.join(map(str, self.pieces[bad].tolist()))}; "
+                "expected colours from 1 in a puzzle without frame, where no side is grey (0)"
+            )
+        kind = canonical if self.turns else tuple
+        cells = [cell for cell in range(self.cells) if cell not in self._hole_set]
+        needed: Counter[tuple[int, ...]] = Counter(kind(self.grey_sides(cell)) for cell in cells)
+        present: Counter[tuple[int, ...]] = Counter(kind(sides) for sides in grey.tolist())
         if needed != present:
             parts = [
-                f"{present[pattern]} {_GREY_NAMES[pattern]} where the board needs {needed[pattern]}"
+                f"{present[pattern]} {self._pattern_name(pattern)} where the board needs {needed[pattern]}"
                 for pattern in sorted(needed.keys() | present.keys())
                 if needed[pattern] != present[pattern]
             ]
             raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: " + ", ".join(parts))
+
+    def _pattern_name(self, pattern: Sequence[int]) -> str:
+        if self.turns or not any(pattern):
+            return _GREY_NAMES[canonical(pattern)]
+        return (
+            f"pieces that are grey {', '.join(name for name, grey in zip(_SIDES, pattern, strict=True) if grey)} only"
+        )
 
     def _check_clues(self) -> None:
         """Raise InputError for a clue out of range, a cell or piece with two clues, or sides that cannot match."""
@@ -243,20 +394,25 @@ class Puzzle(RichDisplay):
         for clue in self.clues:
             if not 0 <= clue.cell < self.cells:
                 raise InputError(f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}")
-            if not 0 <= clue.piece < self.cells:
-                raise InputError(f"a clue names piece {clue.piece + 1}; expected 1 to {self.cells}")
+            if clue.cell in self._hole_set:
+                raise InputError(f"a clue names {self.cell_label(clue.cell)}, a hole; expected a cell of the board")
+            if not 0 <= clue.piece < self.piece_count:
+                raise InputError(f"a clue names piece {clue.piece + 1}; expected 1 to {self.piece_count}")
             if not 0 <= clue.rotation < 4:
                 raise InputError(f"a clue has rotation {clue.rotation + 1}; expected 1 to 4")
+            if clue.rotation and not self.turns:
+                raise InputError(f"a clue has rotation {clue.rotation + 1}; expected 1, as pieces are not turned")
             if clue.cell in cells:
                 raise InputError(f"two clues for {self.cell_label(clue.cell)}; expected one clue a cell")
             if clue.piece in used:
                 raise InputError(f"two clues place piece {clue.piece + 1}; expected each piece once")
             cells[clue.cell] = used[clue.piece] = clue
             quad = rotate(self.pieces[clue.piece].tolist(), clue.rotation)
-            if tuple(colour == GREY for colour in quad) != self.rim_sides(clue.cell):
+            if tuple(colour == GREY for colour in quad) != self.grey_sides(clue.cell):
+                where = "exactly on the rim" if self.framed else "only towards a hole"
                 raise InputError(
                     f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} with the sides "
-                    f"{' '.join(map(str, quad))} (up right down left); expected grey (0) exactly on the rim"
+                    f"{' '.join(map(str, quad))} (up right down left); expected grey (0) {where}"
                 )
         for clue in self.clues:  # two clues side by side must match
             for side, other_cell in self.neighbours(clue.cell):
@@ -272,6 +428,7 @@ class Puzzle(RichDisplay):
                     )
 
 
+_SIDES = ("up", "right", "down", "left")
 _GREY_NAMES: dict[tuple[int, int, int, int], str] = {
     (False, False, False, False): "inner pieces",
     (False, False, False, True): "edge pieces (one grey side)",

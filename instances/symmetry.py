@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from instances.board import EMPTY, Board
 from instances.puzzle import Clue, IntArray, Puzzle
+from lns_support.errors import InputError
 
 _REFLECTED_SIDES = (0, 3, 2, 1)  # a reflection exchanges the right and left colours of a piece
 
@@ -36,12 +38,21 @@ def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
     Returns
     -------
     Puzzle
-        The same pieces; width and height are exchanged by an odd number of turns, and the clues move with the board.
+        The same pieces; width and height are exchanged by an odd number of turns, and clues and holes move with the
+        board.
+
+    Raises
+    ------
+    InputError
+        If pieces may not be turned: the board then cannot be turned either.
     """
+    if turns % 4:
+        _check_turns(puzzle)
     old_cells = np.rot90(np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width), -turns)
     new_cell = np.argsort(old_cells.reshape(-1))
     clues = tuple(Clue(int(new_cell[clue.cell]), clue.piece, (clue.rotation + turns) % 4) for clue in puzzle.clues)
-    return Puzzle(puzzle.pieces, old_cells.shape[1], old_cells.shape[0], clues, puzzle.name)
+    holes = tuple(int(new_cell[cell]) for cell in puzzle.holes)
+    return replace(puzzle, width=old_cells.shape[1], height=old_cells.shape[0], clues=clues, holes=holes)
 
 
 def rotate_board(board: Board, turns: int) -> Board:
@@ -57,7 +68,8 @@ def rotate_board(board: Board, turns: int) -> Board:
     Returns
     -------
     Board
-        A board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``.
+        A board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``. Its holes may have each other's
+        blanks, see `Board.with_blanks`.
     """
     grid = np.rot90(_grid(board), -turns)
     placements = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
@@ -77,14 +89,21 @@ def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
     -------
     Puzzle
         The puzzle as seen from ``view``. A mirrored piece keeps its number; its rotations count the other way round.
+
+    Raises
+    ------
+    InputError
+        If pieces may not be turned, for any view but the identity.
     """
     rotated = rotate_puzzle(puzzle, view.turns) if view.turns else puzzle
     if not view.mirrored:
         return rotated
+    _check_turns(puzzle)
     clues = tuple(
         Clue(_reflected_cell(clue.cell, rotated.width), clue.piece, -clue.rotation % 4) for clue in rotated.clues
     )
-    return Puzzle(rotated.pieces[:, _REFLECTED_SIDES], rotated.width, rotated.height, clues, rotated.name)
+    holes = tuple(_reflected_cell(cell, rotated.width) for cell in rotated.holes)
+    return replace(rotated, pieces=rotated.pieces[:, _REFLECTED_SIDES], clues=clues, holes=holes)
 
 
 def board_from_view(board: Board, view: View) -> Board:
@@ -112,6 +131,11 @@ def cells_from_view(puzzle: Puzzle, view: View) -> IntArray:
     cells = np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32)
     cells.flags.writeable = False
     return cells
+
+
+def _check_turns(puzzle: Puzzle) -> None:
+    if not puzzle.turns:
+        raise InputError(f"{puzzle.name} has no other view: its pieces may not be turned, so neither may its board")
 
 
 def _reflected_board(board: Board) -> Board:

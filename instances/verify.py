@@ -26,7 +26,7 @@ class Verification:
     max_score : int
         Number of inner edges of the board.
     placed, cells : int
-        Number of cells with a piece, and of all cells.
+        Number of cells with a piece, and of all cells. Holes are no cells of the board.
     mismatches : tuple of (int, int)
         Pairs of neighbouring cells that both hold a piece and whose facing colours differ.
     problems : tuple of str
@@ -58,8 +58,9 @@ class Verification:
 def verify(puzzle: Puzzle, board: Board) -> Verification:
     """Count the score of a board and check it against the rules.
 
-    The rules are: each piece at most once, grey sides exactly on the rim, every clue respected. A mismatch of two
-    inner sides breaks no rule; it costs one point.
+    The rules are: each piece at most once, grey sides exactly where the puzzle has them (on the rim and towards holes;
+    without frame only towards holes), no piece turned if the puzzle forbids it, nothing on a hole but its blank, every
+    clue respected. A mismatch of two inner sides breaks no rule; it costs one point.
 
     Parameters
     ----------
@@ -81,13 +82,18 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     pieces = puzzle.pieces.tolist()
     quads: list[tuple[int, int, int, int] | None] = []
     cell_of: dict[int, int] = {}
+    holes = set(puzzle.holes)
     for cell, oriented in enumerate(board.placements.tolist()):
-        if oriented < 0:
+        if oriented < 0 or (cell in holes and oriented // 4 >= puzzle.piece_count):
             quads.append(None)
             continue
         piece, rotation = divmod(oriented, 4)
-        if piece >= puzzle.cells:
-            violations.append(f"{puzzle.cell_label(cell)} holds piece {piece + 1}; the puzzle has {puzzle.cells}")
+        if cell in holes:
+            violations.append(f"{puzzle.cell_label(cell)} is a hole, and holds piece {piece + 1}")
+            quads.append(None)
+            continue
+        if piece >= puzzle.piece_count:
+            violations.append(f"{puzzle.cell_label(cell)} holds piece {piece + 1}; the puzzle has {puzzle.piece_count}")
             quads.append(None)
             continue
         if piece in cell_of:
@@ -97,13 +103,16 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         cell_of.setdefault(piece, cell)
         quad = rotate(pieces[piece], rotation)
         quads.append(quad)
-        for side, on_rim in enumerate(puzzle.rim_sides(cell)):
-            if on_rim and quad[side] != GREY:
+        if not puzzle.turns and quad != rotate(pieces[piece], 0):
+            violations.append(f"{puzzle.cell_label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
+        for side, grey in enumerate(puzzle.grey_sides(cell)):
+            if grey and quad[side] != GREY:
                 violations.append(
                     f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}"
                 )
-            if not on_rim and quad[side] == GREY:
-                violations.append(f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side is grey inside the board")
+            if not grey and quad[side] == GREY:
+                where = "inside the board" if puzzle.framed or not puzzle.rim_sides(cell)[side] else "without a frame"
+                violations.append(f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side is grey {where}")
 
     missing: list[str] = []
     for clue in puzzle.clues:
@@ -141,7 +150,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         score=score,
         max_score=puzzle.max_score,
         placed=placed,
-        cells=puzzle.cells,
+        cells=puzzle.piece_count,
         mismatches=tuple(mismatches),
         problems=(*violations, *missing),
         violations=tuple(violations),

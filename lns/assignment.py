@@ -14,9 +14,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import GREY, IntArray, Puzzle
 
-_FORBIDDEN = -1000.0  # matches of a rotation that shows colour on the border or grey inside
+_FORBIDDEN = -1000.0  # matches of a rotation that breaks a rule, such as grey inside
 
 
 def placement_matches(
@@ -43,13 +43,16 @@ def placement_matches(
     shown = Board(placements, puzzle.width, puzzle.height).colours(puzzle)
     quads = puzzle.oriented.reshape(-1, 4, 4)[pieces]  # piece, rotation, side
     matches = np.zeros((len(cells), len(pieces), 4))
+    rim_sides = np.array([puzzle.rim_sides(int(cell)) for cell in cells]).reshape(-1, 4)
+    grey_sides = np.array([puzzle.grey_sides(int(cell)) for cell in cells]).reshape(-1, 4)
     for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
-        rim = np.array([puzzle.rim_sides(int(cell))[side] for cell in cells])
+        rim, grey = rim_sides[:, side], grey_sides[:, side]
         facing = np.where(rim, 0, shown[np.where(rim, 0, cells + step), (side + 2) % 4])
         colour = quads[None, :, :, side]
-        matches += np.where(rim[:, None, None], np.where(colour == 0, 0.0, _FORBIDDEN), 0.0)
-        matches += np.where(~rim[:, None, None] & (colour == 0), _FORBIDDEN, 0.0)
+        matches += np.where(grey[:, None, None], np.where(colour == 0, 0.0, _FORBIDDEN), 0.0)
+        matches += np.where(~grey[:, None, None] & (colour == 0), _FORBIDDEN, 0.0)
         matches += (~rim[:, None, None]) & (colour == facing[:, None, None])
+    matches[:, ~puzzle.usable.reshape(-1, 4)[pieces]] = _FORBIDDEN
     rotation = matches.argmax(axis=2)
     top = np.take_along_axis(matches, rotation[:, :, None], axis=2)[:, :, 0]
     return np.maximum(top, _FORBIDDEN).astype(np.int32), rotation.astype(np.int32)
@@ -84,8 +87,8 @@ def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntA
 def fill(puzzle: Puzzle, board: Board) -> Board:
     """Fill the empty cells of a board with the remaining pieces.
 
-    Clue cells get their clues. The other empty cells are assigned together, then each colour of a chequerboard in turn
-    until the score no longer rises. Pieces of the board stay.
+    Clue cells get their clues, holes their blanks. The other empty cells are assigned together, then each colour of a
+    chequerboard in turn until the score no longer rises. Pieces of the board stay.
 
     Parameters
     ----------
@@ -100,7 +103,7 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
         Full board.
     """
     placements = board.placements.copy()
-    for clue in puzzle.clues:
+    for clue in puzzle.fixed:
         placements[clue.cell] = clue.piece * 4 + clue.rotation
     empty = np.flatnonzero(placements < 0).astype(np.int32)
     if len(empty) == 0:
@@ -121,4 +124,7 @@ def fill(puzzle: Puzzle, board: Board) -> Board:
 def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
     """Matched inner edges of a full board with a legal border; ``placements`` int32 (puzzle.cells,)."""
     grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
-    return int((grid[:, :-1, 1] == grid[:, 1:, 3]).sum() + (grid[:-1, :, 2] == grid[1:, :, 0]).sum())
+    across, down = grid[:, :-1, 1] == grid[:, 1:, 3], grid[:-1, :, 2] == grid[1:, :, 0]
+    if puzzle.holes:  # grey against grey is no match
+        across, down = across & (grid[:, :-1, 1] != GREY), down & (grid[:-1, :, 2] != GREY)
+    return int(across.sum() + down.sum())

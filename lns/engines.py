@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "construct", "beam", "tabu", "lns")
 _STREAM = 2**20  # parts of an island have random streams so far apart
+KERNELS = {"auto": 40, "construct": 15, "beam": 3, "tabu": 4, "lns": 13}
+"""About how many kernels `lns.warmup.warm_up` compiles for each engine, for messages."""
 
 
 def make_engine(
@@ -58,6 +60,8 @@ def make_engine(
     """
     if name not in ENGINES:
         raise InputError(f"unknown engine '{name}'; expected one of {', '.join(ENGINES)}")
+    if puzzle.rules:
+        return _engine_for_rules(name, puzzle, params, seed, island, operators)
     from lns.orientation import oriented_engine
 
     def make(orientation: Orientation) -> Engine:
@@ -129,4 +133,29 @@ def _all_parts(orientation: Orientation, params: Params, seed: int, island: int)
         sides=sides,
         rework=rework,
         island=island,
+    )
+
+
+def _engine_for_rules(
+    name: str, puzzle: Puzzle, params: Params, seed: int, island: int, operators: Sequence[str] | None
+) -> Engine:
+    """The engine for a puzzle without frame, without turns or with holes: "auto" is then "lns".
+
+    Constructor and beams fill rectangles row by row, from a frame that tells each cell which grey sides its piece has,
+    with pieces in all four rotations.
+    """
+    from lns.loop.search_loop import SearchLoop
+
+    puzzle = puzzle.renumbered()
+    if name == "tabu":
+        from lns.tabu.engine import TabuEngine
+
+        return SearchLoop(puzzle, params, TabuEngine(puzzle, params, seed, island), island=island)
+    if name in ("auto", "lns"):
+        from lns.neighbourhoods.engine import LnsEngine
+
+        return SearchLoop(puzzle, params, LnsEngine(puzzle, params, seed, island, operators), island=island)
+    raise InputError(
+        f"engine {name} fills rectangles with a frame with pieces that may be turned, and {puzzle.name} has "
+        f"{' and '.join(puzzle.rules)}; expected engine auto, lns or tabu"
     )

@@ -140,6 +140,7 @@ class Measurement:
         self.params = params
         self.engine = Construction(puzzle, self.params, seed, 0, views=orientation.views)
         self.target, self.seconds = 1, 0.0
+        self.on_step: Callable[[Measurement], None] = lambda measured: None
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
         while self.engine.constructor is None:  # the pieces are measured and kernels compiled before the clock starts
             self.engine.step(puzzle.max_score)
@@ -167,8 +168,14 @@ class Measurement:
             before = self.target
             while self.target < max_score and self.tallies[self.target].count >= RAISE_TARGET_COUNT:
                 self.target += 1
+            self.on_step(self)
             if self.target > before:
                 progress(f"{self.seconds:6.1f} s: {RAISE_TARGET_COUNT} different boards of {self.target - 1} or more")
+
+    @property
+    def in_words(self) -> str:
+        """What is counted at present."""
+        return f"boards of {self.target} or more: {self.tallies[self.target].count}"
 
     @property
     def nodes(self) -> int:
@@ -187,7 +194,12 @@ class Measurement:
 
 
 def estimate(
-    puzzle: Puzzle, params: Params, seed: int, seconds: float, progress: Callable[[str], None] = lambda line: None
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    seconds: float,
+    progress: Callable[[str], None] = lambda line: None,
+    on_step: Callable[[Measurement], None] = lambda measured: None,
 ) -> Estimate:
     """Measure the rates of boards by score, then extrapolate.
 
@@ -203,6 +215,8 @@ def estimate(
         Processor seconds of the measurement.
     progress : callable
         Receives lines of text meanwhile.
+    on_step : callable
+        Called with the measurement several times a second.
 
     Returns
     -------
@@ -211,14 +225,20 @@ def estimate(
     Raises
     ------
     InputError
-        If the puzzle has no inner edge, or no board was made.
+        If the puzzle has no inner edge, construction does not take it, or no board was made.
     KeyboardInterrupt
         On Ctrl-C before the first board. Later, Ctrl-C ends the measurement with the boards so far.
     """
     if puzzle.max_score == 0:
         raise InputError(f"{puzzle.name} has no inner edge, so no score to estimate; expected two cells or more")
+    if puzzle.rules:
+        raise InputError(
+            f"an estimate is one of the construction, which takes no puzzle with {' and '.join(puzzle.rules)}; "
+            "expected a rectangle with a frame, of pieces that may be turned"
+        )
     progress(f"measuring {puzzle.name} for {seconds:g} s of one core")
     measurement = Measurement(puzzle, params, seed)
+    measurement.on_step = on_step
     interrupted = False
     try:
         measurement.run(seconds, progress)

@@ -177,6 +177,8 @@ class Archipelago:
     operators : sequence of str, optional
         Operators of the engine 'lns'; by default all that are known in this process. A worker that does not know one
         of them raises InputError. One that was registered in this process only needs ``workers=1`` or an executor.
+    other_statistics : Statistics, optional
+        What other runs did that were merged into this one; `statistics` includes it.
 
     Attributes
     ----------
@@ -206,6 +208,7 @@ class Archipelago:
         executor: Executor | None = None,
         islands: dict[int, Island] | None = None,
         operators: Sequence[str] | None = None,
+        other_statistics: Statistics | None = None,
     ) -> None:
         self.puzzle, self.params, self.seed, self.workers = puzzle, params, seed, workers
         self.engine = engine
@@ -214,6 +217,7 @@ class Archipelago:
         self.pids: dict[int, int] = {}
         self._operators, in_process = _choose_operators(engine, operators, executor, workers)
         self._fixed_min_score = min_score
+        self._other_statistics = other_statistics or Statistics()
         self._found_boards: list[tuple[int, FoundBoard]] = []
         self._lost: Counter[int] = Counter()
         self._idle: set[int] = set(range(workers))
@@ -248,6 +252,11 @@ class Archipelago:
         return self._elapsed if self._began is None else time.monotonic() - self._began
 
     @property
+    def has_begun(self) -> bool:
+        """Whether a worker has made a step in this session."""
+        return bool(self.pids)
+
+    @property
     def exhausted(self) -> bool:
         """Whether nothing is left to search on any island that has a worker."""
         return all(self._is_exhausted(number) for number in range(self.workers))
@@ -258,7 +267,7 @@ class Archipelago:
     @property
     def statistics(self) -> Statistics:
         """Sum over all islands, including earlier sessions."""
-        return sum((island.statistics for island in self.islands.values()), Statistics())
+        return sum((island.statistics for island in self.islands.values()), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
         """The boards found since the last call, in the order of discovery.

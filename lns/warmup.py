@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 from functools import cache
 
+from exact.region.resolve import RegionOptions, resolve
 from instances.formats import load_puzzle
+from instances.puzzle import Puzzle
 from lns.engines import make_engine
 from lns.params import from_dict
 from lns.worker_pool import stop_requested
@@ -24,6 +26,15 @@ _BRIEF = from_dict(
 )
 
 
+def _warm_up_regions(puzzle: Puzzle) -> None:
+    """Re-solve a region in both orders."""
+    board = make_engine("beam", puzzle, _BRIEF, 1, 0)
+    board.step(puzzle.max_score)
+    if board.best is not None:
+        for order in ("static", "dynamic"):
+            resolve(puzzle, board.best, range(16, 40), nodes=10_000, options=RegionOptions(order=order))
+
+
 @cache
 def warm_up(engine: str) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
@@ -33,6 +44,10 @@ def warm_up(engine: str) -> None:
     compiler left.
     """
     puzzle = load_puzzle(PUZZLE)
+    if engine == "auto":  # whose other parts take their first steps late
+        warm_up("lns")
+        warm_up("tabu")
+        _warm_up_regions(puzzle)
     search = make_engine(engine, puzzle, _BRIEF, 1, 0)
     for _ in range(STEPS):
         if search.exhausted or search.best_score == puzzle.max_score or stop_requested():

@@ -171,7 +171,7 @@ def _crash(task: Callable[..., None], returncode: int, errors: str) -> Exception
 def serve() -> None:
     """The child's main function: run the task on stdin and send messages to the pipe that the argument numbers."""
     outbox = Connection(int(sys.argv[1]), readable=False)
-    _die_with_parent()
+    die_with_parent()
     module, name, arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
     if processor_seconds is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds + 5))
@@ -191,7 +191,7 @@ def serve() -> None:
     os._exit(0)  # some libraries crash while they are unloaded
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Make Linux kill this process when its parent dies; on other systems it ends with its task."""
     if sys.platform == "linux":
         import ctypes

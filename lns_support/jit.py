@@ -331,6 +331,13 @@ def is_compiled(module: str) -> bool:
     return directory is not None and any(directory.rglob("*.nbc"))
 
 
+def saved_kernels() -> int:
+    """Number of kernels whose machine code is on disk, of all versions; it grows while a process compiles."""
+    base = cache_base()
+    folders = () if base is None else os.walk(base)
+    return sum(name.endswith(".nbi") for _, _, names in folders for name in names)
+
+
 def _definitions(module: str) -> set[tuple[str, str]]:
     """(module, definition) of a module's kernels and of everything that they mention, directly or indirectly."""
     waiting = [(module, name) for name in _source(module).kernels()]

@@ -64,6 +64,9 @@ class JsonFields:
     def __init__(self, values: dict[str, Any]) -> None:
         self._values = values
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
     def get(self, name: str) -> Any:
         """The value of a field, unchecked."""
         if name not in self._values:
@@ -92,6 +95,13 @@ class JsonFields:
         if isinstance(value, str) and len(value) <= limit:
             return value
         raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
+
+    def boolean(self, name: str, default: bool) -> bool:
+        """true or false; ``default`` stands for a missing field."""
+        value = self._values.get(name, default)
+        if isinstance(value, bool):
+            return value
+        raise InputError(f"'{name}': {describe_found(value)}; expected true or false")
 
     def array(self, name: str, length: int | None = None, default: list[Any] | None = None) -> list[Any]:
         """A list, of exactly ``length`` entries if that is given; ``default``, if given, stands for a missing field."""

@@ -13,6 +13,7 @@ EXTRAS = {
     "cover": ("xcover", "xcover", "cover"),
     "graph": ("networkx", "networkx", "cover"),
     "plot": ("matplotlib", "matplotlib", "plot"),
+    "web": ("uvicorn", "starlette and uvicorn", "web"),
     "cma": ("cmaes", "cmaes", "cma"),
 }
 

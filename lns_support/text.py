@@ -33,6 +33,26 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
+def cut_middle(text: str, width: int) -> str:
+    """``text``, its middle replaced by an ellipsis where it is longer than ``width``."""
+    if len(text) <= width:
+        return text
+    end = (width - 1) // 2
+    return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
+
+
+def count_of(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, such as "1 board" or "2,000 boards"; ``plural`` where that is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def format_seconds(seconds: float) -> str:
+    """Seconds with three significant digits, such as "0.0123 s" or "12.3 s"."""
+    if seconds < 0.0005:
+        return "under 1 ms"
+    return f"{seconds:,.0f} s" if seconds >= 99.95 else f"{seconds:#.3g} s"
+
+
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
     """Parse a bounded integer.
 

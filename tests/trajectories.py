@@ -143,10 +143,12 @@ def all_runs() -> Iterator[tuple[str, Callable[[], Figures]]]:
 def main() -> int:
     """The command; its exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.trajectories", description=__doc__)
-    parser.add_argument("--record", action="store_true", help="write tests/trajectories.json anew")
+    parser.add_argument(
+        "--record", action="store_true", help="write tests/trajectories.json anew, or the runs of --only"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="only runs whose name contains TEXT")
     args = parser.parse_args()
-    recorded: dict[str, Figures] = {} if args.record else json.loads(RECORD.read_text())
+    recorded: dict[str, Figures] = json.loads(RECORD.read_text())
     made: dict[str, Figures] = {}
     differ = 0
     for name, run in all_runs():
@@ -159,7 +161,7 @@ def main() -> int:
             differ += 1
             print(f"{name}\n  recorded {recorded.get(name)}\n  now      {made[name]}", flush=True)
     if args.record:
-        RECORD.write_text(json.dumps(made, indent=1) + "\n")
+        RECORD.write_text(json.dumps(recorded | made if args.only else made, indent=1) + "\n")
         return 0
     print(f"{len(made)} runs, {differ} differ")
     return 1 if differ else 0

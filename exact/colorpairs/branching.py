@@ -330,12 +330,42 @@ def cell_demanding_colour(t: Tables, s: State, colour: int) -> int:
 
 
 @inline_flat_kernel
+def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
+    """An empty cell and a colour that it demands, for when no cell has two known sides, as on a board without frame.
+
+    It is the cell whose colour the fewest free pieces have. If no empty cell has a known side either, it is the first
+    one, with the colour K.
+    """
+    best, best_colour, fewest = NO_CELL, t.colours, _BIG
+    for cell in range(t.cells):
+        if s.grid[cell] >= 0:
+            continue
+        if best == NO_CELL:
+            best = cell
+        for side in range(4):
+            colour = s.side[cell * 4 + side]
+            if colour < 0:
+                continue
+            free = 0
+            for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
+                free += s.cell_of[t.colour_piece[i]] < 0
+            if free < fewest:
+                best, best_colour, fewest = cell, colour, free
+    return best, best_colour
+
+
+@inline_flat_kernel
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
-    """Write the orientations of free pieces with ``colour`` that match ``cell`` to ``s.values``; returns their end."""
+    """Write the orientations of free pieces with ``colour`` that match ``cell`` to ``s.values``; returns their end.
+
+    The colour K stands for all pieces. Of duplicate pieces only the first free one is listed.
+    """
     end = start
     for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
         piece = t.colour_piece[i]
         if s.cell_of[piece] >= 0:
+            continue
+        if t.previous_duplicate[piece] >= 0 and s.cell_of[t.previous_duplicate[piece]] < 0:
             continue
         for rotation in range(4):
             oriented = piece * 4 + rotation

@@ -103,7 +103,7 @@ def add_preemption_reason(t: Tables, s: State, piece: int, pair: int) -> None:
 def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bool) -> None:
     """Explain why ``cell`` has no other values: its neighbours, and the cells of the other matching pieces of ``pair``.
 
-    If ``pair`` < 0, the values were those of the single colour ``-1 - pair``.
+    If ``pair`` < 0, the values were those of the single colour ``-1 - pair``, or for colour K all pieces.
     """
     for side in range(4):
         neighbour = t.neighbour[cell * 4 + side]
@@ -146,7 +146,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
     for side in range(4):
         wanted = s.side[cell * 4 + side]
         shown = t.quad[oriented * 4 + side]
-        if wanted != shown and (wanted >= 0 or shown == 0):
+        if wanted != shown and (wanted >= 0 or shown <= 0):
             return False
     return True
 

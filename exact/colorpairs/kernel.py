@@ -11,6 +11,7 @@ from exact.colorpairs.branching import (
     NO_CELL,
     at_most_one_passes,
     cell_demanding_colour,
+    cell_without_pair,
     explains_level,
     list_colour_values,
     list_values,
@@ -51,7 +52,7 @@ def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray
     """Set the sides known from the rim and place the clues; False if that is a contradiction already."""
     for cell in range(t.cells):
         for side in range(4):
-            if t.neighbour[cell * 4 + side] < 0 and show_side(t, s, cell, side, 0) >= 0:
+            if t.grey[cell * 4 + side] and show_side(t, s, cell, side, 0) >= 0:
                 return False
     for i in range(len(clue_cells)):
         cause, _ = assign(t, s, clue_cells[i], clue_values[i], ROOT, 0, True)
@@ -155,6 +156,12 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
         cell = motif_3_4_cell(t, s, w)
     if cell == NO_CELL:
         cell = most_urgent_cell(t, s, w)
+    if cell == NO_CELL:
+        cell, colour = cell_without_pair(t, s)
+        s.frame_cell[depth] = cell
+        s.frame_pair[depth] = -1 - colour
+        s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
+        return True
     pair = smallest_offer_pair(t, s, w, cell)
     s.frame_cell[depth] = cell
     s.frame_pair[depth] = pair

@@ -48,11 +48,13 @@ class ColorPairs(CountedSearch):
     def __init__(self, puzzle: Puzzle, options: Options | None = None) -> None:
         self.puzzle = puzzle
         self.options = Options() if options is None else options
-        if min(puzzle.width, puzzle.height) < 2:  # the rim is not a closed ring
+        if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # the rim is not a closed ring of pieces
             self.options = replace(self.options, cycles=False)
+        if not puzzle.framed:  # sides on the rim are joined to nothing
+            self.options = replace(self.options, shared_edges=False)
         self.classes = merge_duplicates(puzzle)
         self._tables, self._class_of_piece = build_tables(self.classes, self.options)
-        self._state = empty_state(self._tables, self.options)
+        self._state = empty_state(self._tables, self.options, any_pair=puzzle.framed)
         self.counters = self._state.counters
         self._switches = Switches.of(self.options)
         first_piece = {number: piece for piece, number in reversed(list(enumerate(self._class_of_piece)))}

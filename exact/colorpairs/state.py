@@ -90,8 +90,11 @@ class State(NamedTuple):
     first_solution: I32  # (C,): `grid` of the first solution
 
 
-def empty_state(tables: Tables, options: Options) -> State:
-    """The state of the empty board, before the rim and the clues are placed (see `exact.colorpairs.kernel.prepare`)."""
+def empty_state(tables: Tables, options: Options, *, any_pair: bool = True) -> State:
+    """The state of the empty board, before the rim and the clues are placed (see `exact.colorpairs.kernel.prepare`).
+
+    ``any_pair``: at every node some cell demands a pair, because the board has a frame.
+    """
     cells, pairs, words = tables.cells, len(tables.pair_first), tables.words
 
     def ints(*shape: int, fill: int = 0) -> I32:
@@ -104,6 +107,10 @@ def empty_state(tables: Tables, options: Options) -> State:
     if not options.opposite:
         offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so the pair causes no deduction
     longest = int(np.diff(tables.pair_oriented_start).max(initial=0))
+    extra = 0
+    if not any_pair:  # values of single colours, and of all pieces at the start of each part of the board
+        longest = max(longest, 4 * int(np.diff(tables.colour_piece_start)[:-1].max(initial=0)))
+        extra = 4 * tables.pieces * _parts(tables.neighbour)
     colour_rows = tables.quad.reshape(-1, 4)[::4]
     return State(
         counters=np.zeros(COUNTERS, dtype=np.int64),
@@ -133,11 +140,26 @@ def empty_state(tables: Tables, options: Options) -> State:
         frame_pair=ints(cells + 1),
         frame_next=ints(cells + 1),
         frame_end=ints(cells + 1),
-        values=ints((cells + 1) * max(longest, 4)),
-        value_probability=np.zeros((cells + 1) * max(longest, 4)),
+        values=ints((cells + 1) * max(longest, 4) + extra),
+        value_probability=np.zeros((cells + 1) * max(longest, 4) + extra),
         conflict=bits(cells + 1, words),
         pairs_before=ints(cells + 1, 4),
         explanation=bits(words),
         chain=ints(tables.rim_pieces + 2),
         first_solution=ints(cells, fill=-1),
     )
+
+
+def _parts(neighbour: I32) -> int:
+    """Number of connected parts of the board; a hole counts as one."""
+    table = neighbour.reshape(-1, 4)
+    unseen = set(range(len(table)))
+    parts = 0
+    while unseen:
+        parts += 1
+        waiting = [unseen.pop()]
+        while waiting:
+            around = {int(other) for other in table[waiting.pop()] if other >= 0} & unseen
+            unseen -= around
+            waiting += around
+    return parts

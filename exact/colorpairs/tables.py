@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from exact.colorpairs.options import Options
-from exact.piece_classes import PieceClasses
-from instances.puzzle import GREY, rotate
+from exact.piece_classes import PieceClasses, distinct_rotations
+from instances.puzzle import GREY, Puzzle, rotate
 from lns_support.errors import InputError
 
 I32 = npt.NDArray[np.int32]
 MAX_COLOURS = 4096
+UNUSABLE = -2
 SLOTS = 6  # most pairs of a piece or a cell: four consecutive, two opposite
 
 
@@ -28,7 +29,7 @@ class Tables(NamedTuple):
     cells: int  # C
     words: int  # 64-bit words of a set of cells
     rim_pieces: int  # pieces with a grey side
-    quad: I32  # (N*16,): colour by piece, rotation and side
+    quad: I32  # (N*16,): colour by piece, rotation and side; UNUSABLE in a rotation in which no piece may be placed
     consecutive: I32  # (K*K,): the pair (k1, k2) of consecutive sides, clockwise
     opposite: I32  # (K*K,): the pair (k1, k2) of opposite sides, symmetric
     pair_first: I32  # (P,): first colour of a pair
@@ -40,9 +41,10 @@ class Tables(NamedTuple):
     pair_oriented_start: I32  # (P+1,): where each pair begins; orientations that look equal occur once
     pair_piece: I32  # the pieces of a pair, each once: Offer and Unavailable together (3.1), pair after pair
     pair_piece_start: I32  # (P+1,)
-    colour_piece: I32  # the pieces that have a colour, colour after colour
-    colour_piece_start: I32  # (K+1,)
-    neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim
+    colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
+    colour_piece_start: I32  # (K+2,)
+    neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
+    grey: I32  # (C*4,): 1 where a side of a cell must be grey; 0 for all sides of a hole
     previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
 
 
@@ -53,6 +55,9 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     class_of_piece = [number for number, members in enumerate(classes.members) for _ in members]
     pieces = len(class_of_piece)
     oriented = [[rotate(quads[number], rotation) for rotation in range(4)] for number in class_of_piece]
+    quad_table = np.array(oriented, dtype=np.int32)
+    if not puzzle.turns:
+        quad_table[:, 1:] = UNUSABLE
 
     consecutive = np.zeros(colours * colours, dtype=np.int32)
     opposite = np.zeros(colours * colours, dtype=np.int32)
@@ -63,7 +68,7 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     pair_pieces: list[list[int]] = [[]]
     for piece, number in enumerate(class_of_piece):
         own: list[int] = []
-        for rotation in classes.rotations(number):
+        for rotation in distinct_rotations(quads[number]) if puzzle.turns else range(4):
             quad = oriented[piece][rotation]
             for span, table in ((1, consecutive), (2, opposite)):
                 first, second = quad[0], quad[span]
@@ -92,6 +97,7 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
         opposite[opposite == 0] = len(pair_colours) - 1
 
     colour_pieces = [[piece for piece in range(pieces) if colour in oriented[piece][0]] for colour in range(colours)]
+    colour_pieces.append(list(range(pieces)))
     previous = [p - 1 if p and class_of_piece[p] == class_of_piece[p - 1] else -1 for p in range(pieces)]
     oriented_flat, oriented_start = _flat(pair_oriented)
     piece_flat, piece_start = _flat(pair_pieces)
@@ -103,7 +109,7 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
         cells=puzzle.cells,
         words=(puzzle.cells + 63) // 64,
         rim_pieces=sum(GREY in quad[0] for quad in oriented),
-        quad=np.array(oriented, dtype=np.int32).reshape(-1),
+        quad=quad_table.reshape(-1),
         consecutive=consecutive,
         opposite=opposite,
         pair_first=np.ascontiguousarray(first),
@@ -117,17 +123,25 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
         pair_piece_start=piece_start,
         colour_piece=colour_flat,
         colour_piece_start=colour_start,
-        neighbour=_neighbours(puzzle.width, puzzle.height),
+        neighbour=_neighbours(puzzle),
+        grey=_grey_sides(puzzle),
         previous_duplicate=np.array(previous, dtype=np.int32),
     ), class_of_piece
 
 
 def _dense_colours(classes: PieceClasses) -> tuple[list[list[int]], int]:
-    """The quads of the piece classes with colours numbered 0..K-1, grey 0, and K."""
-    colours = np.unique(np.append(classes.quads, GREY))
+    """The quads of the piece classes with colours numbered 0..K-1, grey 0, and K.
+
+    If pieces may not be turned, a colour has another number on left and right sides than on upper and lower ones: they
+    never touch, and pairs of numbers then say more.
+    """
+    quads = classes.quads.copy()
+    if not classes.puzzle.turns:
+        quads[:, 1::2] += np.where(quads[:, 1::2] == GREY, 0, quads.max()).astype(np.int32)
+    colours = np.unique(np.append(quads, GREY))
     if len(colours) > MAX_COLOURS:
         raise InputError(f"{len(colours) - 1} colours; ColorPairs takes at most {MAX_COLOURS - 1}")
-    return np.searchsorted(colours, classes.quads).tolist(), len(colours)
+    return np.searchsorted(colours, quads).tolist(), len(colours)
 
 
 def _flat(lists: list[list[int]]) -> tuple[I32, I32]:
@@ -136,12 +150,17 @@ def _flat(lists: list[list[int]]) -> tuple[I32, I32]:
     return np.array([item for items in lists for item in items], dtype=np.int32), starts
 
 
-def _neighbours(width: int, height: int) -> I32:
-    """The cell at each side of each cell, -1 beyond the rim."""
-    cell = np.arange(width * height, dtype=np.int32).reshape(height, width)
-    table = np.full((height, width, 4), -1, dtype=np.int32)
-    table[1:, :, 0] = cell[:-1]
-    table[:, :-1, 1] = cell[:, 1:]
-    table[:-1, :, 2] = cell[1:]
-    table[:, 1:, 3] = cell[:, :-1]
+def _neighbours(puzzle: Puzzle) -> I32:
+    """The cell at each side of each cell, -1 where there is none."""
+    table = np.full((puzzle.cells, 4), -1, dtype=np.int32)
+    for cell in range(puzzle.cells):
+        for side, other in puzzle.neighbours(cell):
+            table[cell, side] = other
+    return table.reshape(-1)
+
+
+def _grey_sides(puzzle: Puzzle) -> I32:
+    """1 for each side of each cell that must be grey, holes left out."""
+    table = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)], dtype=np.int32)
+    table[list(puzzle.holes)] = 0
     return table.reshape(-1)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from exact.piece_multiplicity import allowed_placements
 from instances.board import Board
-from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
+from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, Sides
 
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
@@ -69,14 +69,16 @@ def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
     for side in range(4):
         for colour, number in numbers.items():
             weight[side, colour] = 1 if code == "colours" else len(_covered(number, side, code, per_edge))
-    clues = {clue.cell for clue in puzzle.clues}
-    similar_cells: dict[tuple[tuple[bool, ...], int], list[int]] = {}
+    fixed = {clue.cell for clue in puzzle.fixed}
+    similar_cells: dict[tuple[Sides, Sides, int], list[int]] = {}
     for cell in range(puzzle.cells):
-        similar_cells.setdefault((puzzle.rim_sides(cell), cell if cell in clues else -1), []).append(cell)
+        kind = puzzle.rim_sides(cell), puzzle.grey_sides(cell), cell if cell in fixed else -1
+        similar_cells.setdefault(kind, []).append(cell)
     nodes = 0
-    for cells in similar_cells.values():
+    for (rim, _, _), cells in similar_cells.items():
         options = allowed_placements(puzzle, cells[0], all_four=all_four)
-        nodes += len(cells) * (2 * len(options) + int(weight[range(4), puzzle.oriented[options]].sum()))
+        inner = [side for side in range(4) if not rim[side]]
+        nodes += len(cells) * (2 * len(options) + int(weight[inner, puzzle.oriented[options][:, inner]].sum()))
     return nodes
 
 

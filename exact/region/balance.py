@@ -23,14 +23,14 @@ def change_balance(plan: RegionPlan, state: RegionState, colour: int, change: in
 
 
 @inline_flat_kernel
-def balance_bound(plan: RegionPlan, state: RegionState, depth: Any, spare: int) -> Any:
-    """Lower bound on the mismatches still to come when ``spare`` pieces will be left over.
+def balance_bound(state: RegionState, vacant: Any, spare: int) -> Any:
+    """Lower bound on the mismatches still to come, for ``vacant`` joints of open cells and ``spare`` pieces too many.
 
     Every missing half-edge is a mismatch. Every mismatch changes two balances, so it removes at most two of the missing
     half-edges and odd balances of its class.
     """
     total = np.int64(0)
-    slack = plan.vacant[depth] + spare * 4
+    slack = vacant + spare * 4
     for colour_class in range(np.uint64(COLOUR_CLASSES)):
         deficit = state.deficit[colour_class]
         total += max(deficit, (deficit + state.odd_balances[colour_class] - slack + 1) >> 1)

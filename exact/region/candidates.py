@@ -23,41 +23,41 @@ def rotation_bits(bit: Any, turns: int) -> Any:
 def pieces_showing(
     plan: RegionPlan,
     state: RegionState,
-    depth: Any,
+    slot: Any,
     j: Any,
     pattern: Any,
     word: Any,
     words: Any,
 ) -> Any:
-    """The oriented pieces of one word that match the j-th known joint of the cell at ``depth``."""
-    colour = np.uint64(state.joint_colour[np.uint64(plan.joint[depth, j])])
-    side = np.uint64(plan.side[depth, j])
+    """The oriented pieces of one word that match the j-th known joint of a cell."""
+    colour = np.uint64(state.joint_colour[np.uint64(plan.joint[slot, j])])
+    side = np.uint64(plan.side[slot, j])
     return state.mask[((pattern * np.uint64(4) + side) * np.uint64(len(plan.colour_class)) + colour) * words + word]
 
 
 @inline_flat_kernel
-def candidates(plan: RegionPlan, state: RegionState, depth: Any, level: int, word: Any, words: Any) -> Any:
+def candidates(plan: RegionPlan, state: RegionState, slot: Any, level: int, word: Any, words: Any) -> Any:
     """The free oriented pieces of one word with exactly ``level`` mismatches on the known joints of a cell."""
-    pattern = np.uint64(plan.pattern[depth])
+    pattern = np.uint64(plan.pattern[slot])
     pool = state.free[np.uint64(plan.kind_of[pattern]) * words + word] & state.valid[pattern * words + word]
-    known = plan.known[depth]
+    known = plan.known[slot]
     if known == 0:
         return pool
-    a = pieces_showing(plan, state, depth, np.uint64(0), pattern, word, words)
+    a = pieces_showing(plan, state, slot, np.uint64(0), pattern, word, words)
     if known == 1:
         return pool & (a if level == 0 else ~a)
-    b = pieces_showing(plan, state, depth, np.uint64(1), pattern, word, words)
+    b = pieces_showing(plan, state, slot, np.uint64(1), pattern, word, words)
     if known == 2:
         if level == 0:
             return pool & a & b
         return pool & ((a ^ b) if level == 1 else ~(a | b))
     # count the matches of all 64 pieces at once, as binary digits: ones, twos, fours
-    c = pieces_showing(plan, state, depth, np.uint64(2), pattern, word, words)
+    c = pieces_showing(plan, state, slot, np.uint64(2), pattern, word, words)
     ones = a ^ b ^ c
     twos = (a & b) | ((a ^ b) & c)
     fours = _NO_BITS
     if known == 4:
-        d = pieces_showing(plan, state, depth, np.uint64(3), pattern, word, words)
+        d = pieces_showing(plan, state, slot, np.uint64(3), pattern, word, words)
         carry = ones & d
         ones ^= d
         fours = twos & carry

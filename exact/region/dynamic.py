@@ -20,28 +20,17 @@ from exact.region.kernel import (
     load_region,
     start_search,
 )
+from exact.region.scheme import direct_scheme
 from exact.region.spend_curves import SpendCurves
-from exact.region.state import RIM, Ints, RegionPlan, RegionState
-from instances.puzzle import Puzzle
+from exact.region.state import RIM, RegionPlan, RegionState
 
 MAX_STEP = 400_000  # nodes of one step, 50 to 200 ms, so that time limits hold
-
-
-def is_compact(puzzle: Puzzle, cells: Ints) -> bool:
-    """Whether the dynamic order is expected to be faster for a region; the rule is measured in docs/windows.md.
-
-    It is for nearly square blocks: the longer side is less than half as long again as the shorter one, and the region
-    fills three quarters of the rectangle. In other shapes the static order has few open joints, so prices can be used.
-    """
-    short, long = sorted(len(np.unique(coordinate)) for coordinate in np.divmod(cells, puzzle.width))
-    return 2 * long < 3 * short and 4 * len(cells) >= 3 * short * long
 
 
 class DynamicSearch:
     """Sweeps of one region in the dynamic order (`exact.region.dynamic_search`).
 
-    The order of the spend curves defines only where mismatches may be spent. When a refill is found, ``plan.order`` has
-    the order in which the cells were decided, and ``state.refill`` the pieces.
+    The order of the spend curves defines only where mismatches may be spent.
     """
 
     def __init__(
@@ -56,11 +45,20 @@ class DynamicSearch:
     ) -> None:
         self.plan, self.state, self.used, self.board = plan, state, used, board
         self.balance, self.backjumping = balance, backjumping
+        self.scheme = direct_scheme(np.arange(len(plan.cells), dtype=np.int64))
         self.placed = state._replace(free=np.zeros_like(state.free))
         self.dynamic_state = make_dynamic_state(plan, state)
 
+    def start(self) -> None:
+        """Let the next `sweep` begin with the first start."""
+        self.state.scalars[[START, RUNNING]] = 0
+
     def sweep(self, curves: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
-        """Continue a sweep, as `exact.region.sweep.sweep` does. Returns (status, nodes searched)."""
+        """Continue a sweep for at most ``r`` mismatches by ``node_budget`` nodes. Returns (status, nodes searched).
+
+        FOUND: ``state.refill`` has ``scalars[BEST]`` <= r mismatches. EXHAUSTED: no refill has at most r. PAUSED: call
+        again.
+        """
         scalars, searched = self.state.scalars, 0
         node_budget = min(node_budget, MAX_STEP)
         while scalars[START] < len(curves.starts):
@@ -95,6 +93,6 @@ class DynamicSearch:
         dynamic.cap[: len(cap)] = cap
         reset_plan(plan, dynamic)
         state.scalars[[BALANCE, SEGMENTS, BACKJUMPING]] = self.balance, len(cap), self.backjumping
-        start_search(plan, state, r)
+        start_search(plan, state, self.scheme, r)
         start_dynamic(plan, state, self.placed, dynamic)
         return True

@@ -29,6 +29,7 @@ class DynamicState(NamedTuple):
     depth_of: Ints  # int64 (n,): depth at which a cell was decided, -1 = open, by number
     last_segment: Ints  # int64 (n,): last segment of the known joints of a cell, by number
     min_level: npt.NDArray[np.uint8]  # uint8 (n+2, n): row d+1: least mismatches of each open cell at depth d
+    vacant: Ints  # int64 (n+1,): vacant joints of the open cells at a depth
     max_level: Ints  # int64 (n+1,): mismatches that the cell decided at a depth may have
     tight_segment: Ints  # int64 (n+1,): the segment that allows it no more, or NO_SEGMENT
     conflict: Words  # uint64 (n+1, words): earlier decisions that explain the failures at a depth
@@ -52,6 +53,7 @@ def make_dynamic_state(plan: RegionPlan, state: RegionState) -> DynamicState:
         depth_of=ints(n),
         last_segment=ints(n),
         min_level=np.zeros((n + 2, n), dtype=np.uint8),
+        vacant=ints(n + 1),
         max_level=ints(n + 1),
         tight_segment=ints(n + 1),
         conflict=np.zeros((n + 1, (n + 63) // 64), dtype=np.uint64),
@@ -71,7 +73,7 @@ def reset_plan(plan: RegionPlan, dynamic: DynamicState) -> None:
 
     ``dynamic.segment`` must be set. ``plan.open`` then counts the joints to open cells only.
     """
-    plan.vacant[0] = 0
+    dynamic.vacant[0] = 0
     plan.known[:] = 0
     plan.open[:] = 0
     dynamic.last_segment[:] = 0
@@ -81,7 +83,7 @@ def reset_plan(plan: RegionPlan, dynamic: DynamicState) -> None:
             if plan.around[cell, side] == OUTSIDE:
                 _add_known_joint(plan, dynamic, np.uint64(cell), side, plan.joint_at[cell, side])
             elif plan.around[cell, side] == VACANT:
-                plan.vacant[0] += 1
+                dynamic.vacant[0] += 1
             elif plan.around[cell, side] >= 0:
                 plan.open[cell] += 1
 
@@ -95,9 +97,9 @@ def place_piece(
     pattern = np.uint64(plan.pattern[cell])
     at = pattern * words * np.uint64(64) + piece
     state.chosen[depth] = np.int64(piece)
-    state.refill[depth] = state.oriented[at]
+    state.refill[cell] = state.oriented[at]
     dynamic.depth_of[cell] = np.int64(depth)
-    vacant = plan.vacant[depth]
+    vacant = dynamic.vacant[depth]
     for side in range(4):
         beyond = plan.around[cell, side]
         if beyond == RIM:
@@ -119,9 +121,9 @@ def place_piece(
             _add_known_joint(plan, dynamic, np.uint64(beyond), side ^ 2, np.int64(joint))
             plan.open[np.uint64(beyond)] -= 1
     deeper = depth + _ONE
-    plan.vacant[deeper] = vacant
+    dynamic.vacant[deeper] = vacant
     state.spent[deeper] = state.spent[depth] + state.level[depth]
-    state.bound[deeper] = balance_bound(plan, state, deeper, state.scalars[SPARE])
+    state.bound[deeper] = balance_bound(state, vacant, state.scalars[SPARE])
     kind = np.uint64(plan.kind_of[pattern])
     turns = plan.rotations[kind]
     word = kind * words + (piece >> np.uint64(6))

@@ -4,8 +4,10 @@ Candidates are bit sets of oriented pieces: those with exactly 0, 1, 2... mismat
 counting. Bounds: colour balance (`exact.region.balance`), look-ahead (`_lookahead_fails`) and, if the search uses
 prices, the cost-to-go tables (`exact.region.cost_to_go`).
 
-Call `load_region` and `start_search`, then `search_region` until a refill is found or the search is finished. The
-caller may lower ``state.cap`` (mismatches allowed once a depth is filled): then only refills within it are searched.
+Stages of a search scheme (`exact.region.scheme`) are filled one after the other. A stage that is split is two tasks,
+one for each part to begin with; the second waits on a stack until the first has failed (`_start_stage`).
+
+Call `load_region` and `start_search`, then `search_region` until a refill is found or the search is finished.
 """
 
 from __future__ import annotations
@@ -18,15 +20,17 @@ import numpy.typing as npt
 from exact.region.balance import balance_bound, change_balance
 from exact.region.candidates import candidates, pieces_showing, rotation_bits
 from exact.region.cost_to_go import UNIT, look_up
-from exact.region.state import RegionPlan, RegionState
+from exact.region.scheme import DIRECT, SearchScheme
+from exact.region.state import OUTSIDE, VACANT, RegionPlan, RegionState
 from lns_support.bits import lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-# status of a sweep of searches: to be continued; all searched without a refill; a refill found
+# status of a search: to be continued; all searched without a refill; a refill found
 PAUSED, EXHAUSTED, FOUND = range(3)
 
 # indices in state.scalars
 DEPTH, NODES, BEST, ALLOWED, SPARE, FINISHED, BALANCE, START, RUNNING, LOOKAHEAD, PRICED, UNITS = range(12)
+TASKS, PENDING = 14, 15  # tasks made; height of the stack of pending tasks
 
 _ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)
@@ -109,8 +113,8 @@ def load_region(
 
 
 @flat_kernel
-def start_search(plan: RegionPlan, state: RegionState, r_max: int) -> None:
-    """Start a search of a loaded region for refills with at most ``r_max`` mismatches, within ``state.cap``."""
+def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_max: int) -> None:
+    """Start a search of a loaded region for refills with at most ``r_max`` mismatches, by the stages of ``scheme``."""
     scalars = state.scalars
     state.deficit[:] = 0
     state.odd_balances[:] = 0
@@ -125,7 +129,11 @@ def start_search(plan: RegionPlan, state: RegionState, r_max: int) -> None:
     scalars[BEST] = -1
     scalars[ALLOWED] = r_max
     state.spent[0] = 0
-    state.bound[0] = balance_bound(plan, state, 0, scalars[SPARE])
+    vacant = 0
+    for number in range(len(plan.cells)):
+        for side in range(4):
+            vacant += plan.around[number, side] == VACANT
+    state.bound[0] = balance_bound(state, vacant, scalars[SPARE])
     scalars[FINISHED] = 0
     if len(plan.cells) == 0:
         scalars[FINISHED] = 1
@@ -134,11 +142,15 @@ def start_search(plan: RegionPlan, state: RegionState, r_max: int) -> None:
     elif state.bound[0] * scalars[BALANCE] > r_max:
         scalars[FINISHED] = 1
     else:
-        _start_depth(plan, state, np.uint64(0))
+        scalars[TASKS] = 0
+        scalars[PENDING] = 0
+        _begin_stages(state, np.uint64(0), _add_task(state, 0, r_max, -1, 0))
+        if not _start_stage(plan, state, scheme, np.uint64(0)):
+            scalars[FINISHED] = 1
 
 
 @flat_kernel
-def search_region(plan: RegionPlan, state: RegionState, node_budget: int) -> None:
+def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, node_budget: int) -> None:
     """Continue until a refill is found, the search is complete (FINISHED) or NODES reach ``node_budget``.
 
     BEST: mismatches of the refill found, -1 = none; the next call searches for fewer.
@@ -161,17 +173,18 @@ def search_region(plan: RegionPlan, state: RegionState, node_budget: int) -> Non
     unit_limit = scalars[UNITS]
     tables = state.tables
     while True:
+        slot = np.uint64(state.slot[depth])
         bits = state.bits[depth]
         if bits == _NO_BITS:
             # the next word of candidates with this level, or the next level
             word = state.word[depth] + 1
             level = state.level[depth]
-            most = min(min(allowed, state.cap[depth]) - state.spent[depth], plan.known[depth])
+            most = min(min(allowed, state.cap[depth]) - state.spent[depth], plan.known[slot])
             if priced:
                 most = min(most, tables.max_level[depth])
             while level <= most:
                 while word < np.int64(words):
-                    bits = candidates(plan, state, depth, level, np.uint64(word), words)
+                    bits = candidates(plan, state, slot, level, np.uint64(word), words)
                     if bits:
                         break
                     word += 1
@@ -180,6 +193,8 @@ def search_region(plan: RegionPlan, state: RegionState, node_budget: int) -> Non
                 level += 1
                 word = 0
             if bits == _NO_BITS:
+                if state.pending_before[depth] >= 0 and _start_stage(plan, state, scheme, depth):
+                    continue
                 if depth == 0:
                     scalars[FINISHED] = 1
                     break
@@ -201,7 +216,7 @@ def search_region(plan: RegionPlan, state: RegionState, node_budget: int) -> Non
         nodes += 1
         bit = np.uint64(state.word[depth] * 64 + lowest_bit(bits))
         if priced:
-            paid = tables.paid[depth] + level * UNIT + tables.price[np.uint64(plan.pattern[depth]) * bits_of + bit]
+            paid = tables.paid[depth] + level * UNIT + tables.price[np.uint64(plan.pattern[slot]) * bits_of + bit]
             if (
                 paid + tables.cost[np.uint64(tables.next_base[depth] + tables.next_offset[depth * bits_of + bit])]
                 > unit_limit
@@ -209,31 +224,32 @@ def search_region(plan: RegionPlan, state: RegionState, node_budget: int) -> Non
                 continue
             tables.paid[depth + one] = paid
         state.chosen[depth] = np.int64(bit)
-        at = (np.uint64(plan.pattern[depth]) * bits_of + bit) * np.uint64(4)
+        at = (np.uint64(plan.pattern[slot]) * bits_of + bit) * np.uint64(4)
         changed = False
         if level:
-            for j in range(np.uint64(plan.known[depth])):
-                required = state.joint_colour[np.uint64(plan.joint[depth, j])]
-                shown = state.shows[at + np.uint64(plan.side[depth, j])]
+            for j in range(np.uint64(plan.known[slot])):
+                required = state.joint_colour[np.uint64(plan.joint[slot, j])]
+                shown = state.shows[at + np.uint64(plan.side[slot, j])]
                 if required != shown:
                     change_balance(plan, state, required, 1)
                     change_balance(plan, state, shown, -1)
             changed = True
-        first_open = np.uint64(plan.known[depth])
-        for j in range(first_open, first_open + np.uint64(plan.open[depth])):
-            colour = state.shows[at + np.uint64(plan.side[depth, j])]
-            state.joint_colour[np.uint64(plan.joint[depth, j])] = colour
-            demand = plan.demand[depth, j]
+        first_open = np.uint64(plan.known[slot])
+        for j in range(first_open, first_open + np.uint64(plan.open[slot])):
+            colour = state.shows[at + np.uint64(plan.side[slot, j])]
+            state.joint_colour[np.uint64(plan.joint[slot, j])] = colour
+            demand = plan.demand[slot, j]
             if balance[np.uint64(colour)] >= 2 and demand == 2:
                 balance[np.uint64(colour)] -= 2
             else:
                 change_balance(plan, state, colour, -demand)
                 changed = True
         deeper = depth + one
+        state.placed[np.uint64(plan.order[slot])] = np.int64(at)
         state.spent[deeper] = total
         least = state.bound[depth]
         if changed:
-            least = balance_bound(plan, state, deeper, scalars[SPARE])
+            least = balance_bound(state, plan.vacant[slot], scalars[SPARE])
         state.bound[deeper] = least
         if total + least * use_balance > allowed:
             _remove_piece(plan, state, depth, bits_of)
@@ -242,38 +258,130 @@ def search_region(plan: RegionPlan, state: RegionState, node_budget: int) -> Non
             scalars[BEST] = total
             allowed = total - 1
             for d in range(n):
-                state.refill[d] = state.oriented[np.uint64(plan.pattern[d] * np.int64(bits_of) + state.chosen[d])]
+                filled = np.uint64(state.slot[d])
+                state.refill[np.uint64(plan.order[filled])] = state.oriented[
+                    np.uint64(plan.pattern[filled] * np.int64(bits_of) + state.chosen[d])
+                ]
             _remove_piece(plan, state, depth, bits_of)
             if allowed < 0:
                 scalars[FINISHED] = 1
             break
-        kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[depth])])
+        kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[slot])])
         turns = plan.rotations[kind]
         state.free[kind * words + (bit >> np.uint64(6))] &= ~rotation_bits(np.int64(bit), turns)
         identical = state.next_identical[kind * bits_of + (bit & ~np.uint64(turns - 1))]
         if identical >= 0:
             state.free[kind * words + np.uint64(identical >> 6)] |= rotation_bits(identical, turns)
-        if lookahead and _lookahead_fails(plan, state, deeper, words, allowed):
-            _remove_piece(plan, state, depth, bits_of)
-            continue
+        if plan.ends_stage[slot]:
+            _begin_stages(state, deeper, state.next_task[depth])
+            if not _start_stage(plan, state, scheme, deeper):
+                _remove_piece(plan, state, depth, bits_of)
+                continue
+        else:
+            state.slot[deeper] = np.int64(slot) + 1
+            state.cap[deeper] = state.cap[depth]
+            state.next_task[deeper] = state.next_task[depth]
+            state.pending_before[deeper] = -1
+            if lookahead and _lookahead_fails(plan, state, deeper, words, allowed):
+                _remove_piece(plan, state, depth, bits_of)
+                continue
+            _start_depth(state, deeper)
         depth = deeper
-        _start_depth(plan, state, depth)
     scalars[DEPTH] = np.int64(depth)
     scalars[NODES] = nodes
     scalars[ALLOWED] = allowed
 
 
 @inline_flat_kernel
+def _add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
+    """Make a task, to be followed by the task ``following``; returns its number."""
+    task = state.scalars[TASKS]
+    state.scalars[TASKS] = task + 1
+    state.task[task, 0] = stage
+    state.task[task, 1] = most
+    state.task[task, 2] = following
+    state.task[task, 3] = check
+    return task
+
+
+@inline_flat_kernel
+def _begin_stages(state: RegionState, depth: Any, task: Any) -> None:
+    """Make ``task`` the only one pending at a depth where a stage begins."""
+    state.tasks_before[depth] = state.scalars[TASKS]
+    state.pending_before[depth] = state.scalars[PENDING]
+    state.pending[state.scalars[PENDING]] = task
+    state.scalars[PENDING] += 1
+
+
+@inline_flat_kernel
+def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
+    """Start the next pending task of a depth, split until a stage is filled directly. Returns False if none is left."""
+    scalars = state.scalars
+    while scalars[PENDING] > state.pending_before[depth]:
+        scalars[PENDING] -= 1
+        task = state.pending[scalars[PENDING]]
+        while task >= 0:
+            stage, most, following = state.task[task, 0], state.task[task, 1], state.task[task, 2]
+            if state.task[task, 3]:
+                if not _exceeds_share(plan, state, scheme, stage, most):
+                    break
+                task = following
+                continue
+            allowed = most - state.spent[depth]
+            if allowed < 0:
+                break
+            share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
+            if share == DIRECT:
+                state.slot[depth] = scheme.first_slot[stage]
+                state.cap[depth] = most
+                state.next_task[depth] = following
+                _start_depth(state, depth)
+                return True
+            rest = allowed - 1 - share
+            if share >= 0 and rest >= 0:
+                check = _add_task(state, stage, share, following, 1)
+                second = _add_task(state, scheme.parts[stage, 3], most, check, 0)
+                second = _add_task(state, scheme.parts[stage, 2], state.spent[depth] + rest, second, 0)
+                state.pending[scalars[PENDING]] = second
+                scalars[PENDING] += 1
+            first, own = (0, share) if share >= 0 else (2, rest)
+            second = _add_task(state, scheme.parts[stage, first + 1], most, following, 0)
+            task = _add_task(state, scheme.parts[stage, first], state.spent[depth] + own, second, 0)
+    scalars[TASKS] = state.tasks_before[depth]
+    return False
+
+
+@inline_flat_kernel
+def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
+    """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
+    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # filled before A; these cells and A
+    begin = scheme.first_member[before]
+    for i in range(begin, begin + scheme.length[before]):
+        number = scheme.members[i]
+        at = state.placed[number]
+        for side in range(4):
+            beyond = plan.around[number, side]
+            shown = state.shows[at + side]
+            if beyond == OUTSIDE:
+                share -= shown != state.joint_colour[plan.joint_at[number, side]]
+            elif beyond >= 0 and scheme.filled[own, beyond] and (side in (1, 2) or scheme.filled[before, beyond]):
+                share -= shown != state.shows[state.placed[beyond] + (side ^ 2)]
+    return bool(share < 0)
+
+
+@inline_flat_kernel
 def _lookahead_fails(plan: RegionPlan, state: RegionState, depth: Any, words: Any, allowed: int) -> bool:
-    """Whether the later cells without an exact candidate will spend more mismatches than some depth allows."""
+    """Whether the later cells of a stage that have no exact candidate will spend more mismatches than it allows."""
     spent = state.spent[depth]
+    most = min(allowed, state.cap[depth])
+    slot = np.uint64(state.slot[depth])
     for i in range(np.uint64(plan.ahead.shape[1])):
-        later = plan.ahead[depth, i]
+        later = plan.ahead[slot, i]
         if later < 0:
             break
         cell = np.uint64(later)
         pattern = np.uint64(plan.pattern[cell])
-        known = plan.ahead_known[depth, i]
+        known = plan.ahead_known[slot, i]
         base = np.uint64(plan.kind_of[pattern]) * words
         has_candidate = False
         for word in range(words):
@@ -285,13 +393,13 @@ def _lookahead_fails(plan: RegionPlan, state: RegionState, depth: Any, words: An
                 break
         if not has_candidate:
             spent += 1
-            if spent > min(allowed, state.cap[cell]):
+            if spent > most:
                 return True
     return False
 
 
 @inline_flat_kernel
-def _start_depth(plan: RegionPlan, state: RegionState, depth: Any) -> None:
+def _start_depth(state: RegionState, depth: Any) -> None:
     """Reset the candidates of a depth."""
     state.level[depth] = 0
     state.word[depth] = -1
@@ -304,19 +412,20 @@ def _start_depth(plan: RegionPlan, state: RegionState, depth: Any) -> None:
 def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, bits_of: Any) -> None:
     """Remove the piece placed at ``depth``: restore balances and free pieces."""
     bit = np.uint64(state.chosen[depth])
-    pattern = np.uint64(plan.pattern[depth])
+    slot = np.uint64(state.slot[depth])
+    pattern = np.uint64(plan.pattern[slot])
     at = (pattern * bits_of + bit) * np.uint64(4)
-    first_open = np.uint64(plan.known[depth])
+    first_open = np.uint64(plan.known[slot])
     if state.level[depth]:
         for j in range(first_open):
-            required = state.joint_colour[np.uint64(plan.joint[depth, j])]
-            shown = state.shows[at + np.uint64(plan.side[depth, j])]
+            required = state.joint_colour[np.uint64(plan.joint[slot, j])]
+            shown = state.shows[at + np.uint64(plan.side[slot, j])]
             if required != shown:
                 change_balance(plan, state, required, -1)
                 change_balance(plan, state, shown, 1)
-    for j in range(first_open, first_open + np.uint64(plan.open[depth])):
-        colour = state.shows[at + np.uint64(plan.side[depth, j])]
-        demand = plan.demand[depth, j]
+    for j in range(first_open, first_open + np.uint64(plan.open[slot])):
+        colour = state.shows[at + np.uint64(plan.side[slot, j])]
+        demand = plan.demand[slot, j]
         if state.balance[np.uint64(colour)] >= 0 and demand == 2:
             state.balance[np.uint64(colour)] += 2
         else:

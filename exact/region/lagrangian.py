@@ -17,7 +17,6 @@ M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning tre
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,8 +25,9 @@ import numpy.typing as npt
 
 from exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, make_tables, plan_tables
 from exact.region.kernel import BALANCE, LOOKAHEAD, PRICED, UNITS, load_region, start_search
-from exact.region.order import set_order
+from exact.region.order import with_order
 from exact.region.plan import make_state
+from exact.region.scheme import direct_scheme
 from exact.region.state import Ints, RegionPlan, RegionState
 
 MAX_TABLE = 1 << 21  # entries of a table: four rows of Eternity II
@@ -78,13 +78,13 @@ class LagrangianSearch:
         spare: int,
     ) -> None:
         self.used, self.board, self.spare = used, board, spare
+        self.scheme = direct_scheme(np.arange(len(plan.cells), dtype=np.int64))
         self.identical = plan.identical
         self.free = (used == 0) & (plan.is_clue == 0) & (plan.kind_of_piece >= 0)
         self.ends = []
         steps = []
         for order in orders:
-            own_plan = copy.deepcopy(plan)
-            set_order(own_plan, order, 0)
+            own_plan = with_order(plan, order)
             state = make_state(own_plan, spare)
             self.ends.append(
                 _End(own_plan, state._replace(tables=make_tables(own_plan, state, used, MAX_TABLE)), order, 0)
@@ -183,7 +183,7 @@ class LagrangianSearch:
             _table_at_cut(self.ends[end])[...] = np.maximum(after, units - before - share)
             fill_tables(plan, state, cut)
         state.scalars[[BALANCE, LOOKAHEAD, PRICED, UNITS]] = balance, lookahead, 1, units
-        start_search(plan, state, r)
+        start_search(plan, state, self.scheme, r)
         return plan, state
 
     def _costs_at_cut(self, end: int) -> tuple[Ints, Ints]:

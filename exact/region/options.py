@@ -16,15 +16,15 @@ class RegionOptions:
     Parameters
     ----------
     order : {"static", "dynamic", "auto"}
-        In which order the cells are decided. "static": in a fixed order along the region. "dynamic": at each node the
-        cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": dynamic without
-        backjumping in compact regions, where it is faster, and static in others.
+        In which order the cells are decided. "static": in the fixed orders of a search scheme. "dynamic": at each node
+        the cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": static.
     balance : bool
         Use the bound by colour balance (`exact.region.balance`).
     lookahead : bool
         Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
     curves : bool
-        Limit how many mismatches may be spent by each depth (`exact.region.spend_curves`).
+        Limit how many mismatches may be spent by each depth: by a search scheme (`exact.region.scheme`), or in the
+        dynamic order by spend curves (`exact.region.spend_curves`).
     prices : bool or None
         Use the cost-to-go bound with Lagrangian prices (`exact.region.lagrangian`): from the start (True), never
         (False), or as soon as the search turns out to be long (None).

@@ -11,8 +11,19 @@ import numpy.typing as npt
 
 from exact.piece_classes import distinct_rotations
 from exact.region.cost_to_go import empty_tables
-from exact.region.order import set_order
-from exact.region.state import COLOUR_CLASSES, MAX_AHEAD, OUTSIDE, RIM, VACANT, Ints, RegionPlan, RegionState, Words
+from exact.region.order import empty_slots, with_order
+from exact.region.state import (
+    COLOUR_CLASSES,
+    MAX_PENDING,
+    MAX_TASKS,
+    OUTSIDE,
+    RIM,
+    VACANT,
+    Ints,
+    RegionPlan,
+    RegionState,
+    Words,
+)
 from instances.puzzle import DOWN, GREY, RIGHT, UP, Puzzle, canonical
 from lns_support.errors import InputError
 
@@ -20,7 +31,7 @@ MAX_REGION = 256
 
 
 def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.bool_] | None = None) -> RegionPlan:
-    """Plan a region, to be filled in the order of ``cells``; `set_order` changes the order later.
+    """Plan a region, to be filled in the order of ``cells``; `exact.region.order` gives it other orders.
 
     Parameters
     ----------
@@ -36,7 +47,7 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         If the region is empty, names a cell twice or off the board, or has more than MAX_REGION cells.
     """
     free = checked_cells(puzzle, cells)
-    assert not set(free) & {clue.cell for clue in puzzle.clues}
+    assert not set(free) & {clue.cell for clue in puzzle.fixed}
     if len(free) > MAX_REGION:
         raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
     full = np.ones(puzzle.cells, dtype=bool) if filled is None else np.asarray(filled, dtype=bool)
@@ -52,6 +63,8 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         for side in range(4):
             other = tables.neighbour[cell][side]
             if other < 0:
+                if tables.free_joint[cell][side] >= 0:
+                    around[i, side], joint_at[i, side] = VACANT, tables.free_joint[cell][side]
                 continue
             joint_at[i, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
             if other in number:
@@ -72,16 +85,7 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         pattern_at=pattern_at,
         around=around,
         joint_at=joint_at,
-        order=np.zeros(n, dtype=np.int64),
-        pattern=np.zeros(n, dtype=np.int64),
-        known=np.zeros(n, dtype=np.int64),
-        open=np.zeros(n, dtype=np.int64),
-        side=np.zeros((n, 4), dtype=np.int64),
-        joint=np.zeros((n, 4), dtype=np.int64),
-        demand=np.zeros((n, 4), dtype=np.int64),
-        vacant=np.zeros(n + 1, dtype=np.int64),
-        ahead=np.full((n, MAX_AHEAD), -1, dtype=np.int64),
-        ahead_known=np.zeros((n, MAX_AHEAD), dtype=np.int64),
+        **empty_slots(0),
         kind_of=of_pattern,
         rotations=np.array([_turns(kind) for kind in kinds], dtype=np.int64),
         cells_of_kind=np.bincount(of_pattern[pattern_at], minlength=len(kinds)).astype(np.int64),
@@ -94,15 +98,11 @@ def plan_region(puzzle: Puzzle, cells: Iterable[int], *, filled: npt.NDArray[np.
         identical=tables.identical,
         colour_class=_colour_classes(tables, free),
     )
-    set_order(plan, np.arange(n, dtype=np.int64), 0)
-    return plan
+    return with_order(plan, np.arange(n, dtype=np.int64))
 
 
 def make_state(plan: RegionPlan, spare: int = 0) -> RegionState:
-    """Allocate the state of a search of ``plan``, for any order and up to ``spare`` more free pieces than cells.
-
-    ``cap`` sets no limit.
-    """
+    """Allocate the state of a search of ``plan``, for any order and up to ``spare`` more free pieces than cells."""
     n = len(plan.cells)
     words = max(1, int(np.max(-(-(plan.cells_of_kind + spare) * plan.rotations // 64), initial=0)))
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
@@ -133,7 +133,14 @@ def make_state(plan: RegionPlan, spare: int = 0) -> RegionState:
         word=ints(n + 1),
         bits=sets(n + 1),
         chosen=ints(n + 1),
-        cap=np.full(n + 1, 4 * n + 4, dtype=np.int64),
+        slot=ints(n + 1),
+        cap=ints(n + 1),
+        task=ints(MAX_TASKS, 4),
+        placed=ints(n),
+        next_task=ints(n + 1),
+        tasks_before=ints(n + 1),
+        pending=ints(MAX_PENDING),
+        pending_before=ints(n + 1),
         scalars=ints(16),
         refill=np.zeros(n, dtype=np.int32),
         tables=empty_tables(),
@@ -157,7 +164,11 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Arrays that depend on the puzzle alone. ``shown[pattern][side]``: colours that pieces can have on that side."""
+    """Arrays that depend on the puzzle alone. ``shown[pattern][side]``: colours that pieces can have on that side.
+
+    ``free_joint``: by cell and side a number that no inner edge has, for a side on the rim of a board without frame.
+    Such a side is a vacant joint. All others have -1.
+    """
 
     quads: Ints
     grey: Ints
@@ -166,6 +177,7 @@ class _Tables:
     of_clue: npt.NDArray[np.uint8]
     pattern_at: list[int]
     neighbour: list[list[int]]
+    free_joint: list[list[int]]
     shown: dict[int, list[list[int]]]
 
 
@@ -176,16 +188,16 @@ def _tables(puzzle: Puzzle) -> _Tables:
     first = np.zeros((puzzle.cells, 4), dtype=np.uint8)
     by_colours: dict[tuple[int, ...], list[int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
-        first[piece, distinct_rotations(quad)] = 1
-        by_colours.setdefault(canonical(quad), []).append(piece)
+        first[piece, distinct_rotations(quad) if puzzle.turns else [0]] = 1
+        by_colours.setdefault(canonical(quad) if puzzle.turns else tuple(quad), []).append(piece)
     identical = np.full(puzzle.cells, -1, dtype=np.int64)
     for members in by_colours.values():
         if len(members) > 1:
             identical[members] = members[0]
     bound = np.zeros(puzzle.cells, dtype=np.uint8)
-    bound[[clue.piece for clue in puzzle.clues]] = 1
+    bound[[clue.piece for clue in puzzle.fixed]] = 1
     beside = [dict(puzzle.neighbours(cell)) for cell in range(puzzle.cells)]
-    rim = [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
+    rim = [puzzle.grey_sides(cell) for cell in range(puzzle.cells)]
     shown = {
         int(pattern): [sorted(set(quads[grey == pattern, side].tolist())) for side in range(4)]
         for pattern in np.unique(grey)
@@ -198,8 +210,19 @@ def _tables(puzzle: Puzzle) -> _Tables:
         bound,
         [sum(side << s for s, side in enumerate(sides)) for sides in rim],
         [[there.get(side, -1) for side in range(4)] for there in beside],
+        [_free_joints(puzzle, cell) for cell in range(puzzle.cells)],
         shown,
     )
+
+
+def _free_joints(puzzle: Puzzle, cell: int) -> list[int]:
+    """`_Tables.free_joint` of a cell: the joints beyond the right and lower rim are no inner edges."""
+    row, column = divmod(cell, puzzle.width)
+    beyond_right = 2 * (row * puzzle.width + puzzle.width - 1)
+    beyond_below = 2 * ((puzzle.height - 1) * puzzle.width + column) + 1
+    joints = (beyond_below, beyond_right, beyond_below, beyond_right)
+    sides = zip(joints, puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
+    return [joint if on_rim and not grey else -1 for joint, on_rim, grey in sides]
 
 
 def _colour_classes(tables: _Tables, free: list[int]) -> Ints:

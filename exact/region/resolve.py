@@ -9,7 +9,7 @@ import numpy as np
 
 from exact.driver import StepSizer
 from exact.region.budget import Budget
-from exact.region.dynamic import DynamicSearch, is_compact
+from exact.region.dynamic import DynamicSearch
 from exact.region.kernel import BEST, EXHAUSTED, FINISHED, FOUND, NODES, PAUSED, search_region
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import RegionOptions
@@ -17,7 +17,7 @@ from exact.region.plan import checked_cells, make_state, plan_region
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
 from exact.region.spend_curves import SpendCurves, make_spend_curves, orders_from_both_ends
 from exact.region.state import RegionPlan, RegionState
-from exact.region.sweep import reset_sweep, sweep
+from exact.region.static import StaticSearch
 from exact.region.validation import check_pieces, fill_empty_cells, verify_rest, with_clues
 from instances.board import EMPTY, Board
 from instances.puzzle import Puzzle
@@ -91,9 +91,10 @@ def resolve(
 
     Notes
     -----
-    Branch and bound with at most r mismatches, r rising from a lower bound (`exact.region.balance`) until a refill is
-    found; spend curves limit where mismatches may be placed (`exact.region.spend_curves`, after Dvoretzky & Motzkin
-    1947), and long searches in the static order use cost-to-go tables with Lagrangian prices
+    Branch and bound with at most r mismatches. With a target, r is what it allows; else r rises from a lower bound
+    (`exact.region.balance`) until a refill is found. Search schemes limit where mismatches may be placed
+    (`exact.region.scheme`, after Kucherov et al. 2014), in the dynamic order spend curves (`exact.region.spend_curves`,
+    after Dvoretzky & Motzkin 1947), and long searches in the static order use cost-to-go tables with Lagrangian prices
     (`exact.region.lagrangian`, after Held & Karp 1971).
     """
     region = checked_cells(puzzle, cells)
@@ -102,12 +103,12 @@ def resolve(
     if overlap:
         raise InputError(f"the donors overlap the region at {puzzle.cell_label(min(overlap))}; expected other cells")
     region = checked_cells(puzzle, [*region, *donor_cells])
-    if set(region) <= {clue.cell for clue in puzzle.clues}:
+    if set(region) <= {clue.cell for clue in puzzle.fixed}:
         return _only_clues(puzzle, board, region)
     search = RegionSearch(puzzle, board, region, options)
-    dynamic, prices = options.order == "dynamic", options.prices
-    if dynamic or (options.order == "auto" and not prices and is_compact(puzzle, search.plan.cells)):
-        search.use_dynamic_order(options.backjumping and dynamic)
+    prices = options.prices
+    if options.order == "dynamic":
+        search.use_dynamic_order(options.backjumping)
         prices = False
     return search.run(target, prices, Budget(nodes, seconds), on_progress, on_improve)
 
@@ -126,7 +127,7 @@ class RegionSearch:
         self.given_verification = verify(puzzle, board)
         self.bounds = int(options.balance), int(options.lookahead)
         start = with_clues(puzzle, board, cells)
-        clue_cells = {clue.cell for clue in puzzle.clues}
+        clue_cells = {clue.cell for clue in puzzle.fixed}
         free = np.array([cell for cell in cells if cell not in clue_cells], dtype=np.int64)
         outside = start.placements.copy()
         outside[free] = EMPTY
@@ -141,7 +142,20 @@ class RegionSearch:
         self.state = make_state(self.plan, self.spare)
         self.priced: LagrangianSearch | None = None
         self.dynamic: DynamicSearch | None = None
-        self.curves: dict[str, SpendCurves] = make_spend_curves(puzzle, self.plan.cells, curves=options.curves)
+        self.use_curves = options.curves
+        self.curves: dict[str, SpendCurves] = {}  # of the dynamic order, by name
+        self.costs: dict[str, tuple[int, float]] = {}  # spend curves -> (r, nodes of the search for r mismatches)
+        self.static = StaticSearch(
+            puzzle,
+            self.plan,
+            self.state,
+            self.used,
+            outside,
+            self.spare,
+            balance=self.bounds[0],
+            lookahead=self.bounds[1],
+            curves=options.curves,
+        )
         self.best = start
         verification = self.given_verification if start == board else verify(puzzle, start)
         occupied = start.placements[free] >= 0
@@ -155,6 +169,7 @@ class RegionSearch:
 
     def use_dynamic_order(self, backjumping: bool) -> None:
         """Search in the dynamic order, also without a spend curve, which is faster in some squares."""
+        self.curves = make_spend_curves(self.puzzle, self.plan.cells, curves=self.use_curves)
         if len(self.curves) > 1:
             self.curves |= make_spend_curves(self.puzzle, self.plan.cells, curves=False)
         self.dynamic = DynamicSearch(
@@ -176,7 +191,6 @@ class RegionSearch:
         self.allowed = None if target is None else max(-1, min(self.joints, self.base + self.joints - target))
         interrupted = False
         self.budget, self.on_progress, self.on_improve = budget, on_progress, on_improve
-        self.costs: dict[str, tuple[int, float]] = {}  # spend curves -> (r, nodes of the search for r mismatches)
         root_bound = self._root_bound()
         budget.start()
         try:
@@ -200,6 +214,9 @@ class RegionSearch:
                 self._consider_prices()
                 continue
             goal = self._goal
+            if self.allowed is not None:  # one question: no better board is wanted, and no lower level is of use
+                self._attempt(self._ranked(goal)[0], goal, None)
+                continue
             if goal > self.lower_bound and self._attempt(self._ranked(goal)[0], goal, attempt_nodes) == FOUND:
                 continue
             while not self._settled and not self.budget.spent:
@@ -232,7 +249,12 @@ class RegionSearch:
                 cost = int(self.costs[name][1])
 
     def _ranked(self, r: int) -> list[str]:
-        """The names of the spend curves by their estimated cost at level ``r``; those not tried yet come last."""
+        """The names of the spend curves by their estimated cost at level ``r``; those not tried yet come last.
+
+        In the static order there is one search, named by an empty string.
+        """
+        if self.dynamic is None:
+            return [""]
 
         def log_cost(name: str) -> float:
             level, nodes = self.costs.get(name, (r, math.inf))
@@ -246,9 +268,9 @@ class RegionSearch:
             return self._attempt_with_prices(self.priced, r, limit)
         started = self.budget.nodes
         limit = min(self.price_delay - started, _NEVER if limit is None else limit)
-        reset_sweep(self.state)
+        self.start(r)
         while True:
-            status, nodes = self.sweep(self.curves[name], r, self.budget.step(limit - (self.budget.nodes - started)))
+            status, nodes = self.advance(name, r, self.budget.step(limit - (self.budget.nodes - started)))
             self.budget.use(nodes)
             used = self.budget.nodes - started
             if status == FOUND:
@@ -263,12 +285,18 @@ class RegionSearch:
                 return PAUSED
             self._report_progress()
 
-    def sweep(self, curves: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
-        """Continue the sweep in the order of this search; returns (status, nodes searched)."""
+    def start(self, r: int) -> None:
+        """Start a search for at most ``r`` mismatches in the order of this search."""
         if self.dynamic is not None:
-            return self.dynamic.sweep(curves, r, node_budget)
-        status, nodes = sweep(self.plan, self.state, self.used, self.outside, curves, r, *self.bounds, node_budget)
-        return status, nodes
+            self.dynamic.start()
+        else:
+            self.static.start(r)
+
+    def advance(self, name: str, r: int, node_budget: int) -> tuple[int, int]:
+        """Continue that search, with the spend curves ``name`` in the dynamic order; (status, nodes searched)."""
+        if self.dynamic is not None:
+            return self.dynamic.sweep(self.curves[name], r, node_budget)
+        return self.static.advance(node_budget)
 
     # -- prices ----------------------------------------------------------------------------------------------------
 
@@ -296,7 +324,8 @@ class RegionSearch:
             plan, state = priced.start(end, r, *self.bounds)
             while not state.scalars[FINISHED]:
                 before = int(state.scalars[NODES])
-                search_region(plan, state, before + self.budget.step(limit - (self.budget.nodes - started)))
+                step = self.budget.step(limit - (self.budget.nodes - started))
+                search_region(plan, state, priced.scheme, before + step)
                 self.budget.use(int(state.scalars[NODES]) - before)
                 if state.scalars[BEST] >= 0:
                     self._accept(plan, state)
@@ -322,7 +351,7 @@ class RegionSearch:
     def _accept(self, plan: RegionPlan, state: RegionState) -> None:
         """Verify the refill that was found and make it the incumbent if it is better."""
         placements = self.outside.copy()
-        placements[plan.cells[plan.order]] = state.refill
+        placements[plan.cells] = state.refill
         board = Board(placements, self.puzzle.width, self.puzzle.height)
         mismatches = int(state.scalars[BEST])
         verification = verify(self.puzzle, board)
@@ -387,8 +416,8 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
 
 def _compile(search: RegionSearch) -> None:
     """Compile or load the kernels of a search before its clock starts."""
-    reset_sweep(search.state)
-    search.sweep(next(iter(search.curves.values())), -1, 0)
+    search.start(-1)
+    search.advance(search._ranked(0)[0], -1, 0)
 
 
 def _inner_joints(plan: RegionPlan) -> int:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 MAX_AHEAD = 8  # cells that the look-ahead tests at a depth
 MAX_OPEN_JOINTS = 8  # open joints that a cost-to-go table can have
+MAX_TASKS, MAX_PENDING = 4096, 1024  # at one time, in a search by `exact.region.scheme`
 COLOUR_CLASSES = 4  # classes of colours that the colour balance distinguishes
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -56,25 +57,29 @@ class CostTables(NamedTuple):
 
 
 class RegionPlan(NamedTuple):
-    """A region of n free cells and the order in which they are filled. p patterns, k kinds.
+    """A region of n free cells and the orders in which they are filled. p patterns, k kinds.
 
-    Arrays by depth are written by `exact.region.order.set_order`; the others by `exact.region.plan.plan_region`.
+    Arrays by slot (`exact.region.scheme.SearchScheme`) are made by `exact.region.order.make_slots`; the others by
+    `exact.region.plan.plan_region`. In a plan with one order, slots are depths.
     """
 
     cells: Ints  # int64 (n,): cell of the board, by number in the region
     pattern_at: Ints  # int64 (n,): pattern, by number
     around: Ints  # int64 (n, 4): number of the neighbour on each side, or RIM, OUTSIDE, VACANT
     joint_at: Ints  # int64 (n, 4): joint on each side
-    order: Ints  # int64 (n,): number of the cell, by depth
-    pattern: Ints  # int64 (n,): its pattern, by depth
-    known: Ints  # int64 (n,): its known joints, by depth
-    open: Ints  # int64 (n,): its open and vacant joints, by depth
-    side: Ints  # int64 (n, 4): sides, the known ones first, by depth
-    joint: Ints  # int64 (n, 4): joints on these sides, by depth
-    demand: Ints  # int64 (n, 4): half-edges that leave the colour balance: 2 for an open joint, 1 for a vacant one
-    vacant: Ints  # int64 (n+1,): vacant joints of the cells from a depth on
-    ahead: Ints  # int64 (n, MAX_AHEAD): next depths whose cells have two or more known joints, -1 = none
-    ahead_known: Ints  # int64 (n, MAX_AHEAD): how many of their joints are known
+    order: Ints  # int64 (slots,): number of the cell, by slot
+    ends_stage: Ints  # int64 (slots,): 1 for the last slot of a stage
+    pattern: Ints  # int64 (slots,): pattern of the cell, by slot
+    known: Ints  # int64 (slots,): its known joints, by slot
+    open: Ints  # int64 (slots,): its open and vacant joints, by slot
+    side: Ints  # int64 (slots, 4): sides, the known ones first, by slot
+    joint: Ints  # int64 (slots, 4): joints on these sides, by slot
+    demand: Ints  # int64 (slots, 4): half-edges that leave the colour balance: 2 for an open joint, 1 for a vacant one
+    vacant: Ints  # int64 (slots,): vacant joints of the cells that are open once the slot is filled
+    ahead: (
+        Ints  # int64 (slots, MAX_AHEAD): next slots of the stage whose cells have two known joints or more, -1 = none
+    )
+    ahead_known: Ints  # int64 (slots, MAX_AHEAD): how many of their joints are known
     kind_of: Ints  # int64 (p,): kind of a pattern
     rotations: Ints  # int64 (k,): rotations of a piece of this kind that have one pattern
     cells_of_kind: Ints  # int64 (k,): cells of this kind
@@ -89,7 +94,11 @@ class RegionPlan(NamedTuple):
 
 
 class RegionState(NamedTuple):
-    """The state of a search. It carries nothing from one region to the next except `cap`, which the caller owns."""
+    """The state of a search. It carries nothing from one region to the next.
+
+    A *task* is a stage to be filled and the most mismatches at its end; or, of a split stage, the check that part A,
+    filled after part B, has more mismatches of its own than its share.
+    """
 
     mask: Words  # uint64: oriented pieces by pattern, side, colour, word
     valid: Words  # uint64: distinct oriented pieces by pattern, word
@@ -109,7 +118,14 @@ class RegionState(NamedTuple):
     word: Ints  # int64 (n+1,): word of the candidates tried at a depth
     bits: Words  # uint64 (n+1,): candidates of this word not tried yet
     chosen: Ints  # int64 (n+1,): bit of the piece placed at a depth
+    slot: Ints  # int64 (n+1,): slot filled at a depth
     cap: Ints  # int64 (n+1,): mismatches allowed once a depth is filled
+    task: Ints  # int64 (MAX_TASKS, 4): stage, most mismatches or share, next task (-1 = none), 1 for a check
+    placed: Ints  # int64 (n,): index in `shows` of the piece on a cell, by number
+    next_task: Ints  # int64 (n+1,): the task after the stage that is filled at a depth
+    tasks_before: Ints  # int64 (n+1,): tasks made before a depth was reached, if a stage begins there
+    pending: Ints  # int64 (MAX_PENDING,): stack of tasks to be tried instead
+    pending_before: Ints  # int64 (n+1,): height of that stack before a depth was reached, if a stage begins there
     scalars: Ints  # int64 (16,): see the indices in `exact.region.kernel`
-    refill: npt.NDArray[np.int32]  # int32 (n,): the refill found, oriented pieces by depth
+    refill: npt.NDArray[np.int32]  # int32 (n,): the refill found, oriented pieces by number of the cell
     tables: CostTables  # empty unless the search uses prices

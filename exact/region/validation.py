@@ -8,7 +8,7 @@ import numpy.typing as npt
 from exact.region.state import RegionPlan
 from instances.board import Board
 from instances.duplicates import normalise_clue_pieces
-from instances.puzzle import GREY, Puzzle
+from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
 from lns_support.errors import BoardError
 
@@ -19,7 +19,7 @@ def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     Identical pieces exchange numbers so that no other cell has the piece of a clue (see `normalise_clue_pieces`).
     """
     placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
-    for clue in puzzle.clues:
+    for clue in puzzle.fixed:
         if clue.cell in cells:
             placements[clue.cell] = clue.piece * 4 + clue.rotation
     return Board(placements, puzzle.width, puzzle.height)
@@ -33,11 +33,11 @@ def fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     placements = board.placements.copy()
     unused = np.ones(puzzle.cells, dtype=bool)
     unused[placements[placements >= 0] >> 2] = False
-    unused[[clue.piece for clue in puzzle.clues]] = False
+    unused[[clue.piece for clue in puzzle.fixed]] = False
     for cell in cells:
         if placements[cell] >= 0:
             continue
-        fits = np.repeat(unused, 4) & ((puzzle.oriented == GREY) == puzzle.rim_sides(cell)).all(axis=1)
+        fits = np.repeat(unused, 4) & puzzle.fits(cell)
         matches = fits.astype(int)
         for side, other in puzzle.neighbours(cell):
             if placements[other] >= 0:

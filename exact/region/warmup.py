@@ -11,7 +11,10 @@ from instances.board import Board
 from instances.generate import uniform
 from lns_support.jit import is_compiled
 
-_KERNELS = {"static": ("exact.region.sweep", "exact.region.cost_to_go"), "dynamic": ("exact.region.dynamic_search",)}
+_KERNELS = {
+    "static": ("exact.region.kernel", "exact.region.scheme", "exact.region.order", "exact.region.cost_to_go"),
+    "dynamic": ("exact.region.dynamic_search",),
+}
 
 
 def is_ready(order: str) -> bool:

@@ -117,7 +117,7 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
             mismatched[colours[first, side]] += 1
             mismatched[colours[second, facing]] += 1
     mismatched[0] = 0
-    clues = {clue.cell for clue in puzzle.clues}
+    clues = {clue.cell for clue in puzzle.fixed}
     weight = {
         cell: float(mismatched[colours[cell]].sum())
         for cell in range(puzzle.cells)

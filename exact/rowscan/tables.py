@@ -2,8 +2,9 @@
 
 A candidate is one 64-bit number: bits 0-12 piece class + 1, bits 13-14 rotation, bits 16-31 its lower colour, bits
 32-63 its right colour times ``colours``. So the index of the next list is a sum of two shifted candidates: the scan
-multiplies nothing and looks up no colours. The number 0 ends every list; piece class 0 does not exist and always
-counts as free, so that one test stops the scan at a free candidate and at the end of the list.
+multiplies nothing and looks up no colours. A side on the rim of a board without frame counts as grey in them. The
+number 0 ends every list; piece class 0 does not exist and always counts as free, so that one test stops the scan at a
+free candidate and at the end of the list.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from lns_support.errors import InputError
 
 MAX_LISTS = 1 << 27
 _ANY = -1  # a right or lower side whose neighbour is not known: any colour but grey
+_FREE = -2  # a side on the rim of a board without frame: any colour but grey, which no neighbour sees
+CellClass = tuple[int, int, bool, bool, int]
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class RowTables:
 def build_tables(puzzle: Puzzle) -> RowTables:
     """The tables of ``puzzle``. Raises InputError if there are more than `MAX_LISTS` lists (many colours and clues)."""
     classes = merge_duplicates(puzzle)
-    cell_classes: dict[tuple[int, int, int], int] = {}
+    cell_classes: dict[CellClass, int] = {}
     class_of_cell = [
         cell_classes.setdefault(_cell_class(puzzle, classes, cell), len(cell_classes)) for cell in range(puzzle.cells)
     ]
@@ -60,15 +63,17 @@ def build_tables(puzzle: Puzzle) -> RowTables:
             f"{colours} colours and {len(cell_classes)} classes of cells make a table of "
             f"{len(cell_classes) * colours**2} lists; the row scan takes at most {MAX_LISTS}"
         )
-    clue_pieces = {clue.piece for clue in puzzle.clues}
+    clue_pieces = {clue.piece for clue in puzzle.fixed}
     lists: dict[int, list[int]] = {}
-    for (right_side, down_side, clue), cell_class in cell_classes.items():
+    for (right_side, down_side, left_free, up_free, clue), cell_class in cell_classes.items():
         for piece_class in range(len(classes.quads)) if clue < 0 else (clue >> 2,):
             if clue < 0 and classes.members[piece_class][0][0] in clue_pieces:
                 continue  # a clue piece goes on its own cell only
             for rotation in classes.rotations(piece_class) if clue < 0 else (clue & 3,):
                 up, right, down, left = rotate(classes.quads[piece_class].tolist(), rotation)
                 if _matches(right, right_side) and _matches(down, down_side):
+                    left, up = GREY if left_free else left, GREY if up_free else up
+                    right, down = GREY if right_side == _FREE else right, GREY if down_side == _FREE else down
                     key = (cell_class * colours + dense[left]) * colours + dense[up]
                     candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
                     lists.setdefault(key, []).append(candidate)
@@ -86,13 +91,26 @@ def build_tables(puzzle: Puzzle) -> RowTables:
     )
 
 
-def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> tuple[int, int, int]:
-    """(colour of the right side or _ANY, of the lower side, class*4 + rotation of the clue on the cell or -1)."""
-    _, right_rim, down_rim, _ = puzzle.rim_sides(cell)
+def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
+    """What the list of a cell depends on besides its left and upper colour.
+
+    (Colour of the right side, _ANY or _FREE; of the lower side; whether the left side is free; the upper side;
+    class*4 + rotation of the clue on the cell or -1.)
+    """
+    up_rim, right_rim, down_rim, left_rim = zip(puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True)
     clue = classes.clue_class.get(cell)
-    right = GREY if right_rim else _clue_side(classes, cell + 1, 3)
-    down = GREY if down_rim else _clue_side(classes, cell + puzzle.width, 0)
-    return right, down, -1 if clue is None else clue[0] * 4 + clue[1]
+    right = _side(right_rim, classes, cell + 1, 3)
+    down = _side(down_rim, classes, cell + puzzle.width, 0)
+    free = (True, False)
+    return right, down, left_rim == free, up_rim == free, -1 if clue is None else clue[0] * 4 + clue[1]
+
+
+def _side(rim_and_grey: tuple[bool, bool], classes: PieceClasses, beyond: int, facing: int) -> int:
+    """GREY or _FREE for a side that is (on the rim, grey or not), else what a clue on ``beyond`` shows or _ANY."""
+    on_rim, grey = rim_and_grey
+    if on_rim:
+        return GREY if grey else _FREE
+    return _clue_side(classes, beyond, facing)
 
 
 def _clue_side(classes: PieceClasses, cell: int, side: int) -> int:
@@ -102,4 +120,4 @@ def _clue_side(classes: PieceClasses, cell: int, side: int) -> int:
 
 
 def _matches(colour: int, side: int) -> bool:
-    return colour != GREY if side == _ANY else colour == side
+    return colour != GREY if side in (_ANY, _FREE) else colour == side

@@ -91,24 +91,37 @@ class Encoding(ABC):
         return Board(np.array(self.placements(true), dtype=np.int32), self.puzzle.width, self.puzzle.height)
 
     def exclude(self, board: Board) -> list[int]:
-        """A clause that forbids all boards with the colours of ``board`` on the inner edges.
+        """A clause that forbids all boards with the colours of ``board`` on the edges that are not grey.
 
         So boards with swapped duplicate pieces or turned symmetric pieces are not found again. The formula must
         contain `channel`.
         """
         variable = self.colour_variables()
         quads = self.sides.reshape(-1, 4)[board.placements]
-        return [-int(variable[cell, side, quads[cell, side]]) for cell, side, _ in self.inner_edges]
+        seen = [(cell, side) for cell, side, _ in self.inner_edges] + self.free_sides
+        return [-int(variable[cell, side, quads[cell, side]]) for cell, side in seen]
 
     @cached_property
     def allowed(self) -> BoolArray:
-        """True if the grey sides are exactly the rim sides of the cell, by cell, piece and rotation."""
-        return np.array(
-            [
-                ((self.sides == 0) == np.array(self.puzzle.rim_sides(cell))).all(axis=2)
-                for cell in range(self.puzzle.cells)
-            ]
-        )
+        """True if a piece fits a cell by `Puzzle.fits`, by cell, piece and rotation."""
+        return np.array([self.puzzle.fits(cell).reshape(-1, 4) for cell in range(self.puzzle.cells)])
+
+    @cached_property
+    def lonely_cells(self) -> list[int]:
+        """Cells without an inner edge: holes, and a cell all alone."""
+        return [cell for cell in range(self.puzzle.cells) if not self.puzzle.neighbours(cell)]
+
+    @cached_property
+    def free_sides(self) -> list[tuple[int, int]]:
+        """(cell, side) of every side on the rim that is not grey, of a board without frame."""
+        return [
+            (cell, side)
+            for cell in range(self.puzzle.cells)
+            for side, (on_rim, grey) in enumerate(
+                zip(self.puzzle.rim_sides(cell), self.puzzle.grey_sides(cell), strict=True)
+            )
+            if on_rim and not grey
+        ]
 
     @cached_property
     def edges(self) -> Block:
@@ -146,13 +159,16 @@ class PieceAndRotation(Encoding):
         self.variables = self.deciding = cells * cells + 4 * cells
 
     def clues(self) -> Iterator[Block]:
-        for clue in self.puzzle.clues:
+        for clue in self.puzzle.fixed:
             yield units([int(self.piece[clue.cell, clue.piece]), int(self.rotation[clue.cell, clue.rotation])])
 
-    def rim(self) -> Iterator[Block]:
-        """Pieces that the rim does not allow on a cell are not on it; the others have an allowed rotation."""
-        yield units(-self.piece[~self.allowed.any(axis=2)])
-        for cell, piece in np.argwhere(self.allowed.any(axis=2) & ~self.allowed.all(axis=2)):
+    def rim(self, cells: list[int] | None = None) -> Iterator[Block]:
+        """Pieces that do not fit one of ``cells`` (default: all) are not on it; the others have an allowed rotation."""
+        chosen = np.zeros(self.puzzle.cells, dtype=np.bool_)
+        chosen[slice(None) if cells is None else cells] = True
+        some, every = self.allowed.any(axis=2), self.allowed.all(axis=2)
+        yield units(-self.piece[~some & chosen[:, None]])
+        for cell, piece in np.argwhere(some & ~every & chosen[:, None]):
             yield clause([-int(self.piece[cell, piece]), *self.rotation[cell, self.allowed[cell, piece]]])
 
     def placements(self, true: BoolArray) -> list[int]:
@@ -181,7 +197,7 @@ class OrientedPiece(Encoding):
         self.variables = self.deciding = 4 * cells * cells
 
     def clues(self) -> Iterator[Block]:
-        for clue in self.puzzle.clues:
+        for clue in self.puzzle.fixed:
             yield units([int(self.value[clue.cell, clue.piece, clue.rotation])])
 
     def by_cell(self) -> Block:

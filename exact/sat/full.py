@@ -48,8 +48,8 @@ class Full2(_WithoutColours, OrientedPiece):
         yield "one oriented piece a cell", exactly_one_counters(self.by_cell(), at)
         yield "one cell and rotation a piece", exactly_one_counters(self.by_piece(), at + auxiliaries(cells, 4 * cells))
         yield "inner edges", self._supports()
-        if not self.inner_edges:  # a single cell
-            yield "corners, rim and centre", [units(-self.value[~self.allowed])]
+        if self.lonely_cells:
+            yield "corners, rim and centre", [units(-self.value[self.lonely_cells][~self.allowed[self.lonely_cells]])]
         yield "clues", self.clues()
 
     def _supports(self) -> Iterator[Block]:
@@ -96,8 +96,8 @@ class Full4(_WithoutColours, PieceAndRotation):
         yield "one rotation a cell", exactly_one_counters(self.rotation, at)
         yield "supports imply their tuples", (block for blocks in self._inner_edges(True) for block in blocks)
         yield "values need supports", (block for blocks in self._inner_edges(False) for block in blocks)
-        if not self.inner_edges:
-            yield "corners, rim and centre", self.rim()
+        if self.lonely_cells:
+            yield "corners, rim and centre", self.rim(self.lonely_cells)
         yield "clues", self.clues()
 
     def _inner_edges(self, imply: bool) -> Iterator[Iterator[Block]]:

@@ -6,7 +6,7 @@ constraints are written pair by pair.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -21,7 +21,8 @@ class Triangles(Encoding):
     The formulas printed in the paper are slightly larger than its count of clauses. These clauses have exactly its
     count for 256 pieces and 17 colours: every piece has one cell and every cell one piece; one of the two equal
     triangles of an inner edge has exactly one colour other than grey; a triangle on the rim is grey only. Grey inside
-    the board needs no clause, because the rim uses all grey sides.
+    the board needs no clause, because the rim uses all grey sides. A triangle on the rim of a board without frame has
+    no clause of its own. Holes and their blanks have unit clauses only.
     """
 
     name = "triangles"
@@ -40,26 +41,34 @@ class Triangles(Encoding):
         self.variables = self.deciding + 4 * cells * self.colours
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
-        by_cell = np.ascontiguousarray(self.piece.T)
+        cells = [cell for cell in range(self.puzzle.cells) if cell not in self.puzzle.holes]
+        pieces = self.puzzle.piece_count
+        by_piece = np.ascontiguousarray(self.piece[:pieces, cells])
+        by_cell = np.ascontiguousarray(by_piece.T)
+        rotation = self.rotation[:pieces]
         inner = np.array([self.triangle[cell, side, 1:] for cell, side, _ in self.inner_edges], dtype=np.int32)
         rim = self.triangle[self._rim]
         yield "at least one piece a cell", [by_cell]
-        yield "at least one cell a piece", [self.piece]
+        yield "at least one cell a piece", [by_piece]
         yield "at most one piece a cell", at_most_one_pairs(by_cell)
-        yield "at most one cell a piece", at_most_one_pairs(self.piece)
-        yield "at least one rotation a piece", [self.rotation]
-        yield "at most one rotation a piece", at_most_one_pairs(self.rotation)
+        yield "at most one cell a piece", at_most_one_pairs(by_piece)
+        yield "at least one rotation a piece", [rotation]
+        yield "at most one rotation a piece", at_most_one_pairs(rotation)
         if len(inner):
             yield "at least one colour an inner edge", [inner]
             yield "at most one colour an inner edge", at_most_one_pairs(inner)
         yield "grey on the rim", [units(rim[:, 0]), units(-rim[:, 1:])]
+        if not self.puzzle.turns:
+            yield "no piece is turned", [units(-self.rotation[:, 1:])]
         yield "touching triangles are equal", self._equal()
-        yield "pieces give colours", (self._colours_of(piece) for piece in range(self.puzzle.cells))
+        yield "pieces give colours", (self._colours_of(piece, cells) for piece in range(pieces))
         yield "clues", self._clues()
+        if self.puzzle.holes:
+            yield "blanks on holes only", [units(-self._elsewhere())]
 
     @property
     def _rim(self) -> BoolArray:
-        return np.array([self.puzzle.rim_sides(cell) for cell in range(self.puzzle.cells)])
+        return np.array([self.puzzle.grey_sides(cell) for cell in range(self.puzzle.cells)])
 
     def _equal(self) -> Iterator[Block]:
         for cell, side, neighbour in self.inner_edges:
@@ -67,14 +76,24 @@ class Triangles(Encoding):
             yield np.stack([-here, there], axis=1)
             yield np.stack([here, -there], axis=1)
 
-    def _colours_of(self, piece: int) -> Block:
-        """'not p or not o or t' for a piece and all cells, rotations and sides."""
-        cell, rotation, side = np.indices((self.puzzle.cells, 4, 4)).reshape(3, -1)
+    def _elsewhere(self) -> Block:
+        """The variables of a blank on another cell than its hole, and of a piece on a hole."""
+        wrong = np.zeros(self.piece.shape, dtype=np.bool_)
+        wrong[self.puzzle.piece_count :] = True
+        wrong[:, list(self.puzzle.holes)] = True
+        for clue in self.puzzle.fixed:
+            wrong[clue.piece, clue.cell] = False
+        return self.piece[wrong]
+
+    def _colours_of(self, piece: int, cells: Sequence[int]) -> Block:
+        """'not p or not o or t' for a piece and ``cells``, all rotations and sides."""
+        index, rotation, side = np.indices((len(cells), 4, 4)).reshape(3, -1)
+        cell = np.array(cells)[index]
         colour = self.triangle[cell, side, self.sides[piece][rotation, side]]
         return np.stack([-self.piece[piece, cell], -self.rotation[piece, rotation], colour], axis=1)
 
     def _clues(self) -> Iterator[Block]:
-        for clue in self.puzzle.clues:
+        for clue in self.puzzle.fixed:
             yield units([int(self.piece[clue.piece, clue.cell]), int(self.rotation[clue.piece, clue.rotation])])
 
     def colour_variables(self) -> Block:

@@ -22,9 +22,10 @@ th { color: var(--soft) }
 th:first-child, td:first-child, .words td, .words th { text-align: left }
 .wide, pre { overflow-x: auto }
 .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1.2rem }
-.tiles svg { width: 100%; height: auto; display: block; margin-bottom: .3rem }
+.best { max-width: 36rem; margin-bottom: 1.2rem }
+.best svg, .tiles svg { width: 100%; height: auto; display: block; margin-bottom: .3rem }
 figure { margin: 0 } a { color: var(--mark) }
-.chart { width: 100%; height: auto; font: 12px system-ui, sans-serif }
+.chart { width: 100%; max-width: 44rem; height: auto; display: block; font: 12px system-ui, sans-serif }
 .chart text { fill: var(--soft) } .chart .middle { text-anchor: middle } .chart .right { text-anchor: end }
 .chart .grid { stroke: var(--rule) } .chart .axis { stroke: var(--soft) } .chart path { fill: none }
 .chart .line { stroke: var(--mark); stroke-width: 2 } .chart circle, .chart rect { fill: var(--mark) }
@@ -33,7 +34,9 @@ pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
 """
 
 
-def page(title: str, head: str, sections: Iterable[tuple[str, str]], footer: str) -> str:
+def page(
+    title: str, head: str, sections: Iterable[tuple[str, str]], footer: str, *, refresh_s: float | None = None
+) -> str:
     """Assemble a report.
 
     Parameters
@@ -46,6 +49,8 @@ def page(title: str, head: str, sections: Iterable[tuple[str, str]], footer: str
         (title as plain text, content as HTML); a section without content is left out.
     footer : str
         Plain text at the end of the page: which program made it, and when.
+    refresh_s : float, optional
+        Seconds after which a browser loads the page again; by default it stays as it is.
 
     Returns
     -------
@@ -53,11 +58,12 @@ def page(title: str, head: str, sections: Iterable[tuple[str, str]], footer: str
         A whole HTML document.
     """
     body = "\n".join(f"<section><h2>{escape(name)}</h2>\n{content}</section>" for name, content in sections if content)
+    refresh = "" if refresh_s is None else f'<meta http-equiv="refresh" content="{max(1, round(refresh_s))}">\n'
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
+        f"{refresh}<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
         f'<p class="soft">{escape(footer)}</p>\n</body>\n</html>\n'
     )
 

@@ -14,6 +14,7 @@ BACKGROUND: Rgb = (28, 28, 28)
 EMPTY: Rgb = (58, 58, 58)
 MISMATCH: Rgb = (255, 0, 0)
 CLUE: Rgb = (255, 255, 255)
+NO_FRAME: Rgb = (255, 255, 255)  # around a board without frame
 
 # One group a line. Chosen by a search that maximised the smallest CIEDE2000 distance inside each group over normal,
 # protanope and deuteranope vision (tests/instances/test_palette.py states the distances). All lie on the 6x6x6 cube of

@@ -25,7 +25,7 @@ class Scene:
         The piece on each cell, counted from 0; None for an empty cell.
     wrong : frozenset of (int, int)
         (cell, side) of every joint of two cells whose colours differ, given at the cell above or to the left, and of
-        every side on the rim that is not grey.
+        every side that is not grey where it must be: on the rim of a board with a frame, and towards a hole.
     clues : frozenset of int
         The cells of clues.
     name : str
@@ -34,6 +34,10 @@ class Scene:
         One line that describes the picture.
     sheet : bool
         True for the pieces of a puzzle, drawn apart from each other; False for a board.
+    holes : frozenset of int
+        Cells that are not drawn; their quads are None.
+    framed : bool
+        Whether the board lies in a grey frame.
     """
 
     width: int
@@ -45,6 +49,8 @@ class Scene:
     name: str
     caption: str
     sheet: bool = False
+    holes: frozenset[int] = frozenset()
+    framed: bool = True
 
 
 def scene(puzzle: Puzzle, board: Board | None) -> Scene:
@@ -68,16 +74,19 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
     name = printable_name(puzzle)
     colours = puzzle.pieces.tolist()
     if board is None:
+        unused = range(puzzle.piece_count, puzzle.cells)
         return Scene(
             width=puzzle.width,
             height=puzzle.height,
-            quads=tuple(rotate(quad, 0) for quad in colours),
-            pieces=tuple(range(puzzle.cells)),
+            quads=(*(rotate(quad, 0) for quad in colours[: puzzle.piece_count]), *(None for _ in unused)),
+            pieces=(*range(puzzle.piece_count), *(None for _ in unused)),
             wrong=frozenset(),
             clues=frozenset(),
             name=name,
-            caption=f"{name}: {puzzle.cells} pieces, {puzzle.width} x {puzzle.height}",
+            caption=f"{name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}",
             sheet=True,
+            holes=frozenset(unused),
+            framed=puzzle.framed,
         )
     verification = verify(puzzle, board)
     quads: list[Quad | None] = []
@@ -85,12 +94,12 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
     wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in verification.mismatches}
     for cell, oriented in enumerate(board.placements.tolist()):
         piece, rotation = divmod(oriented, 4)
-        exists = 0 <= piece < puzzle.cells  # a board from elsewhere may name pieces that do not exist
+        exists = 0 <= piece < puzzle.piece_count  # a board from elsewhere may name pieces that do not exist
         quad = rotate(colours[piece], rotation) if exists else None
         quads.append(quad)
         pieces.append(piece if exists else None)
         if quad is not None:
-            wrong |= {(cell, side) for side, rim in enumerate(puzzle.rim_sides(cell)) if rim and quad[side] != GREY}
+            wrong |= {(cell, side) for side, grey in enumerate(puzzle.grey_sides(cell)) if grey and quad[side] != GREY}
     caption = f"{name}: score {verification.score} of {verification.max_score}"
     if not verification.full:
         caption += f", {verification.placed} of {verification.cells} pieces"
@@ -107,6 +116,8 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         clues=frozenset(clue.cell for clue in puzzle.clues),
         name=name,
         caption=caption,
+        holes=frozenset(puzzle.holes),
+        framed=puzzle.framed,
     )
 
 

@@ -21,7 +21,7 @@ class Summary:
     inside : dict of int to int
         All other half-edges of each colour, grey left out.
     different : int
-        Number of different pieces up to rotation.
+        Number of different pieces, up to rotation if they may be turned.
     symmetric : int
         Pieces that half a turn leaves unchanged.
     """
@@ -46,7 +46,7 @@ def summarise(puzzle: Puzzle) -> Summary:
     -------
     Summary
     """
-    quads = puzzle.pieces.tolist()
+    quads = puzzle.pieces[: puzzle.piece_count].tolist()
     greys = Counter(min(2, quad.count(GREY)) for quad in quads)
     along_rim: Counter[int] = Counter()
     inside: Counter[int] = Counter()
@@ -55,7 +55,7 @@ def summarise(puzzle: Puzzle) -> Summary:
             if colour != GREY:
                 beside_grey = GREY in (quad[(side + 1) % 4], quad[(side + 3) % 4])
                 (along_rim if beside_grey else inside)[colour] += 1
-    different = set(map(canonical, quads))
+    different = {canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}
     symmetric = sum(quad[:2] == quad[2:] for quad in quads)
     return Summary(
         corners=greys[2],
@@ -83,7 +83,7 @@ def describe(puzzle: Puzzle) -> str:
     summary = summarise(puzzle)
     colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
     lines = [
-        f"board       {puzzle.width} x {puzzle.height}, {puzzle.max_score} inner edges",
+        f"board       {puzzle.shape_and_rules}, {puzzle.max_score} inner edges",
         f"pieces      {summary.corners} corners, {summary.edges} edges, {summary.inner} inner; "
         f"{summary.different} different, {summary.symmetric} rotationally symmetric",
         f"colours     {len(colours)}, {len(both)} of them both along the rim and inside",

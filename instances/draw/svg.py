@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from instances.board import Board
-from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, hex_code, pattern_number, rgb
+from instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, NO_FRAME, Rgb, hex_code, pattern_number, rgb
 from instances.draw.scene import Scene, scene
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
@@ -15,8 +15,7 @@ _CELL = 24  # side of a cell in units of the drawing; even, so that its centre i
 _RIM = 8
 _GAP = 4  # between the pieces of a sheet
 
-# (ink, motif, slant in degrees) of the patterns 1 to 8; later ones repeat them with larger distances
-_PATTERNS = (
+PATTERNS = (
     ("#000", "line", 45),
     ("#fff", "dot", 0),
     ("#fff", "line", 135),
@@ -26,6 +25,7 @@ _PATTERNS = (
     ("#fff", "dot", 45),
     ("#000", "dot", 0),
 )
+"""(ink, motif, slant in degrees) of the patterns 1 to 8; later ones repeat them with larger distances."""
 
 
 def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, scale: float = 36.0) -> str:
@@ -55,13 +55,16 @@ def render(puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, 
     pitch = _CELL + (_GAP if picture.sheet else 0)
     corners = _corners(picture.width, picture.height, pitch)
     parts = [
-        *_empty([corner for quad, corner in zip(picture.quads, corners, strict=True) if quad is None]),
+        *_empty(
+            [corners[cell] for cell, quad in enumerate(picture.quads) if quad is None and cell not in picture.holes]
+        ),
         *_triangles(picture, corners),
         *_clues(picture, corners),
         *_mismatches(picture, corners),
         *(_numbers(picture.pieces, corners) if piece_numbers else ()),
     ]
-    return _document(picture.width, picture.height, pitch, scale, picture.caption, parts, _patterns(picture))
+    ground = GREY if picture.framed else NO_FRAME
+    return _document(picture.width, picture.height, pitch, scale, picture.caption, parts, _patterns(picture), ground)
 
 
 def render_placements(board: Board, *, scale: float = 36.0) -> str:
@@ -104,16 +107,26 @@ def _corners(width: int, height: int, pitch: int) -> _Corners:
 
 
 def _document(
-    width: int, height: int, pitch: int, scale: float, caption: str, parts: list[str], definitions: Sequence[str] = ()
+    width: int,
+    height: int,
+    pitch: int,
+    scale: float,
+    caption: str,
+    parts: list[str],
+    definitions: Sequence[str] = (),
+    ground: Rgb = GREY,
 ) -> str:
-    """An SVG document of ``parts`` on a grey ground for ``width`` x ``height`` cells that lie ``pitch`` units apart."""
+    """An SVG document of ``parts`` for ``width`` x ``height`` cells that lie ``pitch`` units apart.
+
+    The ground is seen around the board and in its holes.
+    """
     wide, high = (2 * _RIM + pitch * cells - (pitch - _CELL) for cells in (width, height))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" height="{high * scale / _CELL:g}" '
         f'viewBox="0 0 {wide} {high}" role="img">',
         f"<title>{escape(caption)}</title>",
         *definitions,
-        f'<rect width="{wide}" height="{high}" fill="#{hex_code(GREY)}"/>',
+        f'<rect width="{wide}" height="{high}" fill="#{hex_code(ground)}"/>',
         *parts,
         "</svg>",
     ]
@@ -154,8 +167,8 @@ def _patterns(picture: Scene) -> list[str]:
     numbers = sorted({pattern_number(colour) for quad in picture.quads if quad is not None for colour in quad} - {0})
     parts = []
     for number in numbers:
-        repeats, index = divmod(number - 1, len(_PATTERNS))
-        ink, motif, slant = _PATTERNS[index]
+        repeats, index = divmod(number - 1, len(PATTERNS))
+        ink, motif, slant = PATTERNS[index]
         apart = 4 + repeats
         mark = {
             "line": f'<path stroke="{ink}" stroke-width=".8" stroke-opacity=".6" d="M0 .5h{apart}"/>',

@@ -15,7 +15,8 @@ from instances.draw.scene import Quad, Scene, scene
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
-_LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels
+_LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels; 1 where only mismatches can be shown
+_DOT: Rgb = (110, 110, 110)  # a piece where there is no room for its colours
 _ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 
@@ -54,13 +55,21 @@ def encodes(stream: IO[str]) -> bool:
     return True
 
 
-def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None) -> str:
+def render(
+    puzzle: Puzzle,
+    board: Board | None,
+    *,
+    colour: Colour = "none",
+    width: int | None = None,
+    height: int | None = None,
+) -> str:
     """Draw a board, or all pieces of a puzzle, as lines of text.
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
-    cells are empty. Without colour, each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both
-    sides agree, ``b!c`` where they differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each
-    cell is one character: its number of mismatches, or ``+``, ``#`` or ``.``.
+    cells are empty. Where that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
+    each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they
+    differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell is one character: its
+    number of mismatches, or ``+``, ``#`` or ``.``.
 
     Parameters
     ----------
@@ -71,6 +80,8 @@ def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", widt
         Which escape sequences to use, see `capability`.
     width : int, optional
         Columns that the lines must fit, 80 by default.
+    height : int, optional
+        Lines that a board must fit, if it can; unlimited by default, and for the pieces of a puzzle.
 
     Returns
     -------
@@ -82,16 +93,42 @@ def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", widt
     BoardError
         If the board has another shape than the puzzle.
     """
-    picture = scene(puzzle, board)
+    return "".join(f"{line}\n" for line in _drawn(scene(puzzle, board), colour, width, height)[0])
+
+
+def legend(
+    puzzle: Puzzle,
+    board: Board | None,
+    *,
+    colour: Colour = "none",
+    width: int | None = None,
+    height: int | None = None,
+) -> str:
+    """What the signs of `render` mean, in one line; the arguments are those of `render`."""
+    return _drawn(scene(puzzle, board), colour, width, height)[1]
+
+
+def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None) -> tuple[list[str], str]:
+    """The lines of a picture in the largest form that fits, and their legend."""
     columns = 80 if width is None else max(1, width)
+    rows = 10**9 if height is None or picture.sheet else max(1, height)
     if colour == "none":
         lines = _blocks(picture) if picture.sheet else _letters(picture)
-        if max(map(len, lines)) > columns:
-            lines = _signs(picture)
-    else:
-        side = min(_LARGEST, (columns + 1) // picture.width - 1)
-        lines = _pixels(picture, side, colour) if side >= _SMALLEST else _coloured(_signs(picture), colour)
-    return "".join(line + "\n" for line in lines)
+        if max(map(len, lines)) <= columns and len(lines) <= rows:
+            return lines, _LETTERS_LEGEND
+        return _signs(picture), _SIGNS_LEGEND
+    side = min(_LARGEST, (columns + 1) // picture.width - 1, (2 * rows + 1) // picture.height - 1)
+    if side >= _SMALLEST:
+        return _pixels(picture, side, colour), _COLOURS_LEGEND
+    if side == 1 and not picture.sheet:
+        return _pixels(picture, 1, colour), _DOTS_LEGEND
+    return _coloured(_signs(picture), colour), _SIGNS_LEGEND
+
+
+_COLOURS_LEGEND = "red bars are mismatches, white frames are clues"
+_DOTS_LEGEND = "a dot is a piece, red a mismatch, white a clue; a larger window shows colours"
+_LETTERS_LEGEND = "letters are colours, b!c is a mismatch, # a clue, . an empty cell"
+_SIGNS_LEGEND = "a sign is a piece: its number of mismatches, + without any, # a clue, . an empty cell"
 
 
 # -- colour ------------------------------------------------------------------------------------------------------
@@ -105,10 +142,13 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
         top, left = (part * step for part in divmod(cell, picture.width))
         for y in range(side):
             for x in range(side):
-                canvas[top + y][left + x] = _pixel(quad, x, y, side)
+                canvas[top + y][left + x] = BACKGROUND if cell in picture.holes else _pixel(quad, x, y, side)
     for cell in sorted(picture.clues):
         top, left = (part * step for part in divmod(cell, picture.width))
-        _frame(canvas, top, left, side)
+        if side == 1:
+            _set(canvas, top, left, CLUE)
+        else:
+            _frame(canvas, top, left, side)
     for cell, at in sorted(picture.wrong):
         top, left = (part * step for part in divmod(cell, picture.width))
         for i in range(side):
@@ -124,6 +164,8 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
 
 def _pixel(quad: Quad | None, x: int, y: int, side: int) -> Rgb:
     """Colour of the pixel (x, y) of a cell: that of its triangle. Each half diagonal belongs to one triangle."""
+    if side == 1:
+        return EMPTY if quad is None else _DOT
     if quad is None:
         return EMPTY if (x + y) % 2 else BACKGROUND
     across, along = 2 * x + 1 - side, 2 * y + 1 - side  # from the centre, in half pixels
@@ -189,16 +231,22 @@ def _letters(picture: Scene) -> list[str]:
     width, height = picture.width, picture.height
     wide = max((len(letter(colour)) for quad in picture.quads if quad for colour in quad), default=1)
     lines = []
+
+    def row_of(row: int) -> list[int | None]:
+        """The cells of a row; None for a hole, and for every cell beyond the rim."""
+        cells = range(row * width, (row + 1) * width)
+        return [cell if 0 <= row < height and cell not in picture.holes else None for cell in cells]
+
     for row in range(-1, height):
-        cells: list[int | None] = [None] * width
+        cells = row_of(row)
         if row >= 0:
-            cells = [row * width + column for column in range(width)]
             line = _joint(picture, None, cells[0], RIGHT, wide)
             for cell, beyond in zip(cells, [*cells[1:], None], strict=True):
                 line += _sign(picture, cell) + _joint(picture, cell, beyond, RIGHT, wide)
             lines.append(line)
-        below = [(row + 1) * width + column if row + 1 < height else None for column in range(width)]
-        joints = (_joint(picture, upper, lower, DOWN, wide) for upper, lower in zip(cells, below, strict=True))
+        joints = (
+            _joint(picture, upper, lower, DOWN, wide) for upper, lower in zip(cells, row_of(row + 1), strict=True)
+        )
         lines.append(" " * (wide + 1) + " ".join(joints))
     return _trimmed(lines)
 
@@ -217,13 +265,16 @@ def _blocks(picture: Scene) -> list[str]:
 
 
 def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
-    """The text between two neighbouring cells, ``2 * wide + 1`` columns; None stands for beyond the rim."""
+    """The text between two neighbouring cells, ``2 * wide + 1`` columns; None: beyond the rim, or a hole."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, (side + 2) % 4), strict=True))
     here, there = ("" if colour is None else letter(colour) for colour in (first, second))
     if cell is None or beyond is None:  # grey on the rim is left blank
-        wrong = (first or second or 0) != GREY
-        return f"{here:>{wide}}!{there:<{wide}}" if wrong else " " * (2 * wide + 1)
+        if (first or second or 0) == GREY:
+            return " " * (2 * wide + 1)
+        if not picture.framed and side == DOWN:
+            return f"{here + there:^{2 * wide + 1}}"
+        return f"{here:>{wide}}{'!' if picture.framed else ' '}{there:<{wide}}"
     if first is None or second is None:
         return f"{here + there:^{2 * wide + 1}}" if side == DOWN else f"{here:<{wide}} {there:>{wide}}"
     if first == second != GREY:
@@ -232,8 +283,10 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
 
 
 def _sign(picture: Scene, cell: int | None) -> str:
-    """``.`` for an empty cell, ``#`` for a clue, ``+`` for another piece."""
-    if cell is None or picture.quads[cell] is None:
+    """``.`` for an empty cell, a blank for a hole, ``#`` for a clue, ``+`` for another piece."""
+    if cell is None or cell in picture.holes:
+        return " "
+    if picture.quads[cell] is None:
         return "."
     return "#" if cell in picture.clues else "+"
 
@@ -257,8 +310,11 @@ def _signs(picture: Scene) -> list[str]:
             wrong[cell + 1] += 1
         if side == DOWN and row + 1 < picture.height:
             wrong[cell + picture.width] += 1
-    signs = [str(wrong[cell]) if wrong[cell] else _sign(picture, cell) for cell in range(len(picture.quads))]
-    return ["".join(signs[start : start + picture.width]) for start in range(0, len(signs), picture.width)]
+    signs = [
+        str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell)
+        for cell in range(len(picture.quads))
+    ]
+    return ["".join(signs[start : start + picture.width]).rstrip() for start in range(0, len(signs), picture.width)]
 
 
 def _coloured(lines: list[str], colour: Colour) -> list[str]:

@@ -38,6 +38,8 @@ def render(puzzle: Puzzle, board: Board | None) -> str:
     triangles: dict[int, list[str]] = defaultdict(list)
     squares: dict[str, list[str]] = defaultdict(list)
     for cell, quad in enumerate(picture.quads):
+        if cell in picture.holes:
+            continue
         row, column = divmod(cell, picture.width)
         x, y = column * pitch, row * pitch
         squares["empty" if quad is None else "piece"].append(_square(x, y, 0))

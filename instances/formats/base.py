@@ -23,7 +23,7 @@ class Document:
     puzzle : Puzzle or None
         None if the source neither holds nor names nor defines one.
     board : Board or None
-        None if the source holds none, or if its puzzle is not known.
+        None if the source holds none, or if its puzzle is not known. It has the blanks of the puzzle's holes.
     notes : tuple of str
         Sentences on what was detected, assumed or left out.
     quads : tuple or None
@@ -42,6 +42,10 @@ class Document:
     quads: tuple[Quad | None, ...] | None = None
     shape: tuple[int, int] | None = None
     instance: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.puzzle is not None and self.board is not None:
+            object.__setattr__(self, "board", self.board.with_blanks(self.puzzle))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """``best.json``, the result file of the optimizer: a board with its score, instance and viewer URL. Schema 1.
 
 ``placements`` has [piece, rotation] for each cell, row by row; pieces count from 0 in file order, rotations are
-clockwise quarter turns, null is an empty cell. ``url`` is empty if a viewer URL has no letter for some colour.
+clockwise quarter turns, null is an empty cell or a hole. ``url`` is empty if a viewer URL has no letter for some
+colour.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
         "height": puzzle.height,
         "score": verification.score,
         "max_score": verification.max_score,
-        "placements": board.pairs(),
+        "placements": board.without_blanks(puzzle).pairs(),
         "seed": seed,
         "elapsed_s": elapsed_s,
         "url": viewer.url_if_any(puzzle, board),
@@ -76,6 +77,7 @@ class _Best:
     instance: str
     sha256: str
     score: int
+    max_score: int
     board: Board
     url: str
 
@@ -102,8 +104,10 @@ def read(source: Source) -> Document:
         _check_url(best)
         puzzle, board = document.puzzle, document.board
     pieces = int(board.placements.max(initial=0)) >> 2
-    if pieces >= puzzle.cells:
-        raise InputError(f"'placements' names piece {pieces}; expected 0 to {puzzle.cells - 1}")
+    if pieces >= puzzle.piece_count:
+        raise InputError(f"'placements' names piece {pieces}; expected 0 to {puzzle.piece_count - 1}")
+    if best.max_score != puzzle.max_score:
+        raise InputError(f"'max_score': {describe_found(best.max_score)}; expected {puzzle.max_score}")
     score = verify(puzzle, board).score
     if score != best.score:
         notes.append(f"the file says score {best.score}; the board has {score}")
@@ -122,7 +126,7 @@ def _parse(text: str) -> _Best:
     board_shape(width, height)
     cells = width * height
     max_score = height * (width - 1) + width * (height - 1)
-    fields.integer("max_score", max_score, max_score)
+    max_score = fields.integer("max_score", 0, max_score)  # less with holes
     score = fields.integer("score", 0, max_score)
     pairs = [
         None
@@ -135,7 +139,7 @@ def _parse(text: str) -> _Best:
     url = fields.text("url", _MAX_URL)
     if url and not viewer.looks_like(url):
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
-    return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url)
+    return _Best(instance, sha256, score, max_score, Board.from_pairs(pairs, width, height), url)
 
 
 def _check(best: _Best, puzzle: Puzzle, notes: list[str]) -> None:

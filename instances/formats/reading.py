@@ -227,9 +227,14 @@ def render(
         form, option = (
             (by_extension(path or "", puzzle, board is not None), None) if format is None else by_name(format)
         )
-        target = Target(puzzle, board, puzzle.name if instance is None else instance, option)
+        shown = None if board is None else board.without_blanks(puzzle)
+        target = Target(puzzle, shown, puzzle.name if instance is None else instance, option)
         if form.holds == "board" and board is None:
             raise InputError(f"format {form.name} carries a board; found only a puzzle")
+        if form.holds == "puzzle" and puzzle.rules and form.name != "json":
+            raise InputError(
+                f"format {form.name} cannot say that a puzzle has {' and '.join(puzzle.rules)}; expected json"
+            )
         if form.holds == "puzzle" and board is not None:
             target.notes.append(f"format {form.name} carries no board: only the puzzle is written")
         return form.write(target), tuple(target.notes)

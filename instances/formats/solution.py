@@ -1,6 +1,6 @@
-"""Solution lists: one line ``piece rotation`` for each cell, row by row, both counted from 1; ``0 0`` is an empty cell.
+"""Solution lists: one line ``piece rotation`` for each cell, row by row, both counted from 1.
 
-The puzzle must be known to read one.
+``0 0`` is an empty cell or a hole. The puzzle must be known to read one.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def read(source: Source) -> Document:
         )
     pairs: list[tuple[int, int] | None] = []
     for cell in range(puzzle.cells):
-        line, (piece, rotation) = lines.numbers(2, [(0, puzzle.cells), (0, 4)], f"cell {cell} (piece, rotation)")
+        line, (piece, rotation) = lines.numbers(2, [(0, puzzle.piece_count), (0, 4)], f"cell {cell} (piece, rotation)")
         if (piece == 0) != (rotation == 0):
             raise InputError(
                 f"cell {cell} is '{piece} {rotation}'; "
-                f"expected piece 1 to {puzzle.cells} with rotation 1 to 4, or '0 0'",
+                f"expected piece 1 to {puzzle.piece_count} with rotation 1 to 4, or '0 0'",
                 line=line,
             )
         pairs.append((piece - 1, rotation - 1) if piece else None)

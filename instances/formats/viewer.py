@@ -105,6 +105,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
     InputError
         If a colour on the board has no letter: above 25, or above 22 with ``motifs_order``.
     """
+    board = board.without_blanks(puzzle)
     colours = board.colours(puzzle)
     letters = _letters_of(motifs_order)
     if colours.max(initial=0) >= len(letters):

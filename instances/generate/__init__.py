@@ -3,7 +3,8 @@
 Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
     colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
-    problem; `triples_of` decodes its solutions).
+    problem; `triples_of` decodes its solutions). By other rules: `unframed` (no frame), `tetravex` (no frame, no
+    turns), `triangle` and `diamond` (boards with holes; `triangle_holes`, `diamond_holes`).
 Families
     `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
     the kinds that have families.
@@ -14,12 +15,14 @@ Results and defaults
 
 from instances.generate.defaults import default_colours, default_like_e2
 from instances.generate.eternity import like_e2
-from instances.generate.families import KINDS, Family, family
+from instances.generate.families import Family, family
 from instances.generate.independent import uniform
+from instances.generate.kinds import KINDS
 from instances.generate.planted import Planted, clue_cells, corner_cells
 from instances.generate.three_partition import three_partition, triples_of
 from instances.generate.torus import balanced_torus
 from instances.generate.unique import unique
+from instances.generate.unusual import diamond, diamond_holes, tetravex, triangle, triangle_holes, unframed
 
 __all__ = [
     "KINDS",
@@ -30,10 +33,16 @@ __all__ = [
     "corner_cells",
     "default_colours",
     "default_like_e2",
+    "diamond",
+    "diamond_holes",
     "family",
     "like_e2",
+    "tetravex",
     "three_partition",
+    "triangle",
+    "triangle_holes",
     "triples_of",
+    "unframed",
     "uniform",
     "unique",
 ]

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from instances.generate.eternity import like_e2
 from instances.generate.independent import uniform
+from instances.generate.kinds import KINDS
 from instances.generate.planted import Planted
 from instances.generate.torus import balanced_torus
+from instances.generate.unusual import diamond, tetravex, triangle, unframed
 from lns_support.errors import InputError
 
-KINDS = ("uniform", "balanced-torus", "like-e2")
+BY_SIDE = ("balanced-torus", "triangle", "diamond")
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
 
 
@@ -21,10 +23,11 @@ class Family:
 
     Parameters
     ----------
-    kind : {'uniform', 'balanced-torus', 'like-e2'}
+    kind : {'uniform', 'balanced-torus', 'like-e2', 'unframed', 'tetravex', 'triangle', 'diamond'}
     width, height : int
+        The side of a triangle or diamond twice.
     colours : int, optional
-        Number of colours of a uniform or balanced-torus puzzle.
+        Number of colours; not of a like-e2 puzzle.
     rim_colours, inner_colours : int, optional
         Numbers of colours of a like-e2 puzzle. All numbers default to those of the generator.
 
@@ -50,8 +53,10 @@ class Family:
             )
         if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
             raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
-        if self.kind == "balanced-torus" and self.width != self.height:
-            raise InputError(f"a balanced torus of {self.width} x {self.height}; expected a square")
+        if self.kind in BY_SIDE and self.width != self.height:
+            wanted = "a square" if self.kind == "balanced-torus" else "one number, its side"
+            kind = self.kind.replace("-", " ")
+            raise InputError(f"a {kind} of {self.width} x {self.height}; expected {wanted}")
 
     def __call__(self, seed: int) -> Planted:
         """Generate the member of a seed. Raises InputError if the generator refuses the size, colours or seed."""
@@ -59,6 +64,11 @@ class Family:
             return uniform(self.width, self.height, self.colours, seed)
         if self.kind == "balanced-torus":
             return balanced_torus(self.width, self.colours, seed)
+        if self.kind in ("triangle", "diamond"):
+            return (triangle if self.kind == "triangle" else diamond)(self.width, self.colours, seed)
+        if self.kind in ("unframed", "tetravex"):
+            generate = unframed if self.kind == "unframed" else tetravex
+            return generate(self.width, self.height, self.colours, seed)
         return like_e2(self.width, self.height, self.rim_colours, self.inner_colours, seed)
 
 
@@ -69,7 +79,8 @@ def family(spec: str) -> Family:
     ----------
     spec : str
         KIND:SIZE[:COLOURS]. SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples:
-        ``like-e2:12x12``, ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``.
+        ``like-e2:12x12``, ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``,
+        ``diamond:4``.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from instances.board import Board
+from instances.board import EMPTY, Board
 from instances.generate.portable_random import PortableRandom
 from instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
 from lns_support.errors import InputError
@@ -45,7 +45,7 @@ class Planted:
         return replace(self, puzzle=self.puzzle.with_clues(clues))
 
 
-def clue_cells(width: int, height: int, count: int, seed: int = 0) -> list[int]:
+def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:
     """Choose cells for clues as Eternity II has them.
 
     The first lies in the middle, the next four two cells inwards from the corners, nearer on small boards, and all
@@ -58,6 +58,8 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0) -> list[int]:
         Number of clues.
     seed : int, optional
         Random seed of the cells beyond the first five.
+    holes : sequence of int, optional
+        Cells that are left out.
 
     Returns
     -------
@@ -70,14 +72,15 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0) -> list[int]:
         If the shape is out of range or the board has fewer cells than ``count``.
     """
     check_shape(width, height)
-    if not 0 <= count <= width * height:
-        raise InputError(f"{count} clues for a board of {width} x {height}; expected 0 to {width * height}")
+    room = width * height - len(holes)
+    if not 0 <= count <= room:
+        raise InputError(f"{count} clues for a board of {width} x {height}; expected 0 to {room}")
     inset = max(0, min(2, (min(width, height) - 3) // 2))
     rows, columns = (inset, height - 1 - inset), (inset, width - 1 - inset)
     preferred = [height // 2 * width + (width - 1) // 2, *(row * width + column for row in rows for column in columns)]
     others = list(range(width * height))
     PortableRandom(seed).shuffle(others)
-    return list(dict.fromkeys(preferred + others))[:count]
+    return [cell for cell in dict.fromkeys(preferred + others) if cell not in holes][:count]
 
 
 def corner_cells(width: int, height: int) -> list[int]:
@@ -139,14 +142,48 @@ def plant(
                 right[cell - 1] if column > 0 else 0,
             )
         )
-    number = {colour: i for i, colour in enumerate(sorted({0, *(colour for quad in quads for colour in quad)}))}
-    cell_of = list(range(width * height))
+    return plant_quads(quads, width, height, random, name)
+
+
+def plant_quads(
+    quads: Sequence[tuple[int, int, int, int] | None],
+    width: int,
+    height: int,
+    random: PortableRandom,
+    name: str,
+    *,
+    holes: tuple[int, ...] = (),
+    framed: bool = True,
+    turns: bool = True,
+) -> Planted:
+    """Shuffle and rotate the pieces of a perfect board.
+
+    Parameters
+    ----------
+    quads : sequence of (int, int, int, int) or None
+        Colours up, right, down, left of each cell; None for a hole.
+    width, height : int
+    random : PortableRandom
+        Draws the order of the pieces and, if they may be turned, their rotations.
+    name : str
+        Name of the puzzle.
+    holes, framed, turns
+        As for `Puzzle`.
+
+    Returns
+    -------
+    Planted
+        Its colours are renumbered from 1 without gaps, in the same order.
+    """
+    cut = {cell: quad for cell, quad in enumerate(quads) if quad is not None}
+    number = {colour: i for i, colour in enumerate(sorted({0, *(colour for quad in cut.values() for colour in quad)}))}
+    cell_of = list(cut)
     random.shuffle(cell_of)
     pieces = []
-    placements = [0] * len(cell_of)
+    placements = np.full(width * height, EMPTY, dtype=np.int32)
     for piece, cell in enumerate(cell_of):
-        rotation = random.below(4)  # of the piece in the planted solution
-        pieces.append([number[colour] for colour in rotate(quads[cell], -rotation)])
+        rotation = random.below(4) if turns else 0  # of the piece in the planted solution
+        pieces.append([number[colour] for colour in rotate(cut[cell], -rotation)])
         placements[cell] = piece * 4 + rotation
-    puzzle = Puzzle(np.array(pieces, dtype=np.int32), width, height, name=name)
-    return Planted(puzzle, Board(np.array(placements, dtype=np.int32), width, height))
+    puzzle = Puzzle(np.array(pieces, dtype=np.int32), width, height, name=name, holes=holes, framed=framed, turns=turns)
+    return Planted(puzzle, Board(placements, width, height).with_blanks(puzzle))

@@ -10,6 +10,7 @@ from instances.board import Board
 from instances.formats.reading import parse
 from instances.generate import Family, clue_cells, corner_cells
 from instances.puzzle import Puzzle
+from lns.runs.find import board_source
 from lns_support.errors import InputError
 
 PuzzleSource = Puzzle | str | os.PathLike[str]
@@ -61,7 +62,7 @@ def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: 
     Parameters
     ----------
     source : str, path-like or Board
-        A file, a viewer URL, or the text itself.
+        A file, a run directory (its best board), a viewer URL, or the text itself.
     puzzle : Puzzle, str or path-like, optional
         What it is a board of. A full viewer URL defines its own puzzle, and ``best.json`` names one.
     format : str, optional
@@ -82,7 +83,7 @@ def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: 
         return source if known is None else source.of(known)
     text = os.fspath(source)
     if not _is_text(text):
-        found, board = formats.load_board(text, known, format)
+        found, board = formats.load_board(board_source(text), known, format)
         return board.of(found)
     document = parse(text, puzzle=known, format=format)
     if document.puzzle is None or document.board is None:
@@ -146,8 +147,9 @@ def viewer_url(puzzle: Puzzle, board: Board) -> str:
 def generate(
     kind: str = "like-e2",
     *,
-    width: int = 16,
+    width: int | None = None,
     height: int | None = None,
+    side: int | None = None,
     seed: int = 0,
     colours: int | None = None,
     border_colours: int | None = None,
@@ -159,22 +161,26 @@ def generate(
 
     Parameters
     ----------
-    kind : {"like-e2", "uniform", "balanced-torus"}
+    kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "triangle", "diamond"}
         Like Eternity II (colours of the border and of the inner edges apart), every edge drawn alike, or as Bailleux
-        2025 makes them.
-    width, height : int
-        Cells in a row and in a column; a square by default.
+        2025 makes them. With every edge drawn alike, and other rules: without frame; Tetravex, whose pieces may not be
+        turned either; boards with holes as of Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells.
+    width, height : int, optional
+        Cells in a row and in a column; a square by default, 16 x 16 if neither is given. A triangle or diamond has
+        neither.
+    side : int, optional
+        Rows of a triangle, 16 by default, or cells along a side of a diamond, 11 by default.
     seed : int
         Which puzzle of its kind.
     colours : int, optional
-        Colours of a uniform or balanced-torus puzzle.
+        Colours of a puzzle of another kind than like-e2.
     border_colours, inner_colours : int, optional
         Colours between border pieces and all others, of a like-e2 puzzle. By default as many as leave about one
         solution by chance.
     clues : int
         Pieces of the planted solution that become clues.
     fix_corners : bool
-        Whether the corner pieces become clues too.
+        Whether the corner pieces become clues too; not on a board with holes.
 
     Returns
     -------
@@ -186,11 +192,31 @@ def generate(
     InputError
         No such kind, size or number of colours.
     """
-    rows = width if height is None else height
-    family = Family(kind, width, rows, colours, border_colours, inner_colours)
-    pinned = clue_cells(width, rows, clues, seed) + (corner_cells(width, rows) if fix_corners else [])
-    planted = family(seed).with_clues(pinned)
+    columns, rows = _size(kind, width, height, side)
+    planted = Family(kind, columns, rows, colours, border_colours, inner_colours)(seed)
+    puzzle = planted.puzzle
+    if fix_corners and puzzle.holes:
+        raise InputError(f"a {kind} has no four corners to fix; expected a rectangle")
+    corners = corner_cells(puzzle.width, puzzle.height) if fix_corners else []
+    planted = planted.with_clues(clue_cells(puzzle.width, puzzle.height, clues, seed, holes=puzzle.holes) + corners)
     return Generated(planted.puzzle, planted.solution.of(planted.puzzle))
+
+
+def _size(kind: str, width: int | None, height: int | None, side: int | None) -> tuple[int, int]:
+    """Width and height for `Family`; of a triangle or diamond its side, twice. Raises InputError for the wrong one."""
+    sides = {"triangle": 16, "diamond": 11}
+    if kind in sides:
+        if (width, height) != (None, None):
+            raise InputError(f"a {kind} has one size; expected its side, not width or height")
+        side = sides[kind] if side is None else side
+        return side, side
+    if side is not None:
+        raise InputError(
+            f"a side of {side} for {kind}; expected width and height, as only triangle and diamond have one"
+        )
+    columns = 16 if width is None and height is None else height if width is None else width
+    assert columns is not None
+    return columns, columns if height is None else height
 
 
 def _is_text(source: str) -> bool:

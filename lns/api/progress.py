@@ -51,6 +51,7 @@ class NotebookProgress:
 
         total = round(self._seconds) if self._seconds else None
         self._bar = tqdm(total=total, unit="s", leave=False)
+        self._bar.set_description_str("loading or compiling the kernels")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -62,8 +63,11 @@ class NotebookProgress:
         self._bar.refresh()
 
 
-def progress_view(choice: str | bool | ProgressView | None, seconds: float | None) -> ProgressView:
-    """The view that ``choice`` names; InputError for an unknown name. ``seconds``: expected length, if known."""
+def progress_view(choice: str | bool | ProgressView | None, seconds: float | None, *, kernels: int = 0) -> ProgressView:
+    """The view that ``choice`` names; InputError for an unknown name.
+
+    ``seconds``: expected length, if known; ``kernels``: about how many a first run compiles.
+    """
     if choice is None or choice is False or choice == "none":
         return NoProgress()
     if choice is True:
@@ -76,7 +80,7 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
         choice = "notebook" if _in_notebook() else "terminal" if sys.stderr.isatty() else "none"
     if choice == "notebook":
         return NotebookProgress(seconds)
-    return LiveLine(seconds, quiet=False) if choice == "terminal" else NoProgress()
+    return LiveLine(seconds, quiet=False, kernels=kernels) if choice == "terminal" else NoProgress()
 
 
 def _in_notebook() -> bool:

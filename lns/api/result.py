@@ -13,6 +13,7 @@ from lns.engine import Statistics
 from lns.runs.history import Improvement, RunHistory
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +52,8 @@ class Result:
         Each island by its number.
     record : dict
         Fields of ``best.json``; empty without a board.
+    seed : int
+        Random seed of the run.
     target : int or None
         Score that was asked for.
     run_dir : str or None
@@ -68,6 +71,7 @@ class Result:
     history: RunHistory
     islands: dict[int, IslandSummary]
     record: dict[str, Any]
+    seed: int
     run_dir: str | None = None
     target: int | None = None
     write_errors: list[str] = field(default_factory=list)
@@ -83,9 +87,13 @@ class Result:
         return self.score == self.max_score
 
     @property
-    def seed(self) -> int:
-        """Random seed of the run."""
-        return int(self.record.get("seed", 0))
+    def score_in_words(self) -> str:
+        """The score, the maximum, and what that means, such as ``"466 of 480, 14 mismatches"``."""
+        if self.board is None:
+            return f"no full board yet, of {self.max_score} inner edges"
+        wrong = self.max_score - self.score
+        meaning = "solved: every inner edge matches" if not wrong else count_of(wrong, "mismatch", "mismatches")
+        return f"{self.score} of {self.max_score}, {meaning}"
 
     @property
     def url(self) -> str:
@@ -105,14 +113,10 @@ class Result:
 
     def summary(self) -> str:
         """The result in a few lines: score, why the search ended, what was done, when the last bests came."""
-        best = "no board" if self.board is None else f"{self.score} of {self.max_score}"
-        if self.board is not None:
-            wrong = self.max_score - self.score
-            best += " (solved)" if not wrong else f" ({wrong} mismatch{'es' * (wrong > 1)})"
         lines = [
             f"puzzle        {self.puzzle.name}, {self.puzzle.width} x {self.puzzle.height}",
-            f"best score    {best}",
-            f"ended         {self.why}, after {self.elapsed_s:.1f} s of search",
+            f"best score    {self.score_in_words}",
+            f"ended         {self.why}, after {self.elapsed_s:.1f} s of search, seed {self.seed}",
             f"search        {self.statistics.summary(self.elapsed_s)}",
         ]
         if last := self.improvements[-3:]:

@@ -18,13 +18,12 @@ from lns.api.progress import ProgressView
 from lns.api.stopping import SearchProgress, StopRule
 from lns.engine import FoundBoard
 from lns.islands import Archipelago
-from lns.runs.history import RunHistory
+from lns.runs.history import UNLIMITED_S, RunHistory
 from lns_support.version import __version__
 
 log = logging.getLogger("lns")
 
 TICK_S = 0.1  # between two looks of the calling thread
-UNLIMITED_S = 1e9  # seconds of a search without a limit of time
 
 
 class RunRecorder(Protocol):
@@ -141,6 +140,8 @@ class SearchSession:
             if self._on_improve is not None:
                 self._on_improve(found)
         archipelago = self.archipelago
+        if not archipelago.has_begun:
+            return  # the progress view says that kernels are compiled or loaded
         statistics, score = archipelago.statistics, archipelago.best_score if archipelago.best_score >= 0 else "-"
         rate = (statistics.placements - self._placements_before) / max(archipelago.elapsed, 0.5) / 1e6
         self._progress.show(

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import multiprocessing
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from difflib import get_close_matches
@@ -20,30 +21,32 @@ from lns import params as parameters
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
 from lns.api.progress import ProgressView, progress_view
 from lns.api.result import IslandSummary, Result
-from lns.api.session import UNLIMITED_S, RunRecorder, SearchSession
+from lns.api.session import RunRecorder, SearchSession
 from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule
 from lns.engine import FoundBoard
-from lns.engines import ENGINES
+from lns.engines import ENGINES, KERNELS
 from lns.islands import Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
 from lns.runs.files import PARAMETERS, format_duration
-from lns.runs.history import RunHistory
+from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.memory import MemoryRecorder
 from lns.runs.recorder import Recorder
 from lns.runs.recover import recover
 from lns.runs.settings import LEAST_CHECKPOINT_S
-from lns.terminal.options import max_workers
+from lns.terminal.options import available_cores, max_workers
 from lns.terminal.progress import RunLog
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.jit import is_compiled
+from lns_support.text import count_of
 
 log = logging.getLogger("lns")
 
 DEFAULT_SECONDS = 60.0
+DRAWN_SEEDS = 10**9  # a random seed is drawn below it, so that it is short enough to type
 Pins = str | Iterable[int]
 OnImprove = Callable[[FoundBoard], object]
 Progress = str | bool | ProgressView | None
@@ -53,8 +56,8 @@ def solve(
     puzzle: PuzzleSource,
     *,
     time: float | None = None,
-    workers: int = 1,
-    seed: int = 1,
+    workers: int | None = None,
+    seed: int | None = None,
     start: BoardSource | None = None,
     pins: Pins | None = None,
     params: Params | dict[str, Any] | str | os.PathLike[str] | None = None,
@@ -80,10 +83,13 @@ def solve(
     time : float, optional
         Seconds of search at most; the compilation of kernels does not count. A minute by default, no limit if
         ``steps`` or ``stop`` is given.
-    workers : int
-        Islands: independent searches that tell each other their best boards, a process each.
-    seed : int
-        Random seed. One worker with the same seed and version makes the same search.
+    workers : int, optional
+        Islands: independent searches that tell each other their best boards, a process each. By default one for each
+        core that this process may use; one in all if ``executor`` is given, or if an operator is registered in this
+        process only.
+    seed : int, optional
+        Random seed. One worker with the same seed and version makes the same search. By default it is drawn at random;
+        ``Result.seed`` and ``best.json`` have it.
     start : Board, str or path-like, optional
         Board to polish first. Empty cells are filled; the result is never worse.
     pins : str or iterable of int, optional
@@ -146,6 +152,9 @@ def solve(
     puzzle = load_puzzle(puzzle)
     instance = puzzle.name if instance is None or "\n" in instance else instance
     chosen = _parameters(params)
+    all_cores, drawn = workers is None, seed is None
+    workers = _default_workers(engine, executor) if workers is None else workers
+    seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
     _check(puzzle, workers=workers, seed=seed, engine=engine, target=target, steps=steps, checkpoint_s=checkpoint_s)
     begun, begun_score, clues = _start(puzzle, start, pins)
     logged_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
@@ -176,10 +185,24 @@ def solve(
         if begun is not None:
             recorder.record_known_best(begun, begun_score, "start")
             log.info("the start board has %d of %d", begun_score, puzzle.max_score)
+        log.info(
+            "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * (all_cores and workers > 1),
+            seed, " (drawn at random)" * drawn, _plan(seconds),
+        )  # fmt: skip
         return _run(
             puzzle, archipelago, recorder, directory, target=target, seconds=seconds, steps=steps, stop=stop,
             pins=len(clues), on_improve=on_improve, progress=progress, raise_interrupt=raise_interrupt,
         )  # fmt: skip
+
+
+class NoTimeLeft(InputError):
+    """A run cannot be resumed without a time: its own is used up, or not known. ``reason`` says which."""
+
+    def __init__(self, history: RunHistory, run_dir: str | os.PathLike[str]) -> None:
+        self.reason = "nothing of it was saved, nor how long it was to last"
+        if history.budget_s:
+            self.reason = f"its time is used up ({format_duration(history.elapsed_s)})"
+        super().__init__(f"{self.reason}; expected time, the seconds more to search", run_dir)
 
 
 def resume(
@@ -201,7 +224,7 @@ def resume(
     run_dir : str or path-like
         Run directory that `solve` made; it may have been moved.
     time : float, optional
-        Seconds more; by default what is left of the time that was asked for.
+        Seconds more, instead of what is left of the time that was asked for.
     workers : int, optional
         Islands; by default as many as last time. With fewer the others wait for a later call.
     steps, stop, on_improve, progress, raise_interrupt, executor
@@ -224,22 +247,20 @@ def resume(
         recovered = recover(directory)
         stack.callback(recovered.board_log.close)
         history, settings = recovered.history, directory.settings
-        seconds = history.remaining_s if time is None else time
-        if seconds <= 0 and not history.budget_s:
-            raise InputError("nothing of it was saved, nor how long it was to last; say so with --time", run_dir)
+        seconds = history.remaining_s if time is None else _seconds(time, steps, stop)
         if seconds <= 0:
-            used = format_duration(history.elapsed_s)
-            raise InputError(f"its time is used up ({used}); say how much longer with --time", run_dir)
-        history.budget_s = history.elapsed_s + seconds
+            raise NoTimeLeft(history, run_dir)
         last = history.sessions[-1].workers if history.sessions else 1
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
-        log.info("going on at %s of search", format_duration(history.elapsed_s))
+        log.info("going on at %s of search; %s", format_duration(history.elapsed_s), _resumed_plan(history, time))
+        history.budget_s = history.elapsed_s + seconds
         best = recovered.best
         archipelago = Archipelago(
             directory.pinned_puzzle, directory.params, settings.seed, workers or min(last, max_workers()),
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
             min_score=settings.min_score, islands=recovered.islands, executor=executor, operators=settings.operators,
+            other_statistics=history.other_statistics,
         )  # fmt: skip
         recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
         if best is not None:
@@ -278,7 +299,8 @@ def _run(
         puzzle, archipelago, recorder, target=puzzle.max_score if target is None else target, seconds=seconds,
         steps=min(limits, default=None), stop=stop,
         stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
-        on_improve=on_improve, progress=progress_view(progress, shown if shown < UNLIMITED_S else None),
+        on_improve=on_improve,
+        progress=progress_view(progress, shown if shown < UNLIMITED_S else None, kernels=KERNELS[archipelago.engine]),
     )  # fmt: skip
     why = session.run()
     if session.interrupted and raise_interrupt:
@@ -304,6 +326,7 @@ def _result(
         statistics=archipelago.statistics,
         elapsed_s=recorder.history.elapsed_s,
         history=recorder.history,
+        seed=archipelago.seed,
         islands={
             number: IslandSummary(number, island.best_score, island.steps, island.statistics)
             for number, island in sorted(archipelago.islands.items())
@@ -335,6 +358,36 @@ def _parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None)
     if isinstance(params, Params):
         return params
     return parameters.from_dict(params) if isinstance(params, dict) else parameters.load(os.fspath(params))
+
+
+def _default_workers(engine: str, executor: Executor | None) -> int:
+    """One worker for each core; one in all where the islands run elsewhere, or workers would not know all operators."""
+    if executor is not None:
+        return 1
+    if engine == "lns":
+        from lns.neighbourhoods.operators import process_only_operators
+
+        if process_only_operators():
+            return 1
+    return available_cores()
+
+
+def _plan(seconds: float) -> str:
+    return f"{format_duration(seconds)} of search" if seconds < UNLIMITED_S else "no time limit"
+
+
+def _resumed_plan(history: RunHistory, time: float | None) -> str:
+    """What a resumed run was to do, and what it does now."""
+    if time is None:
+        return history.remaining_in_words
+    now = f"now {_plan(time)} more"
+    if not history.budget_s:
+        return now
+    if not history.has_time_limit:
+        return f"the plan had no time limit, {now}"
+    if history.remaining_s < 1:
+        return f"the plan of {_plan(history.budget_s)} is used up, {now}"
+    return f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; {now}"
 
 
 def _seconds(time: float | None, steps: int | None, stop: StopRule | None) -> float:

@@ -61,7 +61,11 @@ def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> 
     Raises InputError where the board breaks a rule.
     """
     placements = legal_start(puzzle, board, source).placements.tolist()
-    placed = {cell: Clue(cell, *divmod(oriented, 4)) for cell, oriented in enumerate(placements) if oriented >= 0}
+    placed = {
+        cell: Clue(cell, *divmod(oriented, 4))
+        for cell, oriented in enumerate(placements)
+        if oriented >= 0 and cell not in puzzle.holes
+    }
     return puzzle.with_clues(({clue.cell: clue for clue in puzzle.clues} | placed).values())
 
 
@@ -87,7 +91,7 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> t
     InputError
         A cell is off the board or empty on ``given``, two of the kept cells do not match, or no cell is left free.
     """
-    clues = {clue.cell for clue in puzzle.clues}
+    clues = {clue.cell for clue in puzzle.fixed}
     named = set(cells)
     if off := sorted(cell for cell in named if not 0 <= cell < puzzle.cells):
         raise InputError(f"the pins name cell {off[0]}, which is off the board; expected 0 to {puzzle.cells - 1}")

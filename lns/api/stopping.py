@@ -103,7 +103,11 @@ class NoImprovement(StopRule):
     seconds: float
 
     def __call__(self, progress: SearchProgress) -> str | None:
-        return f"no improvement in {self.seconds:g} s" if progress.since_improvement_s >= self.seconds else None
+        from lns.runs.files import format_duration
+
+        if progress.since_improvement_s < self.seconds:
+            return None
+        return f"no improvement in {format_duration(self.seconds)}"
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,18 @@
-"""`lns collect`: list the best boards of several runs, each once, verified again."""
+"""`lns collect`: gather the best boards of several runs, each once, verified again."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import nonempty_path, positive_number, whole_number
+from lns.terminal.options import NO_URL, nonempty_path, positive_number, whole_number
 from lns.terminal.output import print_error, print_text
 from lns_support.errors import InputError
+from lns_support.text import count_of, printable
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -18,7 +20,13 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directories", type=nonempty_path, nargs="+", metavar="DIR", help="run directories")
+    parser.add_argument(
+        "directories",
+        type=nonempty_path,
+        nargs="+",
+        metavar="DIR",
+        help="run directories, or folders with runs in them",
+    )
     parser.add_argument(
         "--min-score",
         type=whole_number,
@@ -26,14 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="list boards of at least this score (default: all)",
     )
-    parser.add_argument("--top", type=positive_number, metavar="N", help="list at most N boards, the best ones")
+    parser.add_argument(
+        "--top", type=positive_number, metavar="N", help="list at most N boards of each instance, the best ones"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=nonempty_path,
+        metavar="DIR",
+        help="write each board to a file of its own in this new folder",
+    )
+    parser.add_argument("--url", action="store_true", help="print the viewer URL of each board")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object to stdout, with an object for each board"
     )
     parser.epilog = (
-        "Prints a line for each board: score and viewer URL, best first. Boards that differ only by swapped identical "
-        "pieces are listed once. Exit status: 0 done, 1 there is no such board, 2 a DIR is no run directory (the "
-        "boards of the others are listed all the same)."
+        "Prints a line for each board, the best first; boards of several instances are listed apart. Boards that "
+        "differ only by swapped identical pieces are listed once. Exit status: 0 done, 1 there is no such board, 2 a "
+        "DIR is no run directory (the boards of the others are listed all the same)."
     )
 
 
@@ -47,13 +65,14 @@ class _CollectedBoard:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats import url_if_any
+    from lns.runs.find import run_directories
     from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_json
-    from lns_support.text import printable
 
     unique: dict[tuple[str, bytes], _CollectedBoard] = {}
     status = DONE
-    for path in args.directories:
+    if args.output is not None:
+        _check_folder(args.output)
+    for path in run_directories(args.directories):
         try:
             for entry in _boards(path, args.min_score):
                 key = entry.puzzle.sha256, entry.board.colours(entry.puzzle).tobytes()
@@ -61,33 +80,99 @@ def run(args: argparse.Namespace) -> int:
         except InputError as error:
             print_error(f"lns: {printable(str(error), 2000)}")
             status = BAD_INPUT
-    boards = sorted(unique.values(), key=lambda entry: -entry.score)[: args.top]
-    rows: list[dict[str, Any]] = []
-    for entry in boards:
-        url = url_if_any(entry.puzzle, entry.board)
-        rows.append(
-            {
-                "score": entry.score,
-                "max_score": entry.puzzle.max_score,
-                "instance_sha256": entry.puzzle.sha256,
-                "run_dir": str(entry.path),
-                "elapsed_s": entry.elapsed_s,
-                "placements": entry.board.pairs(),
-                "url": url,
-            }
-        )
+    groups = _by_instance(unique.values(), args.top)
+    boards = [entry for group in groups for entry in group]
+    files: list[Path | None] = _write(args.output, boards) if args.output is not None else [None] * len(boards)
     if args.json:
-        print_json({"boards": rows})
+        print_json({"boards": [_fields(entry, file) for entry, file in zip(boards, files, strict=True)]})
     else:
-        for row in rows:
-            print_text(
-                row["score"],
-                row["url"] or "(no viewer URL: too many colours for its letters; --json prints the placements)",
-            )
-        if not rows:
-            least = f" of at least {args.min_score}" if args.min_score else ""
-            print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
-    return status if rows or status == BAD_INPUT else ANSWER_IS_NO
+        _print(groups, files, with_url=args.url)
+    if not boards:
+        least = f" of at least {args.min_score}" if args.min_score else ""
+        print_error(f"lns: no board{least} in {', '.join(map(str, args.directories))}")
+    return status if boards or status == BAD_INPUT else ANSWER_IS_NO
+
+
+def _by_instance(boards: Iterable[_CollectedBoard], top: int | None) -> list[list[_CollectedBoard]]:
+    """The boards of each puzzle, the best first, at most ``top`` of each."""
+    groups: dict[str, list[_CollectedBoard]] = {}
+    for entry in boards:
+        groups.setdefault(entry.puzzle.sha256, []).append(entry)
+    return [sorted(group, key=lambda entry: -entry.score)[:top] for group in groups.values()]
+
+
+def _fields(entry: _CollectedBoard, file: Path | None) -> dict[str, Any]:
+    from instances.formats import url_if_any
+
+    return {
+        "score": entry.score,
+        "max_score": entry.puzzle.max_score,
+        "instance": entry.puzzle.name,
+        "instance_sha256": entry.puzzle.sha256,
+        "run_dir": str(entry.path),
+        "elapsed_s": entry.elapsed_s,
+        "placements": entry.board.without_blanks(entry.puzzle).pairs(),
+        "url": url_if_any(entry.puzzle, entry.board),
+        "file": None if file is None else str(file),
+    }
+
+
+def _print(groups: list[list[_CollectedBoard]], files: list[Path | None], *, with_url: bool) -> None:
+    """The boards, a line each; a headline for each instance where there are several."""
+    from instances.formats import url_if_any
+    from lns.runs.files import format_duration
+
+    named = iter(files)
+    for group in groups:
+        puzzle = group[0].puzzle
+        if len(groups) > 1:
+            print_text(f"{printable(puzzle.name)} (sha256 {puzzle.sha256[:12]}…): {count_of(len(group), 'board')}")
+        for entry, file in zip(group, named, strict=False):
+            words = [
+                f"{entry.score} of {puzzle.max_score}",
+                f"after {format_duration(entry.elapsed_s)} of {entry.path}",
+            ]
+            words += [str(file)] * (file is not None)
+            words += [url_if_any(puzzle, entry.board) or NO_URL] * with_url
+            print_text("  ".join(words))
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise InputError unless ``folder`` is empty or can be made."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError("is not empty; expected a new or empty folder", folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file; expected a new or empty folder", folder)
+
+
+def _write(folder: Path, boards: list[_CollectedBoard]) -> list[Path | None]:
+    """Write each board to a file that `lns show`, `lns solve --start` and the like read; the names of the files."""
+    import json
+
+    from instances.formats import best_json, write
+    from lns.runs.directory import safe_name
+    from lns_support.files import atomic_write
+
+    folder.mkdir(parents=True, exist_ok=True)
+    instances = {entry.puzzle.sha256: entry for entry in boards}
+    numbers: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    for sha256, entry in instances.items():
+        name = safe_name(entry.puzzle.name)
+        names[sha256] = name if name not in names.values() else f"{name}-{sha256[:8]}"
+        write(folder / f"{names[sha256]}.instance.json", "json", entry.puzzle, None)
+    files: list[Path | None] = []
+    for entry in boards:
+        base = f"{names[entry.puzzle.sha256]}-{entry.score}"
+        numbers[base] += 1
+        file = folder / f"{base}-{numbers[base]:04d}.json"
+        fields = best_json(
+            entry.puzzle, entry.board, instance=f"{names[entry.puzzle.sha256]}.instance.json", seed=0,
+            elapsed_s=entry.elapsed_s,
+        )  # fmt: skip
+        atomic_write(file, json.dumps(fields) + "\n")
+        files.append(file)
+    return files
 
 
 def _boards(path: Path, min_score: int) -> Iterator[_CollectedBoard]:
@@ -110,7 +195,7 @@ def _boards(path: Path, min_score: int) -> Iterator[_CollectedBoard]:
         seen.add((entry.score, entry.board))
         yield _CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
     if damaged:
-        print_error(f"lns: {path / BOARDS}: {damaged} damaged lines are skipped")
+        print_error(f"lns: {path / BOARDS}: {count_of(damaged, 'damaged line')} skipped")
     try:
         best = read_best(path, puzzle)
         if best is not None and best.score >= min_score:

@@ -1,23 +1,52 @@
-"""How `lns solve` and `lns resume` end: by a signal in order, and with the closing lines."""
+"""How `lns solve` and `lns resume` end: by a signal or a rule, in order, and with the closing lines."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
+import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lns.api.stopping import SearchProgress, StopRule
+from lns.api.stopping import NoImprovement, SearchProgress, StopRule
 from lns.cli.stats import facts, table
+from lns.terminal.options import duration
 from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text
 from lns.terminal.progress import screen_log
 from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from lns.api.result import Result
+    from lns.engine import FoundBoard
+
+
+def add_ending_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `lns solve` and `lns resume` have in common."""
+    parser.add_argument(
+        "--stop-after-no-gain", type=duration, metavar="S",
+        help="stop when the best score has not risen for S seconds of search, or like 30m, 6h",
+    )  # fmt: skip
+    parser.add_argument(
+        "--on-best", metavar="COMMAND",
+        help="run this shell command at each new best board; the search does not wait for it. It finds LNS_SCORE, "
+        "LNS_MAX_SCORE, LNS_BEST (path of best.json) and LNS_RUN_DIR in its environment",
+    )  # fmt: skip
+    parser.add_argument(
+        "--json", action="store_true", help="print the fields of best.json as one JSON object to stdout"
+    )
+    parser.add_argument(
+        "--stats",
+        action="store_true",
+        help="print at the end how many nodes each part of the engine used, and what it found",
+    )
+    parser.add_argument("--url", action="store_true", help="print the viewer URL of the best board at the end")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
 
 
 class SignalStop(StopRule):
@@ -41,25 +70,55 @@ class SignalStop(StopRule):
         if not self._searching:
             raise SystemExit(128 + number)
         self.number = number
+        print_error(f"lns: {signal.Signals(number).name}: saving; once more ends at once")
+
+
+class SearchEnd:
+    """What ends a search of the command line, and what follows each new best.
+
+    Attributes
+    ----------
+    signals : SignalStop
+        Ends it after a signal.
+    rule : StopRule
+        ``signals``, and the rule of ``--stop-after-no-gain``.
+    """
+
+    def __init__(self, args: argparse.Namespace, closing: contextlib.ExitStack) -> None:
+        self.signals = SignalStop()
+        self.rule: StopRule = self.signals
+        if args.stop_after_no_gain is not None:
+            self.rule = self.signals | NoImprovement(args.stop_after_no_gain)
+        self._command, self._closing = args.on_best, closing
+
+    def on_improve(self, run_dir: Path) -> Callable[[FoundBoard], object] | None:
+        """What to call with each new best of the run in ``run_dir``."""
+        if self._command is None:
+            return None
+        from lns.terminal.notify import Notifier
+
+        return self._closing.enter_context(Notifier(self._command, run_dir))
 
 
 @contextlib.contextmanager
-def until_signal(*, quiet: bool) -> Iterator[SignalStop]:
-    """Signals end the search in order; the log goes to stderr."""
-    rule = SignalStop()
-    with signal_handler(rule.handle), screen_log(quiet=quiet):
-        yield rule
+def search_end(args: argparse.Namespace) -> Iterator[SearchEnd]:
+    """Signals and rules end the search in order; the log goes to stderr."""
+    with contextlib.ExitStack() as closing:
+        end = SearchEnd(args, closing)
+        closing.enter_context(signal_handler(end.signals.handle))
+        closing.enter_context(screen_log(quiet=args.quiet))
+        yield end
 
 
-def ended(result: Result, signals: SignalStop, *, target: int | None, as_json: bool, stats: bool) -> int:
-    """Print the result, with ``stats`` also what each part of the engine did; the exit status."""
-    if result.record:
-        added = {"stats": facts(result)} if stats else {}
-        with contextlib.suppress(OSError) if signals.number else contextlib.nullcontext():
-            if as_json:
-                print_json(result.record | added)
-            else:
-                _print_summary(result, table(added["stats"]) if stats else "")
+def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: int | None) -> int:
+    """Print the result, with ``--stats`` also what each part of the engine did; the exit status."""
+    signals = end.signals
+    added = {"stats": facts(result)} if args.stats else {}
+    with contextlib.suppress(OSError) if signals.number else contextlib.nullcontext():
+        if result.record and args.json:
+            print_json(result.record | added)
+        elif result.record or (signals.number and not args.json):
+            _print_summary(result, table(added["stats"]) if args.stats else "", with_url=args.url)
     if signals.number:
         return 128 + signals.number
     if not result.record:
@@ -73,11 +132,25 @@ def ended(result: Result, signals: SignalStop, *, target: int | None, as_json: b
     return DONE if target is None or result.score >= target else ANSWER_IS_NO
 
 
-def _print_summary(result: Result, stats: str) -> None:
-    print_text(f"best score    {result.score} of {result.max_score}")
-    print_text(f"search        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
-    print_text(f"run directory {result.run_dir}")
-    print_text(f"viewer        {result.url or 'none: it has no letter for some of the colours'}")
+def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
+    """The score and what it means, where the run is saved, and the commands that come next."""
+    from lns.runs.files import format_duration, reason_in_words
+
+    workers = result.history.sessions[-1].workers
     if stats:
+        print_text(f"search      {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         print_text(stats)
+    print_text(
+        f"best score  {result.score_in_words} ({reason_in_words(result.why)} after "
+        f"{format_duration(result.elapsed_s)}; {count_of(workers, 'worker')}, seed {result.seed})"
+    )
+    print_text(f"saved in    {result.run_dir}")
+    directory = shlex.quote(str(result.run_dir))
+    if with_url or result.write_errors:
+        print_text(f"viewer      {result.url or 'none: it has no letter for some of the colours'}")
+    if result.record:
+        print_text(f"see it      lns show {directory}")
+    if not result.solved and result.why != "nothing left to search":
+        time = "" if result.history.remaining_s >= 1 else " --time 1h"
+        print_text(f"go on       lns resume {directory}{time}")
     sys.stdout.flush()

@@ -1,18 +1,25 @@
-"""`lns estimate`: how long each score takes, as a table or as JSON."""
+"""`lns estimate`: how long each score takes, in words, as a table or as JSON."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import secrets
 import signal
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import duration, nonempty_path, whole_number
-from lns.terminal.output import DONE, print_error, print_json, print_text
+from lns.terminal.output import DONE, print_json, print_text
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from instances.puzzle import Puzzle
     from lns.estimate import Estimate, EstimateRow
+
+
+LONGEST_HOURS = 1000 * 8766.0  # a thousand years: longer times are not told apart
+CLOSE = 8.0  # bounds that are further from the expected time are given as a factor
+_UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +30,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time", type=duration, default=60.0, metavar="S",
         help="how long to measure on one core: seconds, or like 10m, 2h (default 60; minutes give useful bounds)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="random seed (default 1)")
+    parser.add_argument(
+        "--seed", type=whole_number, metavar="N", help="random seed (default: drawn at random, and printed)"
+    )
     parser.add_argument("--params", type=nonempty_path, metavar="FILE", help="read parameters from this TOML file")
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="print the table of rates: measured, forecast, and how they were combined",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.epilog = (
-        "The main engine constructs boards on one core for --time; its boards are counted by score. Printed are, for "
-        "each score, how many boards a core-hour brings and how many core-days one board takes; above the scores that "
-        "were measured these are extrapolated. No run directory is made. Ctrl-C prints what was measured until then. "
+        "The main engine constructs boards on one core for --time; its boards are counted by score. Printed is, for "
+        "each score, how long one core takes for a board; above the scores that were measured this is extrapolated. No "
+        "run directory is made. Ctrl-C prints what was measured until then. "
         "Exit status: 0 done, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM."
     )
 
@@ -38,7 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle
     from lns import params as parameters
+    from lns.api.solving import DRAWN_SEEDS
+    from lns.engines import KERNELS
     from lns.estimate import estimate
+    from lns.terminal.progress import live_line, log
     from lns.terminal.signals import signal_handler
 
     puzzle = load_puzzle(args.instance)
@@ -50,24 +67,80 @@ def run(args: argparse.Namespace) -> int:
         ended_by = signal.Signals(number)
         raise KeyboardInterrupt
 
+    seed = secrets.randbelow(DRAWN_SEEDS) if args.seed is None else args.seed
     try:
-        with signal_handler(interrupt):
-            result = estimate(puzzle, params, args.seed, args.time, (lambda line: None) if args.quiet else print_error)
+        with signal_handler(interrupt), live_line(args.time, quiet=args.quiet, kernels=KERNELS["construct"]) as line:
+            result = estimate(
+                puzzle,
+                params,
+                seed,
+                args.time,
+                lambda text: log.info("%s", text),
+                lambda measured: line.show(measured.in_words, measured.seconds),
+            )
     except KeyboardInterrupt:
         return 128 + ended_by
     if args.json:
-        print_json(_json(puzzle, result))
+        print_json(_json(puzzle, result, seed))
+    elif args.verbose:
+        _print_table(puzzle, result, seed)
     else:
-        _print_table(puzzle, result)
+        _print_words(puzzle, result, seed)
     return 128 + ended_by if result.interrupted else DONE
 
 
-def _print_table(puzzle: Puzzle, result: Estimate) -> None:
+def _headline(puzzle: Puzzle, result: Estimate, seed: int) -> str:
+    speed = f"{result.nodes / result.seconds / 1e6:.1f} M placements/s"
+    spent = f"{result.seconds:.0f} s of one core{', interrupted' if result.interrupted else ''}"
+    return f"{puzzle.name}, best possible {puzzle.max_score}: {spent}, {speed}, seed {seed}"
+
+
+def _print_words(puzzle: Puzzle, result: Estimate, seed: int) -> None:
+    """A sentence for each score, and how far to trust it."""
+    print_text(_headline(puzzle, result, seed))
+    print_text("How long one core takes for a board of at least a score; four cores take a quarter of it:\n")
+    for row in result.rows:
+        print_text(f"  {row.score:>4}: {row_in_words(row)}")
+    above = result.measured_score < puzzle.max_score
+    print_text(f"\nMeasured up to {result.measured_score}{', extrapolated above it' if above else ''}.")
+    print_text("A longer --time narrows it down; --verbose prints the rates behind it.")
+
+
+def row_in_words(row: EstimateRow) -> str:
+    """How long a score takes, between which bounds or by which factor uncertain, and whether it was seen."""
+    seen = f" ({count_of(row.count, 'board')} seen)" if row.count else ""
+    if not row.expected or row.expected < 1 / LONGEST_HOURS:
+        return f"more than {LONGEST_HOURS / 8766:,.0f} years{seen}"
+    hours, shortest = 1 / row.expected, 1 / row.high
+    longest = 1 / row.low if row.low else math.inf
+    factor = max(hours / shortest, longest / hours)
+    if factor > CLOSE:
+        return f"{time_in_words(hours)}, uncertain by a factor of {_rounded(factor)}{seen}"
+    if longest * 3600 < 1:
+        return f"{time_in_words(hours)}{seen}"
+    bounds = f"between {time_in_words(shortest, exact=True)} and {time_in_words(longest, exact=True)}"
+    return f"{time_in_words(hours)}, {bounds}{seen}"
+
+
+def time_in_words(hours: float, *, exact: bool = False) -> str:
+    """A time of one or two digits in its largest unit, such as "about 2 hours"; without "about" if ``exact``."""
+    seconds = hours * 3600
+    for unit, size in _UNITS:
+        if seconds >= 0.95 * size:
+            number = f"{float(f'{seconds / size:.1g}' if seconds < 9.5 * size else f'{seconds / size:.2g}'):,.0f}"
+            return f"{'' if exact else 'about '}{number} {unit}{'s' * (number != '1')}"
+    return "less than a second"
+
+
+def _rounded(factor: float) -> str:
+    """A factor with one digit: 20, 300, 4,000."""
+    return f"{float(f'{factor:.1g}'):,.0f}" if factor < 1e6 else "millions"
+
+
+def _print_table(puzzle: Puzzle, result: Estimate, seed: int) -> None:
     from lns.distinct_boards import min_distance
 
-    speed = f"{result.nodes / result.seconds / 1e6:.1f} M placements/s"
-    early = ", interrupted" if result.interrupted else ""
-    print_text(f"{puzzle.name}, best possible {puzzle.max_score}: {result.seconds:.0f} s of one core{early}, {speed}")
+    print_text(_headline(puzzle, result, seed))
     print_text(f"Boards of at least a score per core-hour, different in {min_distance(puzzle.cells)} cells or more.")
     print_text(
         f"Measured up to {result.measured_score}. Above it `expected` is extrapolated: half-way (in logarithms) between"
@@ -93,10 +166,11 @@ def _number(value: float) -> str:
     return f"{value:.2g}" if value < 100 or value >= 1e6 else f"{float(f'{value:.2g}'):,.0f}"
 
 
-def _json(puzzle: Puzzle, result: Estimate) -> dict[str, Any]:
+def _json(puzzle: Puzzle, result: Estimate, seed: int) -> dict[str, Any]:
     return {
         "instance": puzzle.name,
         "max_score": puzzle.max_score,
+        "seed": seed,
         "seconds": round(result.seconds, 3),
         "nodes": result.nodes,
         "measured_score": result.measured_score,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import board_lines, check_board_file, duration, positive_number, whole_number
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json, print_text
+from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
     from exact.colorpairs.options import Options
     from exact.driver import Progress
-    from exact.outcome import Outcome
+    from exact.outcome import Outcome, SolveStatus
     from instances.puzzle import Puzzle
 
 # option of the command line -> (field of Options, value that it sets, help)
@@ -229,6 +230,17 @@ def _run_search(args: argparse.Namespace) -> int:
     return ANSWER_IS_NO if outcome.status is SolveStatus.INFEASIBLE else DONE
 
 
+def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) -> str:
+    """How many solutions there are, as far as a search tells; ``counted``: it was to find them all."""
+    from exact.outcome import SolveStatus
+
+    if status is SolveStatus.INFEASIBLE or (counted and status is SolveStatus.SOLVED):
+        return f"{solutions:,}"
+    if not solutions:
+        return "none found yet; undecided"
+    return f"at least {solutions:,}" if counted else f"{solutions:,} found; the search ended there"
+
+
 def announce_compilation(solver: str) -> None:
     """Print a line on stderr if ``solver`` must be compiled first."""
     from exact.registry import SOLVERS
@@ -236,7 +248,7 @@ def announce_compilation(solver: str) -> None:
 
     entry = SOLVERS.get(solver)
     if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
-        print_error("lns: compiling the search, once for this installation: about half a minute of an idle core ...")
+        print_error("compiling the search, once for this installation: about half a minute of an idle core ...")
 
 
 def _options(args: argparse.Namespace) -> Options:
@@ -263,7 +275,8 @@ def _options(args: argparse.Namespace) -> Options:
 
 def _progress_line(progress: Progress) -> str:
     share = f", about {progress.explored:.2%} of the tree" if progress.explored > 1e-5 else ""
-    return f"{progress.nodes / 1e6:,.1f}M nodes, {progress.solutions:,} solutions{share}"
+    found = count_of(progress.solutions, "solution") if progress.solutions else "no solution yet"
+    return f"{progress.nodes / 1e6:,.1f} M nodes, {found}{share}"
 
 
 def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict[str, Any]:
@@ -283,25 +296,24 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
         "details": outcome.details,
     }
     if args.job == "solve" and not args.all and outcome.board is not None:
-        answer["placements"] = outcome.board.pairs()
+        answer["placements"] = outcome.board.without_blanks(puzzle).pairs()
         answer["url"] = url_if_any(puzzle, outcome.board)
     return answer
 
 
 def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
-    from exact.outcome import NODES_UNKNOWN, SolveStatus
+    from exact.outcome import NODES_UNKNOWN
 
     counted = args.all or args.job == "count"
-    at_least = "" if outcome.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE) and counted else "at least "
     print_text(f"status      {outcome.status}")
-    print_text(f"solutions   {'' if outcome.status is SolveStatus.INFEASIBLE else at_least}{outcome.solutions:,}")
+    print_text(f"solutions   {solutions_in_words(outcome.status, outcome.solutions, counted=counted)}")
     print_text(f"convention  {outcome.convention}; swapped identical pieces count once")
     if outcome.nodes == NODES_UNKNOWN:
         print_text(f"nodes       - ({args.solver}: the library does not report them)")
-        print_text(f"time        {outcome.seconds:.3f} s")
+        print_text(f"time        {format_seconds(outcome.seconds)}")
     else:
         rate = outcome.nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0
         print_text(f"nodes       {outcome.nodes:,} ({args.solver})")
-        print_text(f"time        {outcome.seconds:.3f} s, {rate:.2f}M nodes/s")
+        print_text(f"time        {format_seconds(outcome.seconds)}, {rate:#.3g} M nodes/s")
     if args.job == "solve" and not args.all and outcome.board is not None:
         print_text(*board_lines(puzzle, outcome.board), sep="\n")

@@ -73,7 +73,7 @@ class Boards:
         """For the JSON output: the placements of each board, or the directory with the files."""
         if self._directory is not None:
             return {"output": str(self._directory)}
-        return {"boards": [board.pairs() for board in self._kept]}
+        return {"boards": [board.without_blanks(self._puzzle).pairs() for board in self._kept]}
 
     def lines(self) -> list[str]:
         """Lines for the terminal: a URL for each board, or a line about the directory."""

@@ -131,7 +131,7 @@ def run_decode(args: argparse.Namespace) -> int:
                 "score": verification.score,
                 "max_score": puzzle.max_score,
                 "problems": list(verification.problems),
-                "placements": board.pairs(),
+                "placements": board.without_blanks(puzzle).pairs(),
                 "url": url_if_any(puzzle, board) if perfect else None,
             }
         )

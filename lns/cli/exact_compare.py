@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lns.terminal.options import duration, positive_number, whole_number
 from lns.terminal.output import print_text
+
+if TYPE_CHECKING:
+    from lns.terminal.progress import LiveLine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
 
 
+def announce(line: LiveLine, planned: Sequence[str], done: int) -> None:
+    """Say which of the planned runs begins."""
+    if done < len(planned):
+        line.begin(f"run {done + 1} of {len(planned)}: {planned[done]}")
+
+
 def run(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
@@ -49,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
     from exact.outcome import NODES_UNKNOWN
     from exact.registry import all_solvers, find_solver
     from instances.formats import load_puzzle
-    from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json
+    from lns.terminal.output import DONE, INTERRUPTED, print_json
+    from lns.terminal.progress import live_line, log
+    from lns_support.text import format_seconds
 
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     for solver in solvers:
@@ -59,11 +72,15 @@ def run(args: argparse.Namespace) -> int:
     question = Question(args.count, args.time, memory, args.fix_corner, args.sat_solver, args.seed)
     rows: list[ComparisonRow] = []
     status = DONE
+    planned = [f"{name} by {solver}" for name, _ in puzzles for solver in solvers]
     try:
-        for row in compare(puzzles, solvers, question, args.output):
-            rows.append(row)
-            spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else ""
-            print_error(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
+        with live_line(None, quiet=False) as line:
+            announce(line, planned, 0)
+            for row in compare(puzzles, solvers, question, args.output):
+                rows.append(row)
+                spent = f", {format_seconds(row.seconds)}" if row.seconds >= 0 else ""
+                log.info("%s by %s: %s%s", row.instance, row.solver, row.status, spent)
+                announce(line, planned, len(rows))
     except KeyboardInterrupt:
         status = INTERRUPTED
     if args.json:

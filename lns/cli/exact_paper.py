@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lns.cli.exact_compare import announce
 from lns.terminal.options import duration, positive_number, whole_number
 from lns.terminal.output import DONE, INTERRUPTED, print_error, print_text
 
@@ -71,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_benoist2008(args: argparse.Namespace) -> int:
     from exact.paper.benoist2008 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
     from exact.paper.benoist2008_tables import tables
+    from lns.terminal.progress import live_line, log
     from lns_support.errors import InputError
 
     if args.colours is not None:
@@ -89,9 +91,15 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
     completed = []
     status = DONE
     try:
-        for experiment_run in run_experiment(plan, args.output):
-            completed.append(experiment_run)
-            print_error(f"lns: {experiment_run.describe()}")
+        with live_line(None, quiet=False) as line:
+            planned = [
+                f"{size}x{size}, {colours} colours" for size, colours, _ in plan.instances() for _ in plan.methods
+            ]
+            announce(line, planned, 0)
+            for experiment_run in run_experiment(plan, args.output):
+                completed.append(experiment_run)
+                log.info("%s", experiment_run.describe())
+                announce(line, planned, len(completed))
     except KeyboardInterrupt:
         status = INTERRUPTED
     print_text(tables(completed, plan))
@@ -100,7 +108,9 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from exact.paper import runs
+    from lns.terminal.progress import live_line, log
     from lns_support.errors import InputError
+    from lns_support.text import format_seconds
 
     paper: Any = import_module(f"exact.paper.{args.paper}")
     plan = replace(paper.FULL if args.full else paper.Plan(), seed=args.seed)
@@ -121,10 +131,15 @@ def _run(args: argparse.Namespace) -> int:
     rows: list[ComparisonRow] = []
     status = DONE
     try:
-        for row in runs.run_experiment(paper.runs(plan), args.output):
-            rows.append(row)
-            spent = f", {row.seconds:.2f} s" if row.seconds >= 0 else f", {row.nodes:,} nodes"
-            print_error(f"lns: {row.instance} {row.solver}: {row.status}{spent}")
+        with live_line(None, quiet=False) as line:
+            planned = list(paper.runs(plan))
+            names = [f"{one.instance} by {one.solver}" for one in planned]
+            announce(line, names, 0)
+            for row in runs.run_experiment(planned, args.output):
+                rows.append(row)
+                spent = format_seconds(row.seconds) if row.seconds >= 0 else f"{row.nodes:,} nodes"
+                log.info("%s by %s: %s, %s", row.instance, row.solver, row.status, spent)
+                announce(line, names, len(rows))
     except KeyboardInterrupt:
         status = INTERRUPTED
     plotted = _plot(paper, rows, args.output) if args.output is not None and rows else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lns.terminal.options import check_files, duration, nonempty_path, positive_number, whole_number
 from lns.terminal.output import print_text
+from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
     from exact.polyominoes.search import FillResult
@@ -145,7 +146,7 @@ def _search(args: argparse.Namespace) -> int:
                 nodes=args.nodes,
                 seconds=args.time,
                 report=None if args.quiet else lambda now: line.show(
-                    f"{now.nodes / 1e6:,.1f}M nodes, {now.solutions:,} fillings", now.seconds
+                    f"{now.nodes / 1e6:,.1f} M placements, {count_of(now.solutions, 'filling')}", now.seconds
                 ),
             )  # fmt: skip
     written = False
@@ -188,20 +189,18 @@ def _print_result(args: argparse.Namespace, result: FillResult, written: bool) -
 
 
 def _print_text(result: FillResult, counted: bool) -> None:
-    from exact.outcome import NODES_UNKNOWN, SolveStatus
+    from exact.outcome import NODES_UNKNOWN
     from exact.polyominoes.search import CONVENTION
+    from lns.cli.exact import solutions_in_words
 
     if result.filling is not None:
         print_text(*result.filling, "", sep="\n")
-    complete = result.status is SolveStatus.INFEASIBLE or (counted and result.status is SolveStatus.SOLVED)
     print_text(f"status      {result.status}")
-    print_text(f"fillings    {'' if complete else 'at least '}{result.solutions:,}")
+    print_text(f"fillings    {solutions_in_words(result.status, result.solutions, counted=counted)}")
     print_text(f"convention  {CONVENTION}")
     if result.nodes == NODES_UNKNOWN:
         print_text("nodes       - (xcover does not report them)")
     else:
-        print_text(
-            f"nodes       {result.nodes:,} placements tested; {result.options:,} are possible at the start; "
-            f"{result.pruned:,} rejected for a zone that cannot be filled"
-        )
-    print_text(f"time        {result.seconds:.3f} s")
+        print_text(f"nodes       tested {result.nodes:,} placements; {result.pruned:,} of them left an unfillable zone")
+    print_text(f"pieces      have {result.options:,} placements on the empty grid")
+    print_text(f"time        {format_seconds(result.seconds)}")

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from instances.generate.kinds import KINDS
 from lns.terminal.options import check_files
 from lns.terminal.output import print_text
 from lns_support.errors import InputError
@@ -23,6 +24,10 @@ examples:
   lns generate like-e2 --width 12 --height 20 -o p.txt --solution p.solution.txt
   lns generate uniform --width 7 --colours 5 --fix-corners    as in Benoist & Bourreau 2008, with pinned corners
   lns generate balanced-torus --width 8 --colours 9           as in Bailleux 2025
+  lns generate tetravex --width 6 --colours 10 -o p.json      no frame, and pieces may not be turned
+  lns generate unframed --width 8 -o p.json                   no frame
+  lns generate triangle --side 8 -o p.json                    rows of 1, 3, 5, ... cells, as Cuvillier & Szymkowiak 2010
+  lns generate diamond --side 4 -o p.json                     rows of 1, 3, 5, 7, 5, 3, 1 cells
   lns generate --unique max --width 10 --height 8             one solution up to rotation, proven (Jolivet 2008)
   lns generate --from-3-partition 3 3 4 3 4 3                 solvable if the numbers split into triples of equal sum
 
@@ -33,7 +38,7 @@ is written only with --solution.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.add_argument("kind", nargs="?", metavar="KIND", help="uniform, balanced-torus or like-e2")
+    parser.add_argument("kind", nargs="?", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument(
         "--unique",
         metavar="HOW",
@@ -49,7 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--width", type=int, metavar="W", help="number of columns (default: --height, or 16)")
     parser.add_argument("--height", type=int, metavar="H", help="number of rows (default: --width)")
     parser.add_argument(
-        "--colours", type=int, metavar="K", help="number of colours of a uniform or balanced-torus puzzle"
+        "--colours", type=int, metavar="K", help="number of colours of a puzzle of another kind than like-e2"
+    )
+    parser.add_argument(
+        "--side", type=int, metavar="N", help="rows of a triangle (default 16), cells along a side of a diamond (11)"
     )
     parser.add_argument(
         "--border-colours", "--rim-colours", type=int, metavar="B",
@@ -66,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         metavar="F",
-        help="format of the puzzle: benoist (squares only), quads, json, ... (default: by name and shape)",
+        help="format of the puzzle: benoist (squares only), quads, json, ... (default: by name, shape and rules)",
     )
     parser.add_argument("--force", action="store_true", help="overwrite files that exist")
     parser.add_argument("--json", action="store_true", help="print one JSON object about the puzzle to stdout")
@@ -79,17 +87,21 @@ def run(args: argparse.Namespace) -> int:
 
     check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
-        raise InputError("expected one of KIND (uniform, balanced-torus, like-e2), --unique and --from-3-partition")
+        raise InputError(f"expected one of KIND ({', '.join(KINDS)}), --unique and --from-3-partition")
     solution: Board | None = None
     if args.kind is None:
         puzzle, solution = _constructed(args)
         width, height, pinned = puzzle.width, puzzle.height, []
     else:
-        width, height = _shape(args.width, args.height)
+        shaped = args.kind in ("triangle", "diamond")
+        columns, rows = (None, None) if shaped else _shape(args.width, args.height)
+        if shaped and (args.width, args.height) != (None, None):
+            raise InputError(f"a {args.kind} has one size, its side; expected --side N")
         puzzle, solution = generate(
             args.kind,
-            width=width,
-            height=height,
+            width=columns,
+            height=rows,
+            side=args.side,
             seed=args.seed,
             colours=args.colours,
             border_colours=args.border_colours,
@@ -97,10 +109,10 @@ def run(args: argparse.Namespace) -> int:
             clues=args.clues,
             fix_corners=args.fix_corners,
         )
-        pinned = [clue.cell for clue in puzzle.clues]
+        width, height, pinned = puzzle.width, puzzle.height, [clue.cell for clue in puzzle.clues]
     form = args.format
     if form is None and args.output is None:
-        form = "benoist" if width == height else "json" if pinned else "quads"
+        form = "json" if puzzle.rules or (pinned and width != height) else "benoist" if width == height else "quads"
     text, left_out = render(form, puzzle, None, path=args.output)
     if left_out:  # without a clue that was requested it would be another puzzle
         raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
@@ -128,7 +140,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(text)
     else:
         print_text(
-            f"{args.output}: {puzzle.name}, {puzzle.cells} pieces, {puzzle.colours} colours, {len(puzzle.clues)} clues"
+            f"{args.output}: {puzzle.name}, {puzzle.piece_count} pieces, {puzzle.colours} colours, "
+            f"{len(puzzle.clues)} clues"
         )
     return DONE
 

@@ -18,6 +18,7 @@ from lns.terminal.options import (
 )
 from lns.terminal.output import print_error, print_text
 from lns_support.errors import BoardError, InputError
+from lns_support.text import format_seconds
 
 if TYPE_CHECKING:
     from exact.region.resolve import RegionResult
@@ -42,7 +43,7 @@ _MINUTE = 60.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.add_argument("board", metavar="BOARD", help="a file with a board, or a viewer URL")
+    parser.add_argument("board", metavar="BOARD", help="a file with a board, a run directory, or a viewer URL")
     parser.add_argument(
         "--puzzle",
         metavar="INSTANCE",
@@ -75,8 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--order",
         choices=("auto", "static", "dynamic"),
         default="auto",
-        help="static: fill the cells in a fixed order; dynamic: the most constrained cell first; auto: dynamic "
-        "in compact regions (default)",
+        help="static: fill the cells in fixed orders; dynamic: the most constrained cell first; auto (default): static",
     )
     method.add_argument(
         "--no-backjumping",
@@ -115,7 +115,9 @@ def run(args: argparse.Namespace) -> int:
 def _improve(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read_board
     from instances.formats.reading import source_name
+    from lns.runs.find import board_source
 
+    args.board = board_source(args.board)
     if args.everywhere != (args.window is not None):
         raise InputError("--everywhere needs --window HxW, and --window needs --everywhere; expected both or neither")
     if sum((args.rows is not None, args.cells is not None, args.everywhere, args.around_mismatches)) > 1:
@@ -187,7 +189,7 @@ def _improved(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> RegionR
             backjumping=not args.no_backjumping,
             on_improve=board_writer(args, puzzle),
             on_progress=lambda score, bound, nodes, seconds: line.show(
-                f"score {score}, at most {bound}, {nodes / 1e6:.1f}M nodes", seconds
+                f"score {score}, at most {bound}, {nodes / 1e6:.1f} M nodes", seconds
             ),
         )
 
@@ -197,13 +199,13 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result
     if args.json:
         from lns.terminal.output import print_json
 
-        print_json(answer | {"placements": result.board.pairs()})
+        print_json(answer | {"placements": result.board.without_blanks(puzzle).pairs()})
     else:
         donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
         print_text(f"region      {len(result.cells)} cells{donors}")
         print_text(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
         print_text(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
-        print_text(f"search      {result.nodes} nodes, {result.seconds:.2f} s")
+        print_text(f"search      {result.nodes:,} nodes, {format_seconds(result.seconds)}")
         if result.board != given:  # it may have the same score, for example if the given board broke a rule
             print_text(*board_lines(puzzle, result.board), sep="\n")
 

@@ -18,6 +18,7 @@ from lns.cli.regions import announce_compilation, board_writer, write_board
 from lns.terminal.options import board_lines
 from lns.terminal.output import DONE, INTERRUPTED, print_json, print_text
 from lns.terminal.progress import live_line
+from lns_support.text import format_seconds
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
@@ -109,12 +110,12 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
                 "nodes": sum(window.result.nodes for window in done),
                 "seconds": round(sweep.seconds, 3),
                 "windows": {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": sweep.total},
-                "placements": sweep.board.pairs(),
+                "placements": sweep.board.without_blanks(puzzle).pairs(),
                 "url": url_if_any(puzzle, sweep.board),
             }
         )
     else:
-        searched = f"{len(done)} of {sweep.total} searched in {sweep.seconds:.1f} s"
+        searched = f"{len(done)} of {sweep.total} searched in {format_seconds(sweep.seconds)}"
         print(terminal_map(_grid(args, puzzle, sweep), _LEGEND))
         print_text(f"windows of {height}x{width}: {searched}, by upper left cell")
         print_text(f"score       {score} of {puzzle.max_score}, before {before}")

@@ -21,7 +21,7 @@ command's own module only when the command is called, so that `lns --help` loads
 
 _EXAMPLES = """\
 examples:
-  lns solve like-e2-16x16 --time 60 --workers 2     search the shipped 16x16 puzzle for a minute, on two cores
+  lns solve like-e2-16x16 --time 60                 search the shipped 16x16 puzzle for a minute, on all cores
   lns solve my.txt --run-dir runs/mine --seed 7     search your own puzzle; the results go to runs/mine
   lns watch runs/mine                               follow that run; q leaves the view, the run goes on
   lns resume runs/mine --time 2h                    continue it, also on another machine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from lns.cli.ending import add_ending_options
 from lns.terminal.options import duration, nonempty_path, positive_number, worker_count
 
 
@@ -15,7 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time",
         type=duration,
         metavar="S",
-        help="search for S more seconds, or like 10m, 2h (default: the time that is left)",
+        help="search for S more seconds, or like 10m, 2h, 1w; this replaces the run's plan "
+        "(default: what is left of the time that the run was given)",
     )
     parser.add_argument(
         "--workers",
@@ -24,15 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of islands, each in a process (default: as in the last session)",
     )
     parser.add_argument("--steps", type=positive_number, metavar="N", help="stop each island after N more steps")
-    parser.add_argument(
-        "--json", action="store_true", help="print the fields of best.json as one JSON object to stdout"
-    )
-    parser.add_argument(
-        "--stats",
-        action="store_true",
-        help="print at the end how many nodes each part of the engine used, and what it found",
-    )
-    parser.add_argument("--quiet", action="store_true", help="do not show progress")
+    add_ending_options(parser)
     parser.epilog = (
         "Instance, seed, engine, target, pins and parameters are those of the run, as saved in DIR. "
         "With fewer workers than islands, the islands without a worker stay as they are until a later call."
@@ -40,17 +34,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.ending import ended, until_signal
+    from lns.cli.ending import ended, search_end
+    from lns_support.errors import InputError
 
-    with until_signal(quiet=args.quiet) as signals:
-        from lns.api.solving import resume
+    with search_end(args) as end:
+        from lns.api.solving import NoTimeLeft, resume
 
-        result = resume(
-            args.directory,
-            time=args.time,
-            workers=args.workers,
-            steps=args.steps,
-            stop=signals,
-            progress="none" if args.quiet else "terminal",
-        )
-    return ended(result, signals, target=result.target, as_json=args.json, stats=args.stats)
+        try:
+            result = resume(
+                args.directory,
+                time=args.time,
+                workers=args.workers,
+                steps=args.steps,
+                stop=end.rule,
+                on_improve=end.on_improve(args.directory),
+                progress="none" if args.quiet else "terminal",
+            )
+        except NoTimeLeft as error:
+            raise InputError(f"{error.reason}; say how much longer with --time", args.directory) from None
+    return ended(result, end, args, target=result.target)

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from instances.draw.terminal import Colour
     from instances.puzzle import Puzzle
 
+LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
+
 _EXAMPLES = """\
 examples:
-  lns show runs/mine/best.json                      draw in the terminal, with the score
+  lns show runs/mine                                draw the best board of a run, with the score
   lns show best.json --svg board.svg --numbers      write a picture with piece numbers; mismatches are red
   lns show best.json --open                         show the picture in the browser
   lns show "https://e2.bucas.name/#puzzle=..." --tikz board.tex
@@ -28,7 +30,9 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument(
-        "board", metavar="BOARD", help="a file with a board, a viewer URL, or an instance, whose pieces are drawn"
+        "board",
+        metavar="BOARD",
+        help="a file with a board, a run directory, a viewer URL, or an instance, whose pieces are drawn",
     )
     parser.add_argument(
         "--puzzle", metavar="INSTANCE", help="the puzzle of BOARD: a file or the name of a shipped instance"
@@ -55,8 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.draw import svg, tikz
     from instances.formats import atomic_write, load_puzzle, read, read_board, viewer_url
+    from lns.runs.find import board_source
     from lns.terminal.output import DONE, print_json
 
+    args.board = board_source(args.board)
     check_files(args.force, args.svg, args.tikz)
     if args.numbers and args.svg is None and not args.open:
         raise InputError("--numbers is for the SVG picture; expected --svg FILE or --open with it")
@@ -101,8 +107,11 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     from instances.draw.scene import scene
     from instances.verify import verify
 
-    columns = shutil.get_terminal_size((80, 24)).columns
-    sys.stdout.write(terminal.render(puzzle, board, colour=_colour(choice), width=columns))
+    columns, lines = shutil.get_terminal_size((80, 24))
+    height = lines - LINES_BELOW if sys.stdout.isatty() else None
+    shape: dict[str, Any] = {"colour": _colour(choice), "width": columns, "height": height}
+    sys.stdout.write(terminal.render(puzzle, board, **shape))
+    print(terminal.legend(puzzle, board, **shape))
     print(scene(puzzle, board).caption)
     if board is None:
         sys.stdout.write(summary.describe(puzzle))
@@ -139,6 +148,9 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
         "max_score": puzzle.max_score,
         "pieces": {"corners": counts.corners, "edges": counts.edges, "inner": counts.inner},
         "half_edges": {"along_rim": counts.along_rim, "inside": counts.inside},
+        "holes": list(puzzle.holes),
+        "framed": puzzle.framed,
+        "turns": puzzle.turns,
         "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
     }
     if board is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from lns.cli.ending import add_ending_options
 from lns.engines import ENGINES
 from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number, worker_count
 
@@ -15,29 +16,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time",
         type=duration,
-        default=60.0,
         metavar="S",
-        help="time limit in seconds, or like 10m, 2h, 7d (default 60)",
+        help="time limit in seconds, or like 5m30s, 2h, 7d, 1w (default 60; none with --steps or --stop-after-no-gain)",
     )
     parser.add_argument(
         "--workers",
         type=worker_count,
-        default=1,
         metavar="N",
-        help="number of islands, each in a process of its own (default 1)",
+        help="number of islands, each a process that keeps one core busy (default: as many as this machine has cores)",
     )
     parser.add_argument(
         "--seed",
         type=whole_number,
-        default=1,
         metavar="N",
-        help="random seed; with one worker the same seed repeats the search (default 1)",
+        help="random seed; with one worker the same seed repeats the search (default: drawn at random, and printed)",
     )
     parser.add_argument(
         "--run-dir", type=nonempty_path, metavar="DIR", help="new directory for the results (default runs/NAME-DATE)"
     )
     parser.add_argument(
-        "--start", metavar="BOARD", help="begin with this board, a file or viewer URL, and search for better ones"
+        "--start",
+        metavar="BOARD",
+        help="begin with this board, a file, run directory or viewer URL, and search for better ones",
     )
     parser.add_argument(
         "--pin", type=cell_list, metavar="CELLS",
@@ -67,15 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--checkpoint", type=duration, default=60.0, metavar="S",
         help="save a checkpoint every S seconds and at each new best (default 60)",
     )  # fmt: skip
-    parser.add_argument(
-        "--json", action="store_true", help="print the fields of best.json as one JSON object to stdout"
-    )
-    parser.add_argument(
-        "--stats",
-        action="store_true",
-        help="print at the end how many nodes each part of the engine used, and what it found",
-    )
-    parser.add_argument("--quiet", action="store_true", help="do not show progress")
+    add_ending_options(parser)
     parser.epilog = (
         "Ctrl-C, SIGTERM, SIGHUP and `lns stop` end the search and save it; `lns resume` continues it. "
         "Exit status: 0 done, 1 --target not reached, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM."
@@ -83,18 +75,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.ending import ended, until_signal
+    from lns.cli.ending import ended, search_end
 
-    with until_signal(quiet=args.quiet) as signals:
+    with search_end(args) as end:
         from lns.api.files import load_puzzle
-        from lns.api.solving import solve
+        from lns.api.solving import DEFAULT_SECONDS, solve
         from lns.runs.directory import new_run_directory
 
         puzzle = load_puzzle(args.instance)
+        run_dir = args.run_dir or new_run_directory(puzzle)
+        unlimited = args.steps is not None or args.stop_after_no_gain is not None
         result = solve(
             puzzle,
             instance=args.instance,
-            time=args.time,
+            time=DEFAULT_SECONDS if args.time is None and not unlimited else args.time,
             workers=args.workers,
             seed=args.seed,
             start=args.start,
@@ -103,10 +97,11 @@ def run(args: argparse.Namespace) -> int:
             engine=args.engine,
             target=args.target,
             steps=args.steps,
-            stop=signals,
-            run_dir=args.run_dir or new_run_directory(puzzle),
+            stop=end.rule,
+            run_dir=run_dir,
             min_score=args.min_score,
             checkpoint_s=args.checkpoint,
+            on_improve=end.on_improve(run_dir),
             progress="none" if args.quiet else "terminal",
         )
-    return ended(result, signals, target=args.target, as_json=args.json, stats=args.stats)
+    return ended(result, end, args, target=args.target)

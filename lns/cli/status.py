@@ -1,21 +1,30 @@
-"""`lns status`: the state of runs, one line a run."""
+"""`lns status`: the state of runs, a table with a line for each."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import whole_number
 from lns.terminal.output import print_text
 from lns_support.errors import InputError
+from lns_support.text import cut_middle, printable
 
 if TYPE_CHECKING:
     from lns.runs.run_summary import RunSummary
 
 
+LEAST_NAME = 16  # columns that a name keeps on a narrow terminal
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directories", type=Path, nargs="+", metavar="DIR", help="run directories")
+    parser.add_argument(
+        "directories", type=Path, nargs="+", metavar="DIR", help="run directories, or folders with runs in them"
+    )
     parser.add_argument(
         "--min-score",
         type=whole_number,
@@ -32,12 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from lns.runs.find import run_directories
     from lns.runs.run_summary import load_summary
     from lns.terminal.output import BAD_INPUT, DONE, print_error, print_json
-    from lns_support.text import printable
 
     summaries, status = [], DONE
-    for path in args.directories:
+    for path in run_directories(args.directories):
         try:
             summaries.append(load_summary(path))
         except InputError as error:
@@ -46,13 +55,37 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"runs": [facts(summary, args.min_score) for summary in summaries]})
         return status
-    rows = [_row(summary, args.min_score) for summary in summaries]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-    for row, summary in zip(rows, summaries, strict=True):
-        print_text("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        for note in (*summary.notes, *(f"{name} cannot be written" for name in summary.heartbeat.write_errors)):
+    width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else None
+    for line, summary in zip(table(summaries, args.min_score, width), [None, *summaries], strict=True):
+        print_text(line)
+        for note in () if summary is None else notes(summary):
             print_text(f"    {note}")
     return status
+
+
+def table(summaries: Sequence[RunSummary], min_score: int | None, width: int | None) -> list[str]:
+    """A headline and a line for each run, if possible of at most ``width`` columns."""
+    return _aligned([_HEADS, *(_row(summary, min_score) for summary in summaries)], width)
+
+
+def notes(summary: RunSummary) -> list[str]:
+    """What could not be read or written of a run, a line each."""
+    return [*summary.notes, *(f"{name} cannot be written" for name in summary.heartbeat.write_errors)]
+
+
+def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
+    """Aligned lines; columns without any entry are left out, and names are cut where ``width`` is too small."""
+    kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[1:])]
+    rows = [[row[column] for column in kept] for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(kept))]
+    if width is not None:
+        over = sum(widths) + 2 * len(widths) - 2 - width
+        for column in (0, 1):
+            cut = max(0, min(over, widths[column] - LEAST_NAME))
+            widths[column] -= cut
+            over -= cut
+    cells = ((cut_middle(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return ["  ".join(row).rstrip() for row in cells]
 
 
 def facts(summary: RunSummary, min_score: int | None) -> dict[str, Any]:
@@ -86,20 +119,23 @@ def _min_score(summary: RunSummary, min_score: int | None) -> int:
     return max(0, summary.score - 1) if min_score is None else min_score
 
 
-def _row(summary: RunSummary, min_score: int | None) -> list[str]:
-    from lns.runs.files import format_duration
+_HEADS = ["run", "instance", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
 
-    history, score = summary.history, _min_score(summary, min_score)
-    running = summary.state == "running"
-    state = summary.state if running or not summary.why else f"{summary.state}: {summary.why}"
-    workers = "? workers" if summary.workers is None else f"{summary.workers} workers"
+
+def _row(summary: RunSummary, min_score: int | None) -> list[str]:
+    from lns.runs.files import format_duration, time_ago
+
+    history, running = summary.history, summary.state == "running"
+    workers = "?" if summary.workers is None else str(summary.workers)
     return [
         summary.name,
-        state,
+        printable(summary.puzzle.name, 60),
         f"{summary.score if summary.best else '-'} of {summary.puzzle.max_score}",
-        f"since {summary.best_at}" if summary.best_at else "",
-        f"{summary.boards_per_hour(score):.1f} boards/h at {score}",
+        time_ago(summary.best_at),
+        summary.state_in_words,
+        summary.rate_in_words(_min_score(summary, min_score)),
+        format_duration(history.elapsed_s),
+        history.remaining_in_words,
         f"{summary.heartbeat.rate / 1e6:.1f} M {summary.heartbeat.unit}/s" if running else "",
         workers if running else "",
-        f"{format_duration(history.elapsed_s)} used, {format_duration(history.remaining_s)} left",
     ]

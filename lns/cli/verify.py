@@ -8,7 +8,7 @@ from lns.terminal.output import print_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("board", metavar="BOARD", help="a file with a board, or a viewer URL")
+    parser.add_argument("board", metavar="BOARD", help="a file with a board, a run directory, or a viewer URL")
     parser.add_argument(
         "--puzzle", metavar="INSTANCE", help="the puzzle of BOARD: a file or the name of a shipped instance"
     )
@@ -20,11 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle, read_board
     from instances.verify import verify
+    from lns.runs.find import board_source
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
-    from lns_support.text import printable
+    from lns_support.text import count_of, printable
 
     puzzle = None if args.puzzle is None else load_puzzle(args.puzzle)
-    document = read_board(args.board, puzzle, args.format)
+    document = read_board(board_source(args.board), puzzle, args.format)
     assert document.puzzle is not None and document.board is not None
     verification = verify(document.puzzle, document.board)
     status = DONE if verification.valid else ANSWER_IS_NO
@@ -47,8 +48,8 @@ def run(args: argparse.Namespace) -> int:
         )
         return status
     puzzle = document.puzzle
-    clues = f", {len(puzzle.clues)} clue{'s' * (len(puzzle.clues) > 1)}" if puzzle.clues else ""
-    shape = f"{puzzle.width} x {puzzle.height}{clues}"
+    clues = f", {count_of(len(puzzle.clues), 'clue')}" if puzzle.clues else ""
+    shape = f"{puzzle.shape_and_rules}{clues}"
     print_text(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
     print_text(
         f"board       {verification.placed} of {verification.cells} cells filled, "
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if verification.valid:
         print_text("valid       " + ("yes" if verification.full else "yes, as far as it goes: the board is not full"))
     else:
-        print_text(f"valid       NO: {len(verification.problems)} problem{'s' * (len(verification.problems) > 1)}")
+        print_text(f"valid       NO: {count_of(len(verification.problems), 'problem')}")
         for problem in verification.problems:
             print_text(f"  {problem}")
     return status

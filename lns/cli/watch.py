@@ -1,44 +1,55 @@
-"""`lns watch`: follow a run while it goes on."""
+"""`lns watch`: follow one run or several while they go on."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import duration
 from lns.terminal.output import print_text
 
+if TYPE_CHECKING:
+    from lns.runs.run_summary import RunSummary
+
 ELITES = 8
+LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", type=Path, metavar="DIR", help="the run directory")
+    parser.add_argument(
+        "directories", type=Path, nargs="+", metavar="DIR", help="run directories, or folders with runs in them"
+    )
     parser.add_argument(
         "--every", type=duration, metavar="S", help="seconds between two updates (default 2; without a terminal 30)"
     )
     parser.epilog = (
-        "q or Ctrl-C ends the view; the run goes on. Without a terminal a line is printed for each update until the "
-        "run ends. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM."
+        "One run is shown with its best board and charts, several as a table with the best of them below. q or Ctrl-C "
+        "ends the view; the runs go on. Without a terminal a line a run is printed for each update until all have "
+        "ended. Exit status: 0 done, 2 DIR is no run directory, 129 SIGHUP, 143 SIGTERM."
     )
 
 
 def run(args: argparse.Namespace) -> int:
+    from lns.runs.find import run_directories
     from lns.terminal.output import DONE
     from lns.terminal.signals import signal_handler
 
+    paths = run_directories(args.directories)
     with contextlib.suppress(KeyboardInterrupt), signal_handler(_leave):
         if sys.stdout.isatty() and sys.stdin.isatty():
-            _live(args.directory, args.every or 2.0)
+            _live(paths, args.every or 2.0)
         else:
-            _plain(args.directory, args.every or 30.0)
+            _plain(paths, args.every or 30.0)
     return DONE
 
 
@@ -49,32 +60,49 @@ def _leave(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _live(path: Path, every: float) -> None:
+def _live(paths: list[Path], every: float) -> None:
     from instances.draw.terminal import capability, encodes
+    from lns.cli.status import table
     from lns.runs.elites import BestBoards
     from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import frame
 
-    elites = BestBoards(path, load_summary(path).puzzle, ELITES)
+    elites = {path: BestBoards(path, load_summary(path).puzzle, ELITES) for path in paths}
     with _Terminal() as screen:
         while True:
             width, height = shutil.get_terminal_size((80, 24))
-            lines = frame(
-                load_summary(path), elites.update(), width, height - 1, capability(sys.stdout), encodes(sys.stdout)
-            )
-            screen.draw([*lines, *[""] * (height - 1 - len(lines)), "q ends this view; the run goes on"[:width]])
+            runs = [load_summary(path) for path in paths]
+            lines: list[str] = []
+            if len(runs) > 1:
+                lines = [*table(runs, None, width), ""][: height - 1]
+            shown = max(runs, key=lambda run: (run.state == "running", run.score))
+            rest = height - 1 - len(lines)
+            if rest >= LEAST_FRAME:
+                best = elites[shown.path].update()
+                lines += frame(shown, best, width, rest, capability(sys.stdout), encodes(sys.stdout))
+            screen.draw([*lines, *[""] * (height - 1 - len(lines)), _footer(runs)[:width]])
             if b"q" in screen.keys(every).lower():
                 return
 
 
-def _plain(path: Path, every: float) -> None:
+def _footer(runs: Sequence[RunSummary]) -> str:
+    """The last line of the view: what the keys do, and whether anything still runs."""
+    if any(run.state == "running" for run in runs):
+        return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
+    if len(runs) == 1:
+        return f"this run is over; q ends this view, lns resume {shlex.quote(str(runs[0].path))} goes on"
+    return "all runs are over; q ends this view"
+
+
+def _plain(paths: list[Path], every: float) -> None:
     from lns.runs.run_summary import load_summary
     from lns.runs.watch_view import headline
 
     while True:
-        summary = load_summary(path)
-        print_text("; ".join(headline(summary)), flush=True)
-        if summary.state != "running":
+        runs = [load_summary(path) for path in paths]
+        for run in runs:
+            print_text("; ".join(headline(run)), flush=True)
+        if all(run.state != "running" for run in runs):
             return
         time.sleep(every)
 

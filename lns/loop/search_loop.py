@@ -133,6 +133,8 @@ class SearchLoop:
         rework = self.rework
         if rework is None or not rework.candidates.members or wanted > self.puzzle.max_score:
             return False
+        if not self.has_start_board and self._price(wanted) == 0:
+            return False  # nothing is known yet of what a board costs
         chosen = rework.next_region(wanted, self.statistics.node_equivalents, all_regions=self.has_start_board)
         if chosen is None:
             self.has_start_board = False

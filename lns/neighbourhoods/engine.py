@@ -2,7 +2,8 @@
 
 A *descent* begins with the board of a new beam, or with an injected board. Operators change its current board, chosen
 by their gains per node (`OperatorWeights`). After ``patience`` nodes without a new best of the descent the next one
-begins, from an elite or from a new beam.
+begins, from an elite or from a new beam. Beams need a rectangle, a frame, and pieces that may be turned; for all other
+puzzles (`Puzzle.rules`) short tabu walks take their place.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from lns.construct.beam_engine import BeamEngine
 from lns.engine import FoundBoard, State, Statistics, legal_score, saved_counters, verified_board
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.operator_weights import OVERHEAD, OperatorWeights
-from lns.neighbourhoods.operators import make_operators
+from lns.neighbourhoods.operators import make_operators, operator_names
+from lns.neighbourhoods.walked_board import walked_board
 from lns.params import Params
 from lns.rng import generator, random_state
 from lns_support.errors import InputError
@@ -64,7 +66,10 @@ class LnsEngine:
         self.beams = beams
         self.puzzle, self.params, self.settings = puzzle, params, params.neighbourhoods
         self.random = random_state(seed, island)
-        BeamEngine(puzzle, params, self.random)  # raises InputError for a puzzle that no beam can fill
+        if not puzzle.rules:
+            BeamEngine(puzzle, params, self.random)  # raises InputError for a puzzle that no beam can fill
+        else:  # without the operator that is a beam
+            operators = [name for name in (operators or operator_names()) if name != "suffix"]
         self.elites = Elites(puzzle, self.settings.elites, self.settings.elite_distance)
         self.operators = list(make_operators(params.construct, params.beam, operators).items())
         self.weights = OperatorWeights(len(self.operators), self.settings.half_life)
@@ -112,7 +117,12 @@ class LnsEngine:
             self._take(move.board, move.score, name)
 
     def _construct(self) -> None:
-        """Begin a descent from a new beam."""
+        """Begin a descent from a new beam, or walk."""
+        if self.puzzle.rules:
+            board, score = walked_board(self.puzzle, self.random, self.params.tabu)
+            self._begin(None, -1)
+            self._take(board, score, "tabu")
+            return
         beam = BeamEngine(self.puzzle, self.params, self.random, self.failed_beams)
         beam.complete()
         self.beam_nodes += beam.nodes

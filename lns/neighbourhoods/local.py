@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from exact.region.windows import with_neighbours
 from instances.board import Board
-from instances.puzzle import IntArray, Puzzle
+from instances.puzzle import GREY, IntArray, Puzzle
 from lns.assignment import placement_matches, reassign
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
@@ -34,7 +34,7 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
 
     The best permutation is found (Schaus & Deville 2008, section 4); chance decides among equals.
     """
-    pinned = {clue.cell for clue in puzzle.clues}
+    pinned = {clue.cell for clue in puzzle.fixed}
     most = int(min(ASSIGNED, (nodes * PAIRS_OF_A_NODE) ** 0.5))
     damaged = rng.permutation(np.unique(mismatched_pairs(puzzle, board))).tolist()
     blocked: set[int] = set(pinned)
@@ -55,7 +55,7 @@ def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int)
     """Some exchanges of two pieces that fit each other's places as well as their own, the first one at the damage."""
     placed = board.placements.copy()
     pinned = np.zeros(puzzle.cells, dtype=bool)
-    pinned[[clue.cell for clue in puzzle.clues]] = True
+    pinned[[clue.cell for clue in puzzle.fixed]] = True
     made = 0
     for turn in range(max(1, min(EXCHANGES, nodes // NODES_OF_AN_EXCHANGE))):
         near = np.unique(mismatched_pairs(puzzle, board)) if turn == 0 else np.arange(puzzle.cells)
@@ -81,6 +81,8 @@ def _exchange(
     quads = puzzle.oriented[placed].reshape(puzzle.height, puzzle.width, 4)
     matches = np.zeros((puzzle.height, puzzle.width), dtype=np.int32)
     across, down = quads[:, :-1, 1] == quads[:, 1:, 3], quads[:-1, :, 2] == quads[1:, :, 0]
+    if puzzle.holes:  # grey against grey is no match
+        across, down = across & (quads[:, :-1, 1] != GREY), down & (quads[:-1, :, 2] != GREY)
     matches[:, :-1] += across
     matches[:, 1:] += across
     matches[:-1] += down
@@ -99,7 +101,7 @@ def _exchange(
 def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
     """A few random exchanges, then tabu moves until the score is back; the best board on the way, maybe a worse one."""
     score = score_of(puzzle, board)
-    if puzzle.cells > MAX_CELLS or len(puzzle.clues) == puzzle.cells:
+    if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
         return Move(board, score, 0)
     tabu = TabuSearch(puzzle, rng.integers(2**64, size=4, dtype=np.uint64))
     begun = max(0, int(puzzle.cells**2 / SQUARES_OF_A_NODE) - OVERHEAD)  # so much is counted for every operator

@@ -18,6 +18,7 @@ from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, json_object
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
+MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
 MAX_PENDING = 10_000  # boards kept in memory while the disk is full; of more the best are kept
 _START = b'{"score": '
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
@@ -124,6 +125,11 @@ class BoardLog:
             else:  # not the beginning of a board: keep it, as it may be data of the user
                 self.size += self.torn + os.write(self._file.fileno(), b"\n")
                 self.torn = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the log has reached `MAX_LOG_BYTES`, so that only new bests should be appended."""
+        return self.size >= MAX_LOG_BYTES
 
     @property
     def pending(self) -> int:

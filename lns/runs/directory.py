@@ -260,7 +260,7 @@ class RunDirectory:
 
 def new_run_directory(puzzle: Puzzle) -> Path:
     """An unused name for a run directory: runs/NAME-DATE-TIME, below the working directory."""
-    return _unused(Path("runs") / f"{_safe(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
+    return _unused(Path("runs") / f"{safe_name(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}")
 
 
 @dataclass(frozen=True)
@@ -358,7 +358,7 @@ def _unmake(path: Path, folders: Sequence[Path]) -> None:
                 folder.rmdir()
 
 
-def _safe(name: str) -> str:
+def safe_name(name: str) -> str:
     """The name of a puzzle as the name of a folder; it may come from a URL."""
     kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in Path(name).stem)[:60].strip(".-")
     return kept or "puzzle"

@@ -22,6 +22,12 @@ CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
 STATUS, LOCK, STOP = "status.json", "lock", "stop"
 STATUS_SCHEMA = 2
 
+_REASONS = {
+    "SIGINT": "interrupted by Ctrl-C",
+    "SIGTERM": "ended by SIGTERM",
+    "SIGHUP": "ended by SIGHUP, as a closed terminal sends it",
+    "stopped": "stopped by lns stop",
+}
 _BLOCK = 2**16  # bytes read at once
 _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
 _SEAL_LENGTH = len(', "sum": "01234567"}')
@@ -143,3 +149,26 @@ def format_duration(seconds: float) -> str:
     if whole < 86400:
         return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
     return f"{whole // 86400} d {whole % 86400 // 3600} h"
+
+
+def time_ago(text: str) -> str:
+    """How long ago the time was that `utc_now` wrote, such as "12 min ago"; "" for any other text."""
+    then = parse_time(text)
+    if then is None:
+        return ""
+    seconds = (datetime.now(UTC) - then).total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "now" if seconds < 10 else f"{seconds:.0f} s ago"
+
+
+def local_time(text: str) -> str:
+    """The time that `utc_now` wrote, on the clock of this machine, such as "25 Nov 14:05"; any other text as it is."""
+    then = parse_time(text)
+    return text if then is None else f"{then.astimezone():%d %b %H:%M}".lstrip("0")
+
+
+def reason_in_words(why: str) -> str:
+    """Why a session ended, for a person: signals are named by what sends them."""
+    return _REASONS.get(why, why)

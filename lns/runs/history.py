@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from instances.puzzle import Puzzle
-from lns.engine import FoundBoard
+from lns.engine import FoundBoard, Statistics
+from lns.runs.files import format_duration
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
 from lns_support.text import printable
 
 MAX_SESSIONS, MAX_PARTS = 1000, 100
 OTHER_PARTS = "others"  # parts beyond the first MAX_PARTS
+UNLIMITED_S = 1e9  # seconds of search of a run without a time limit
 _SECONDS = 1e10
 _COUNT = 2**63 - 1
 
@@ -59,6 +61,7 @@ class RunHistory:
     counts: dict[int, int] = field(default_factory=dict)  # logged boards by score
     gains_by_part: dict[str, PartGains] = field(default_factory=dict)
     sessions: list[SessionRecord] = field(default_factory=list)  # in order
+    other_statistics: Statistics = field(default_factory=Statistics)  # of runs that were merged into this one
 
     @property
     def best_score(self) -> int:
@@ -70,6 +73,16 @@ class RunHistory:
         """Seconds of search left of the budget."""
         return max(0.0, self.budget_s - self.elapsed_s)
 
+    @property
+    def has_time_limit(self) -> bool:
+        """Whether the run was given a time."""
+        return self.budget_s < UNLIMITED_S
+
+    @property
+    def remaining_in_words(self) -> str:
+        """What is left of the time, such as "2:00 left", or that there is no limit."""
+        return f"{format_duration(self.remaining_s)} left" if self.has_time_limit else "no time limit"
+
     def at_least(self, score: int) -> int:
         """Number of logged boards of at least this score."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
@@ -80,11 +93,15 @@ class RunHistory:
 
     def improve(self, found_board: FoundBoard, at: str) -> None:
         """Record a new best board, found at the time of day ``at``."""
-        gains = self._gains(found_board.origin)
+        self.append_improvement(Improvement(found_board.score, self.elapsed_s, at, found_board.origin))
+
+    def append_improvement(self, improvement: Improvement) -> None:
+        """Record a new best board and the gain of the part that made it."""
+        gains = self._gains(improvement.origin)
         gains.bests += 1
         if self.improvements:
-            gains.edges += found_board.score - self.best_score
-        self.improvements.append(Improvement(found_board.score, self.elapsed_s, at, found_board.origin))
+            gains.edges += improvement.score - self.best_score
+        self.improvements.append(improvement)
 
     def log(self, found_board: FoundBoard) -> None:
         """Count a board that is written to the log."""
@@ -109,6 +126,7 @@ class RunHistory:
             "counts": [[score, count] for score, count in sorted(self.counts.items())],
             "gains_by_part": [[name, g.boards, g.bests, g.edges] for name, g in self.gains_by_part.items()],
             "sessions": [session.__dict__ for session in self.sessions],
+            "other_statistics": self.other_statistics.to_json(),
         }
 
 
@@ -153,6 +171,8 @@ def history_from_json(fields: JsonFields, puzzle: Puzzle) -> RunHistory:
             ended=_text(values.get("ended")),
         )
         history.sessions.append(session)
+    if "other_statistics" in fields:
+        history.other_statistics = Statistics.from_json(fields.get("other_statistics"))
     return history
 
 

@@ -13,9 +13,12 @@ from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
 from lns.runs.files import format_duration
 from lns.runs.run_summary import RunSummary
+from lns_support.text import count_of
 
 
-def render(run: RunSummary, elites: Sequence[LoggedBoard], parameters: str, made: str) -> str:
+def render(
+    run: RunSummary, elites: Sequence[LoggedBoard], parameters: str, made: str, *, refresh_s: float | None = None
+) -> str:
     """Render the page of a run.
 
     Parameters
@@ -28,6 +31,8 @@ def render(run: RunSummary, elites: Sequence[LoggedBoard], parameters: str, made
         Text of params.toml.
     made : str
         When and by which version the page was made.
+    refresh_s : float, optional
+        Seconds after which a browser loads the page again.
 
     Returns
     -------
@@ -44,21 +49,24 @@ def render(run: RunSummary, elites: Sequence[LoggedBoard], parameters: str, made
         ("Run", _run(run)),
         ("Parameters", f"<pre>{escape(parameters)}</pre>"),
     ]
-    return page(title, _head(run), sections, made)
+    return page(title, _head(run), sections, made, refresh_s=refresh_s)
 
 
 def _head(run: RunSummary) -> str:
     history = run.history
-    state = run.state if run.state == "running" or not run.why else f"{run.state}: {run.why}"
-    words = [state, f"{format_duration(history.elapsed_s)} of search", f"{format_duration(history.remaining_s)} left"]
+    words = [run.state_in_words, f"{format_duration(history.elapsed_s)} of search", history.remaining_in_words]
     if run.best_at:
         words.append(f"best since {run.best_at}")
     score = str(run.score) if run.best else "no board yet"
+    puzzle = run.puzzle
+    facts = [
+        f"{puzzle.width} x {puzzle.height}", count_of(puzzle.renumbered().colours, "colour"),
+        count_of(len(puzzle.clues), "clue") if puzzle.clues else "no clues", f"sha256 {puzzle.sha256[:16]}…",
+    ]  # fmt: skip
     notes = "".join(f"<p>{escape(note)}</p>" for note in run.notes)
     return (
         f"<h1>{escape(run.puzzle.name)}</h1>\n"
-        f'<p class="soft">{run.puzzle.width} x {run.puzzle.height}, {run.puzzle.renumbered().colours} colours, '
-        f"{len(run.puzzle.clues)} clues, sha256 {run.puzzle.sha256[:16]}…</p>\n"
+        f'<p class="soft">{escape(", ".join(facts))}</p>\n'
         f'<p class="big">{score} <small class="soft">of {run.puzzle.max_score}</small></p>\n'
         f"<p>{escape(', '.join(words))}</p>{notes}"
     )
@@ -70,11 +78,11 @@ def _parts(run: RunSummary) -> str:
             part.name,
             f"{part.node_equivalents:,}" if part.node_equivalents else "",
             f"{part.share:.1%}" if part.node_equivalents else "",
-            f"{part.boards:,}",
-            f"{part.bests:,}",
-            f"{part.edges:,}",
-            "" if part.edges_per_1e9 is None else f"{part.edges_per_1e9:.3g}",
-            "" if part.boards_per_1e9 is None else f"{part.boards_per_1e9:.3g}",
+            f"{part.boards:,}" if part.boards else "",
+            f"{part.bests:,}" if part.bests else "",
+            f"{part.edges:,}" if part.edges else "",
+            "" if not part.edges_per_1e9 else f"{part.edges_per_1e9:.3g}",
+            "" if not part.boards_per_1e9 else f"{part.boards_per_1e9:.3g}",
         ]
         for part in parts(run.history, run.heartbeat.node_equivalents_by_part)
     ]
@@ -89,14 +97,17 @@ def _elites(run: RunSummary, elites: Sequence[LoggedBoard]) -> str:
         caption = f"{entry.score} at {format_duration(entry.elapsed_s)}, {entry.origin}"
         distance = entry.board.distance(elites[0].board)
         if distance:
-            caption += f", {distance} cells differ from the first"
+            caption += f", {count_of(distance, 'cell')} unlike the first"
         url = url_if_any(run.puzzle, entry.board)
         link = f'<br><a href="{escape(url)}">in the viewer</a>' if url else ""
         figures.append(
             f"<figure>{_scalable(svg.render(run.puzzle, entry.board))}"
             f"<figcaption>{escape(caption)}{link}</figcaption></figure>"
         )
-    return f'<div class="tiles">{"".join(figures)}</div>' if figures else ""
+    if not figures:
+        return ""
+    others = f'<div class="tiles">{"".join(figures[1:])}</div>' if figures[1:] else ""
+    return f'<div class="best">{figures[0]}</div>{others}'
 
 
 def _scalable(picture: str) -> str:
@@ -122,10 +133,10 @@ def _run(run: RunSummary) -> str:
         ["seed", str(settings.seed)],
         ["engine", settings.engine],
         ["target", str(settings.target) if settings.target >= 0 else "none"],
-        ["pinned cells", str(len(settings.pins))],
+        *([["pinned cells", str(len(settings.pins))]] if settings.pins else []),
         ["boards logged from", "best score less one" if settings.min_score < 0 else str(settings.min_score)],
         ["run id", settings.run],
         ["created", settings.created_at],
-        *([name, f"{count:,}"] for name, count in run.heartbeat.statistics.counts().items()),
+        *([name, f"{count:,}"] for name, count in run.heartbeat.statistics.counts().items() if count),
     ]
     return table(["", ""], rows, words=True)

@@ -69,6 +69,7 @@ class Recorder:
         self._best_board: Board | None = None
         self._saved_at = self._heartbeat_at = time.monotonic()
         self._pids: set[int] = set()
+        self._said_full = False
         self._rates: deque[tuple[float, int]] = deque()
 
     def begin(self, archipelago: Archipelago, version: str) -> None:
@@ -182,7 +183,7 @@ class Recorder:
         logged = []
         for island, found_board in found_boards:
             improves = found_board.score > self.history.best_score
-            if not improves and found_board.board in self._recent:
+            if not improves and (found_board.board in self._recent or self._log_is_full()):
                 continue
             self._verify(found_board)
             if improves:
@@ -200,6 +201,13 @@ class Recorder:
         self._set_best(new_best.board, self.history.elapsed_s)
         self.on_best(new_best)
         return True
+
+    def _log_is_full(self) -> bool:
+        """Whether boards that are no new bests are left out; said once a session."""
+        if self.board_log.is_full and not self._said_full:
+            self._said_full = True
+            log.warning("%s has %d MiB; from now on it takes new bests only", BOARDS, self.board_log.size >> 20)
+        return self.board_log.is_full
 
     def _verify(self, found_board: FoundBoard) -> None:
         """Raise AssertionError unless the board is full and legal and has its score: nothing wrong is written."""

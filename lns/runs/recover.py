@@ -96,7 +96,7 @@ def _checkpoint(directory: RunDirectory) -> tuple[Checkpoint, dict[str, ScoredBo
             log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
         return found, bests
     if complaints:
-        raise InputError("; ".join(complaints) + f"; to keep the best board, begin a new run with `--start .../{BEST}`")
+        raise InputError("; ".join(complaints) + f"; to keep the best board, begin a new run that starts from {BEST}")
     log.warning("there is no checkpoint; the search begins anew")
     return Checkpoint(RunHistory(0.0), {}, 0), {}
 

@@ -10,16 +10,26 @@ from instances.puzzle import Puzzle
 from lns.engine import Statistics
 from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import ScoredBoard, read_best, read_run
-from lns.runs.files import CHECKPOINT, PREVIOUS, STATUS, STATUS_SCHEMA, expect_schema, parse_time, read_sealed
+from lns.runs.files import (
+    CHECKPOINT,
+    PREVIOUS,
+    STATUS,
+    STATUS_SCHEMA,
+    expect_schema,
+    parse_time,
+    read_sealed,
+    reason_in_words,
+)
 from lns.runs.history import RunHistory, history_from_json
 from lns.runs.lock import process_is_alive, read_holder
 from lns.runs.settings import RunSettings
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer
-from lns_support.text import printable
+from lns_support.text import count_of, printable
 
 HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
 MAX_PIDS = 4096
+RELIABLE_BOARDS = 10  # boards that a rate needs
 
 
 @dataclass(frozen=True)
@@ -68,11 +78,26 @@ class RunSummary:
     @property
     def why(self) -> str:
         """Why the last session ended; "" if it runs or was killed."""
-        return self.history.sessions[-1].ended if self.history.sessions else ""
+        return self.history.sessions[-1].ended if self.history.sessions and self.state == "ended" else ""
+
+    @property
+    def state_in_words(self) -> str:
+        """The state and, if the run ended in order, why."""
+        if self.state == "died":
+            return "died without saving its end"
+        return f"ended: {reason_in_words(self.why)}" if self.why else self.state
 
     def boards_per_hour(self, score: int) -> float:
         """Logged boards of at least ``score`` per hour of search."""
         return self.history.at_least(score) / max(self.history.elapsed_s, 1.0) * 3600
+
+    def rate_in_words(self, score: int) -> str:
+        """`boards_per_hour` where enough boards were found to tell, else how many there are."""
+        boards = self.history.at_least(score)
+        if boards < RELIABLE_BOARDS:
+            return f"{count_of(boards, 'board')} of {score}+"
+        rate = self.boards_per_hour(score)
+        return f"{rate:,.0f}/h of {score}+" if rate >= 100 else f"{rate:.3g}/h of {score}+"
 
 
 def load_summary(path: Path) -> RunSummary:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from lns.rng import random_below
 from lns_support.jit import inline_kernel, kernel
 
-ILLEGAL = -64  # added to the matches of a rotation that shows grey inside or colour on the border
+ILLEGAL = -64  # added to the matches of a rotation that a cell does not allow, such as one with grey inside
 BLOCK = 256  # length of the rows of swap_matches is a multiple of it, so that vector instructions have no remainder
 NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not exchange their pieces
 
@@ -31,10 +31,12 @@ class TabuProblem(NamedTuple):
 
     edge_colours: npt.NDArray[np.int16]  # int16 (4n, 4): colours of each oriented piece by side
     neighbour: npt.NDArray[np.int32]  # int32 (n, 4): neighbour of each cell by side; n: none
-    group_cells: npt.NDArray[np.int32]  # int32 (m,): cells without a clue, group after group; m: their number
+    pattern: npt.NDArray[np.int32]  # int32 (n,): pattern of grey sides of each cell
+    legal: npt.NDArray[np.bool_]  # bool (patterns, 4n): which oriented pieces a cell of a pattern allows
+    group_cells: npt.NDArray[np.int32]  # int32 (m,): cells that may change, group after group; m: their number
     group_start: npt.NDArray[np.int32]  # int32 (groups + 1,): first position of each group in group_cells
     group_end: npt.NDArray[np.int32]  # int32 (m,): position at which the group of each position ends
-    group_position: npt.NDArray[np.int32]  # int32 (n,): position of each cell in group_cells; -1: clue
+    group_position: npt.NDArray[np.int32]  # int32 (n,): position of each cell in group_cells; -1: fixed
     pieces_showing: npt.NDArray[np.int32]  # int32 (16n,): oriented pieces by (side, colour)
     showing_start: npt.NDArray[np.int32]  # int32 (4*colour_count + 1,): first entry of side*colour_count + colour
     zobrist: npt.NDArray[np.uint64]  # uint64 (n, 4n): random numbers whose xor is the hash of a board
@@ -143,14 +145,12 @@ def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32])
     state.swap_matches[:] = NO_SWAP
     for cell in range(cells):
         for oriented in range(4 * cells):
-            legal = True
+            legal = problem.legal[problem.pattern[cell], oriented]
             matches = 0
             for side in range(4):
                 other = problem.neighbour[cell, side]
                 colour = problem.edge_colours[oriented, side]
-                if (colour == 0) != (other == cells):
-                    legal = False
-                elif other != cells and problem.edge_colours[placed[other], (side + 2) % 4] == colour:
+                if colour != 0 and other != cells and problem.edge_colours[placed[other], (side + 2) % 4] == colour:
                     matches += 1
             state.matches[cell, oriented] = matches if legal else matches + ILLEGAL
         for piece in range(cells):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from instances.board import Board
-from instances.puzzle import Puzzle
+from instances.puzzle import Puzzle, Sides
 from lns.rng import RandomState, generator
 from lns.tabu import kernel
 from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuProblem, TabuState
@@ -18,14 +18,15 @@ MAX_CELLS = 1024
 
 
 def tabu_problem(puzzle: Puzzle) -> TabuProblem:
-    """The arrays of ``puzzle`` for the kernels. Clue cells belong to no group, so they never change."""
+    """The arrays of ``puzzle`` for the kernels. Cells of clues and holes belong to no group, so they never change."""
     cells, colour_count = puzzle.cells, puzzle.colours + 1
     neighbour = np.full((cells, 4), cells, dtype=np.int32)
     for cell in range(cells):
-        rim = puzzle.rim_sides(cell)
-        for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
-            if not rim[side]:
-                neighbour[cell, side] = cell + step
+        for side, other in puzzle.neighbours(cell):
+            neighbour[cell, side] = other
+    patterns: dict[Sides, int] = {}
+    pattern = [patterns.setdefault(puzzle.grey_sides(cell), len(patterns)) for cell in range(cells)]
+    legal = [puzzle.fits(pattern.index(number)) for number in range(len(patterns))]
     groups = _groups(puzzle)
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
     sizes = [len(group) for group in groups]
@@ -39,6 +40,8 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     return TabuProblem(
         edge_colours=puzzle.oriented.astype(np.int16),
         neighbour=neighbour,
+        pattern=np.array(pattern, dtype=np.int32),
+        legal=np.array(legal),
         group_cells=group_cells,
         group_start=group_start,
         group_end=np.repeat(group_start[1:], sizes),
@@ -51,22 +54,26 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
 
 
 def _groups(puzzle: Puzzle) -> list[list[int]]:
-    """Cells that may exchange their pieces: those of the same kind (corner, border, inner), apart from clues."""
-    pinned = {clue.cell for clue in puzzle.clues}
+    """Cells that may exchange their pieces: those of the same kind (corner, border, inner), apart from clues and holes.
+
+    If pieces may not be turned, cells of one kind have the same grey sides; else, up to rotation.
+    """
+    pinned = {clue.cell for clue in puzzle.fixed}
     groups: dict[int, list[int]] = {}
     for cell in range(puzzle.cells):
         if cell not in pinned:
-            groups.setdefault(_rim_pattern(puzzle.rim_sides(cell)), []).append(cell)
+            groups.setdefault(_grey_pattern(puzzle, puzzle.grey_sides(cell)), []).append(cell)
     return list(groups.values())
 
 
-def _rim_pattern(rim: tuple[bool, bool, bool, bool]) -> int:
-    """Number of a pattern of grey sides; rotations of a pattern have the same number."""
-    return min(sum(rim[(side + turn) % 4] << side for side in range(4)) for turn in range(4))
+def _grey_pattern(puzzle: Puzzle, grey: Sides) -> int:
+    """Number of a pattern of grey sides; if pieces may be turned, rotations of a pattern have the same number."""
+    turns = range(4) if puzzle.turns else (0,)
+    return min(sum(grey[(side + turn) % 4] << side for side in range(4)) for turn in turns)
 
 
 def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
-    """Make a random full board that keeps the border and the clues.
+    """Make a random full board that keeps to the rules.
 
     Parameters
     ----------
@@ -80,18 +87,17 @@ def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
     Board
     """
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
-    for clue in puzzle.clues:
+    for clue in puzzle.fixed:
         placed[clue.cell] = clue.piece * 4 + clue.rotation
     free = np.ones(puzzle.cells, dtype=bool)
-    free[[clue.piece for clue in puzzle.clues]] = False
-    grey = puzzle.oriented == 0
-    patterns = np.array([_rim_pattern(tuple(sides)) for sides in (puzzle.pieces == 0).tolist()])
+    free[[clue.piece for clue in puzzle.fixed]] = False
+    patterns = np.array([_grey_pattern(puzzle, tuple(sides)) for sides in (puzzle.pieces == 0).tolist()])
     for cells in _groups(puzzle):
-        pattern = _rim_pattern(puzzle.rim_sides(cells[0]))
+        pattern = _grey_pattern(puzzle, puzzle.grey_sides(cells[0]))
         pieces = np.flatnonzero(free & (patterns == pattern))
         rng.shuffle(pieces)
         for cell, piece in zip(cells, pieces, strict=True):
-            legal = np.flatnonzero((grey[piece * 4 : piece * 4 + 4] == puzzle.rim_sides(cell)).all(axis=1))
+            legal = np.flatnonzero(puzzle.fits(cell)[piece * 4 : piece * 4 + 4])
             placed[cell] = piece * 4 + rng.choice(legal)
     return Board(placed, puzzle.width, puzzle.height)
 

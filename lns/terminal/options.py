@@ -17,15 +17,22 @@ if TYPE_CHECKING:
     from instances.puzzle import Puzzle
 
 NO_URL = "- (a viewer URL has no letter for some of the colours)"
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_DURATION = re.compile("".join(f"(?:({_NUMBER}){unit})?" for unit in _UNITS))
 
 
 def duration(text: str) -> float:
-    """Option type: seconds from '90', '1.5', '10m', '2h' or '7d'."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)", text)
-    seconds = float(match[1]) * _UNITS[match[2]] if match else math.nan
+    """Option type: seconds from '90', '1.5', '10m', '5m30s', '2h', '7d' or '1w'."""
+    seconds = math.nan
+    if re.fullmatch(_NUMBER, text):
+        seconds = float(text)
+    elif text and (match := _DURATION.fullmatch(text)):
+        seconds = sum(float(number or 0) * size for number, size in zip(match.groups(), _UNITS.values(), strict=True))
     if not 0 < seconds < 1e9:
-        raise argparse.ArgumentTypeError(f"'{text}' is no duration; expected seconds above 0, or like 10m, 2h, 7d")
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no duration; expected seconds above 0, or like 10m, 5m30s, 2h, 7d, 1w"
+        )
     return seconds
 
 
@@ -59,6 +66,16 @@ def worker_count(text: str) -> int:
             f"{number} workers are too many for {os.cpu_count()} processors; expected at most {most}"
         )
     return number
+
+
+def available_cores() -> int:
+    """Processors that this process may use: those of the machine, of its affinity mask, or of its container's quota."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:  # "200000 100000": microseconds of processor time in each period
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, min(cores, int(quota) // int(period)))
+    except (OSError, ValueError, ZeroDivisionError):  # no such file, or "max"
+        return cores
 
 
 def max_workers() -> int:
@@ -130,7 +147,7 @@ def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
 
     if url := url_if_any(puzzle, board):
         return [f"url         {url}"]
-    return [f"url         {NO_URL}", f"placements  {json.dumps(board.pairs())}"]
+    return [f"url         {NO_URL}", f"placements  {json.dumps(board.without_blanks(puzzle).pairs())}"]
 
 
 def cell_list(text: str) -> str:

@@ -6,6 +6,8 @@ import contextlib
 import logging
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,9 @@ from lns_support.errors import InputError
 from lns_support.text import escape_controls
 
 log = logging.getLogger("lns")
+
+MAX_LOG_BYTES = 10 * 2**20  # of run.log, before it is renamed
+WAIT_S = 10.0  # without a terminal: seconds until the first line about what is waited for
 
 
 class LiveLine:
@@ -28,15 +33,29 @@ class LiveLine:
         Time limit of the command; None if it has none.
     quiet : bool
         Show nothing.
+    kernels : int
+        About how many kernels a first run compiles; 0 if that is unknown.
+
+    Notes
+    -----
+    Until the first call of `show`, and after each call of `begin`, the line says what is waited for and how long
+    already, or how many kernels were compiled meanwhile.
     """
 
-    def __init__(self, seconds: float | None, *, quiet: bool) -> None:
-        self._seconds, self._quiet = seconds, quiet
+    def __init__(self, seconds: float | None, *, quiet: bool, kernels: int = 0) -> None:
+        self._seconds, self._quiet, self._kernels = seconds, quiet, kernels
+        self._lock = threading.RLock()
+        self._ended = threading.Event()
+        self._activity: str | None = "starting"
+        self._activity_began = time.monotonic()
+        self._activity_next = WAIT_S
         self._bar: Any = None
         self._redirect: Any = None
         self._next = 15.0  # seconds; when the next line may be logged
 
     def __enter__(self) -> LiveLine:
+        if not self._quiet:
+            threading.Thread(target=self._show_activity, name="lns-progress", daemon=True).start()
         if not self._quiet and sys.stderr.isatty():
             from tqdm import tqdm
             from tqdm.contrib.logging import logging_redirect_tqdm
@@ -50,10 +69,45 @@ class LiveLine:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._ended.set()
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.close()
             self._redirect.__exit__(None, None, None)
+
+    def begin(self, activity: str) -> None:
+        """Show ``activity`` and how long it takes, until the next call of this method or of `show`."""
+        with self._lock:
+            self._activity, self._activity_began, self._activity_next = activity, time.monotonic(), WAIT_S
+
+    def _show_activity(self) -> None:
+        """Thread that says what is waited for."""
+        if self._ended.wait(1.0):
+            return
+        from lns_support.jit import saved_kernels
+
+        before = saved_kernels()
+        while not self._ended.wait(1.0):
+            if self._activity is not None:
+                compiled = saved_kernels() - before
+                with self._lock:
+                    self._show_wait(compiled)
+
+    def _show_wait(self, compiled: int) -> None:
+        """Say what is waited for, and how many kernels were ``compiled`` meanwhile; nothing if `show` was called."""
+        if self._activity is None or self._ended.is_set():
+            return
+        waited, words = time.monotonic() - self._activity_began, [self._activity]
+        if compiled > 0:
+            total = f" of about {max(self._kernels, compiled)}" if self._kernels else ""
+            words = [*(words if self._activity != "starting" else []), f"compiling kernels, once: {compiled}{total}"]
+        line = f"{'; '.join(words)}, {format_duration(waited)}"
+        if self._bar is not None:
+            self._draw(line)
+        elif waited >= self._activity_next:
+            self._activity_next = max(waited * 1.25, waited + WAIT_S)
+            log.info("%s", line)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
         """Show ``line``; without a terminal only if the interval is over or ``now`` is set.
@@ -67,16 +121,25 @@ class LiveLine:
         now : bool
             Log the line even if the interval is not over.
         """
+        with self._lock:
+            self._activity = None
+            self._show(line, elapsed, now)
+
+    def _show(self, line: str, elapsed: float, now: bool) -> None:
         if self._seconds is not None:
             line += f", {format_duration(max(0.0, self._seconds - elapsed))} left"
         if self._bar is not None:
-            with contextlib.suppress(OSError):
-                self._bar.set_description_str(line, refresh=False)
-                self._bar.n = min(round(elapsed), self._bar.total or 0)
-                self._bar.refresh()
+            self._bar.n = min(round(elapsed), self._bar.total or 0)
+            self._draw(line)
         elif not self._quiet and (now or elapsed >= self._next):
             self._next = max(elapsed * 1.25, elapsed + 15.0)
             log.info("%8.1f s  %s", elapsed, line)
+
+    def _draw(self, line: str) -> None:
+        """Redraw the bar; under the lock of this object, as tqdm keeps its own locked where the terminal is gone."""
+        with contextlib.suppress(OSError):
+            self._bar.set_description_str(line, refresh=False)
+            self._bar.refresh(nolock=True)
 
 
 class _SafeFormatter(logging.Formatter):
@@ -87,19 +150,31 @@ class _SafeFormatter(logging.Formatter):
 
 
 class RunLog(logging.Handler):
-    """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run."""
+    """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run.
+
+    A run.log of more than `MAX_LOG_BYTES` becomes run.log.1, in place of an older one.
+    """
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
+        self._path = directory / LOG
         try:
-            self._file = open_regular(directory / LOG, os.O_WRONLY | os.O_APPEND)
+            self._file = open_regular(self._path, os.O_WRONLY | os.O_APPEND)
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", directory / LOG) from None
+            raise InputError(f"cannot be written: {error.strerror}", self._path) from None
         self.setFormatter(_SafeFormatter("%(asctime)s %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(OSError):
+            if os.fstat(self._file.fileno()).st_size > MAX_LOG_BYTES:
+                self._rotate()
             self._file.write(f"{self.format(record)}\n".encode(errors="backslashreplace"))
+
+    def _rotate(self) -> None:
+        """Begin a new file; the old one is kept under another name."""
+        self._path.replace(self._path.with_name(f"{LOG}.1"))
+        old, self._file = self._file, open_regular(self._path, os.O_WRONLY | os.O_APPEND)
+        old.close()
 
     def close(self) -> None:
         self._file.close()
@@ -134,7 +209,7 @@ def screen_log(*, quiet: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def live_line(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
+def live_line(seconds: float | None, *, quiet: bool, kernels: int = 0) -> Iterator[LiveLine]:
     """A `LiveLine` with the log on stderr, for commands that keep no run directory."""
-    with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
+    with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet, kernels=kernels) as line:
         yield line

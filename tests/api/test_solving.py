@@ -31,7 +31,7 @@ QUICK = {
 
 def quick(puzzle: Any = "like-e2-6x6", **options: Any) -> Result:
     """A search of some steps without progress, unless the options say otherwise."""
-    return lns.solve(puzzle, **({"params": QUICK, "progress": None, "steps": 4, "seed": 3} | options))
+    return lns.solve(puzzle, **({"params": QUICK, "progress": None, "steps": 4, "seed": 3, "workers": 1} | options))
 
 
 def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,18 @@ def test_the_command_line_makes_the_same_run(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "quick.toml").write_text(
         "\n".join(f"[{part}]\n" + "\n".join(f"{k} = {v}" for k, v in values.items()) for part, values in QUICK.items())
     )
-    common = ["--params", str(tmp_path / "quick.toml"), "--steps", "4", "--seed", "3", "--json", "--quiet"]
+    common = [
+        "--params",
+        str(tmp_path / "quick.toml"),
+        "--steps",
+        "4",
+        "--seed",
+        "3",
+        "--workers",
+        "1",
+        "--json",
+        "--quiet",
+    ]
     assert main(["solve", str(tmp_path / "p.txt"), "--run-dir", str(tmp_path / "typed"), *common]) == 0
     typed = json.loads(capsys.readouterr().out)
     called = quick(tmp_path / "p.txt", run_dir=tmp_path / "called")
@@ -239,7 +250,7 @@ class Bar:
     def __init__(self, total: int | None, **_: object) -> None:
         self.total, self.n = total, 0
 
-    def set_description_str(self, line: str, refresh: bool) -> None:
+    def set_description_str(self, line: str, refresh: bool = True) -> None:
         Bar.shown.append(line)
 
     def refresh(self) -> None: ...

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+ONE_WORKER = ["--workers", "1", "--seed", "1"]  # options of `lns solve` for a search that is repeated exactly
 
 
 @contextlib.contextmanager

@@ -8,8 +8,9 @@ import signal
 import pytest
 
 from instances.formats import write
+from lns.cli.estimate import row_in_words, time_in_words
 from lns.cli.main import main
-from lns.estimate import RELIABLE_COUNT, Measurement
+from lns.estimate import RELIABLE_COUNT, EstimateRow, Measurement
 from tests.cli.run_program import program
 from tests.instances.small_puzzles import planted
 
@@ -34,7 +35,12 @@ def test_json_says_what_is_measured(arguments, capsys, tmp_path):
     captured = capsys.readouterr()
     found = json.loads(captured.out)
     assert captured.err == ""
-    assert found["instance"] == "like-e2-10x10" and found["max_score"] == 180 and found["seconds"] >= 1
+    assert (
+        found["instance"] == "like-e2-10x10"
+        and found["max_score"] == 180
+        and found["seconds"] >= 1
+        and found["seed"] >= 0
+    )
     assert not found["interrupted"]
     assert found["rows"][0]["score"] <= found["measured_score"] < found["rows"][-1]["score"]
     for row in found["rows"]:
@@ -47,9 +53,9 @@ def test_json_says_what_is_measured(arguments, capsys, tmp_path):
 
 
 def test_the_table_has_a_line_a_score(arguments, capsys):
-    assert main(arguments) == 0
+    assert main([*arguments, "--verbose", "--seed", "5"]) == 0
     out = capsys.readouterr().out
-    assert "Measured up to" in out and "extrapolated" in out
+    assert ", seed 5\n" in out and "Measured up to" in out and "extrapolated" in out
     table = [line.split() for line in out.splitlines() if line.split() and line.split()[0].isdigit()]
     scores = [int(line[0]) for line in table]
     assert scores == list(range(scores[0], scores[0] + len(scores)))
@@ -63,7 +69,7 @@ def test_signals_end_the_measurement_with_its_result_so_far(arguments, number, t
     arguments.remove("--quiet")
     with program(*arguments, "--json") as process:
         assert "measuring" in process.stderr.readline()
-        assert "different boards" in process.stderr.readline()
+        assert any("different boards" in line for line in process.stderr), "before it, lines about compiling"
         process.send_signal(number)
         out, _ = process.communicate(timeout=20)
         assert process.returncode == 128 + number
@@ -108,3 +114,33 @@ def test_a_board_without_inner_edges_has_no_score_to_estimate(tmp_path, capsys):
 def test_options_of_a_run_are_refused(arguments, option, capsys):
     assert main([*arguments, option, "5"]) == 2
     assert f"unrecognized arguments: {option} 5" in capsys.readouterr().err
+
+
+def test_without_verbose_there_is_a_sentence_a_score(arguments, capsys):
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if line.startswith("  ")]
+    assert len(rows) > 3 and all(" about " in row or "less than a second" in row or "more than" in row for row in rows)
+    assert any("seen)" in row for row in rows) and "--verbose" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("hours", "words"),
+    [(2.2, "about 2 hours"), (0.99, "about 1 hour"), (0.66, "about 40 minutes"), (13.4 / 3600, "about 13 seconds"),
+     (1e-5, "less than a second"), (50, "about 2 days"), (8766 * 7.4, "about 7 years"), (8766 * 240, "about 240 years"),
+     (23.6, "about 1 day"), (22, "about 22 hours")],
+)  # fmt: skip
+def test_times_in_words(hours, words):
+    assert time_in_words(hours) == words
+
+
+def row(expected, low, high, count=0):
+    return EstimateRow(467, (), 0.0, expected, low, high, count, None)
+
+
+def test_rows_in_words():
+    assert row_in_words(row(0.5, 0.15, 1.5)) == "about 2 hours, between 40 minutes and 7 hours"
+    assert row_in_words(row(20.0, 9.0, 30.0, 1)) == "about 3 minutes, between 2 minutes and 7 minutes (1 board seen)"
+    assert row_in_words(row(1.7e-5, 7.8e-7, 3.9e-4)) == "about 7 years, uncertain by a factor of 20"
+    assert row_in_words(row(1e-9, 0.0, 1e-8)) == row_in_words(row(0.0, 0.0, 0.0)) == "more than 1,000 years"
+    assert "factor" in row_in_words(row(0.5, 0.0, 0.6))

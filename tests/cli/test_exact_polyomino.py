@@ -41,7 +41,7 @@ def test_iq_puzzler_pro_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
     assert (answer["status"], answer["solutions"], answer["options"]) == ("solved", 1, 2140)
     assert main(["exact", "polyomino", "-o", "full.txt", "--weight", "perimeter", "--no-zones"]) == 0
     out = capsys.readouterr().out
-    assert "fillings    at least 1\n" in out and "placements tested; 2,140 are possible at the start; 0 rejected" in out
+    assert "fillings    1 found; the search ended there\n" in out and "pieces      have 2,140 placements" in out
     full = load("full.txt")
     assert filling_errors(game, full.rows) == [] and "\n".join(full.rows) in out
     assert main(["exact", "polyomino", "full.txt", "--count", "--json"]) == 0

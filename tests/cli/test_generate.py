@@ -39,6 +39,26 @@ def test_rectangles_with_clues_are_json_on_the_screen(capsys: pytest.CaptureFixt
     assert (value["width"], value["height"], len(value["clues"])) == (5, 3, 2)
 
 
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ("tetravex --width 3 --colours 3", "tetravex-3x3-c3-s0, 9 pieces, 3 colours, 0 clues"),
+        ("unframed --width 3 --height 2 --clues 1", "unframed-3x2-c7-s0, 6 pieces, 6 colours, 1 clues"),
+        ("triangle --side 3 --colours 2", "triangle-3-c2-s0, 9 pieces, 2 colours, 0 clues"),
+        ("diamond --side 3 --clues 13", "diamond-3-c3-s0, 13 pieces, 3 colours, 13 clues"),
+    ],
+)
+def test_puzzles_by_other_rules(options: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle_file, solution_file = str(tmp_path / "p.json"), str(tmp_path / "p.solution.txt")
+    assert main(["generate", *options.split(), "-o", puzzle_file, "--solution", solution_file]) == 0
+    assert capsys.readouterr().out == f"{puzzle_file}: {line}\n"
+    assert main(["verify", solution_file, "--puzzle", puzzle_file, "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["full"] and value["score"] == value["max_score"]
+    assert main(["generate", *options.split()]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == 1
+
+
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "torus.json"
     assert main(["generate", "balanced-torus", "--width", "5", "--seed", "8", "-o", str(target), "--json"]) == 0
@@ -91,7 +111,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("foo", "unknown kind of puzzle 'foo'; expected uniform, balanced-torus, like-e2"),
+        ("foo", "unknown kind of puzzle 'foo'; expected uniform, balanced-torus, like-e2, unframed"),
         ("like-e2 --colours 9", "expected two numbers of colours, not one"),
         ("uniform --rim-colours 3", "expected one number"),
         ("uniform --width 0", "a board of 0 x 0"),
@@ -106,6 +126,16 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
         ("like-e2 --width x", "invalid int value: 'x'"),
         ("like-e2 --format url", "format url carries a board"),
         ("like-e2 --format nothing", "unknown format 'nothing'"),
+        ("triangle --width 3", "a triangle has one size, its side; expected --side N"),
+        ("tetravex --side 3", "only triangle and diamond have one"),
+        ("diamond --side 0", "a diamond of side 0; expected 1 or more"),
+        ("triangle --side 99", "a board of 197 x 99"),
+        ("diamond --side 3 --clues 14", "14 clues for a board of 5 x 5; expected 0 to 13"),
+        ("diamond --side 3 --fix-corners", "a diamond has no four corners to fix"),
+        (
+            "tetravex -o p.txt",
+            "p.txt: format benoist cannot say that a puzzle has no frame and no turns; expected json",
+        ),
         ("like-e2 -o p.odd", "p.odd: the name does not say the format"),
         ("like-e2 --width 3 --height 4 --clues 2 -o p.txt", "p.txt: quads carries no clues: 2 left out"),
         ("like-e2 -o p.txt --solution ./p.txt", "the same file name"),

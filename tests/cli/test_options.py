@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 from pathlib import Path
 
 import pytest
 
-from lns.terminal.options import check_folder
+from lns.terminal.options import available_cores, check_folder, duration
 from lns_support.errors import InputError
 
 
@@ -20,3 +22,32 @@ def test_an_output_file_is_refused_where_none_can_be_created(tmp_path: Path) -> 
         pytest.skip("no directory that not even root can write to")
     with pytest.raises(InputError, match="/proc/self: no file can be made in this directory: "):
         check_folder("/proc/self/new.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("1.5", 1.5), (".5", 0.5), ("10m", 600), ("5m30s", 330), ("1h30m", 5400), ("7d", 604800),
+     ("1w", 604800), ("1w2d3h4m5s", 788645), ("1.5h", 5400)],
+)  # fmt: skip
+def test_durations(text: str, seconds: float) -> None:
+    assert duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "5x", "30s5m", "5m5m", "-1", "1 h", "m", "1e3", "2000w"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(
+        argparse.ArgumentTypeError, match="is no duration; expected seconds above 0, or like 10m, 5m30s"
+    ):
+        duration(text)
+
+
+def test_cores_are_those_of_the_affinity_mask() -> None:
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system has no affinity masks")
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert available_cores() == 1
+    finally:
+        os.sched_setaffinity(0, before)
+    assert 1 <= available_cores() <= len(before)

@@ -20,6 +20,7 @@ from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.directory import read_run
 from lns.terminal.options import cell_list
+from tests.cli.run_program import ONE_WORKER
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
 
@@ -43,7 +44,8 @@ def files(tmp_path: Path) -> list[str]:
     write(tmp_path / "p.json", None, PUZZLE, None)
     write(tmp_path / "b.json", None, PUZZLE, start_board())
     (tmp_path / "quick.toml").write_text(to_toml(QUICK))
-    return [str(tmp_path / "p.json"), "--start", str(tmp_path / "b.json"), "--params", str(tmp_path / "quick.toml")]
+    given = ["--start", str(tmp_path / "b.json"), "--params", str(tmp_path / "quick.toml"), *ONE_WORKER]
+    return [str(tmp_path / "p.json"), *given]
 
 
 @pytest.mark.slow
@@ -75,7 +77,8 @@ def test_a_best_board_without_the_pins_is_set_aside(
     assert main(["solve", *files, "--pin", "r1-2", "--engine", "tabu", "--steps", "1", "--run-dir", str(run),
                  "--quiet"]) == 0  # fmt: skip
     other = tmp_path / "other"
-    assert main(["solve", *files[:1], "--engine", "tabu", "--steps", "1", "--run-dir", str(other), "--quiet"]) == 0
+    assert main(["solve", *files[:1], "--engine", "tabu", "--steps", "1", "--run-dir", str(other), "--quiet",
+                 *ONE_WORKER]) == 0  # fmt: skip
     (run / "best.json").write_bytes((other / "best.json").read_bytes())
     assert main(["resume", str(run), "--steps", "1", "--quiet"]) == 0
     assert "not a board that keeps the pinned cells" in caplog.text and (run / "best.unusable.json").exists()

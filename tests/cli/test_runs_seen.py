@@ -52,8 +52,13 @@ def test_status_is_a_line_a_run(run: Path, contents: None, tmp_path: Path, capsy
     other = finished_run(tmp_path / "other")
     assert main(["status", str(run), str(other)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    assert lines[0].startswith("one ") and f"{best_of(run)} of 112" in lines[0] and "ended: steps made" in lines[0]
+    assert len(lines) == 3 and lines[0].split()[:5] == ["run", "instance", "best", "found", "state"]
+    assert lines[1].startswith("one  ") and f"like-e2-8x8  {best_of(run)} of 112" in lines[1]
+    assert (
+        "ended: steps made" in lines[1]
+        and (" now " in lines[1] or " ago " in lines[1])
+        and lines[2].startswith("other")
+    )
     assert main(["status", str(tmp_path / "none"), str(run), "--json", "--min-score", "10"]) == 2
     captured = capsys.readouterr()
     assert "no such directory" in captured.err
@@ -106,7 +111,9 @@ def test_collect_finds_each_board_once(run: Path, tmp_path: Path, capsys: pytest
         again = load_board(board["url"], puzzle)[1]
         assert verify(puzzle, again).score == board["score"]
     assert main(["collect", str(run), "--min-score", str(scores[0]), "--top", "3"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].startswith(f"{scores[0]} https://e2.bucas.name/#puzzle=like-e2-8x8")
+    assert capsys.readouterr().out.splitlines()[0].startswith(f"{scores[0]} of 112  after ")
+    assert main(["collect", str(run), "--top", "3", "--url"]) == 0
+    assert capsys.readouterr().out.count("  https://e2.bucas.name/#puzzle=like-e2-8x8") == 3
     assert main(["collect", str(run), "--min-score", "113"]) == 1
     said = capsys.readouterr()
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
@@ -142,7 +149,7 @@ def test_collect_verifies_every_line(run: Path, tmp_path: Path, capsys: pytest.C
     assert main(["collect", str(copy), "--json"]) == 0
     captured = capsys.readouterr()
     assert max(board["score"] for board in json.loads(captured.out)["boards"]) == best_of(run)
-    assert "6 damaged lines are skipped" in captured.err
+    assert "6 damaged lines skipped" in captured.err
 
 
 def test_collect_says_when_a_board_of_best_json_alone_was_found(
@@ -175,7 +182,7 @@ def test_watch_without_a_terminal_is_plain(run: Path, contents: None, capsys: py
     assert main(["watch", str(run)]) == 0
     output = capsys.readouterr().out
     assert output.count("\n") == 1 and "\x1b" not in output
-    assert f"one: {best_of(run)} of 112, ended (steps made)" in output
+    assert f"one: {best_of(run)} of 112, ended: steps made; " in output
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 132, 200, 300])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import time
@@ -18,13 +19,17 @@ from instances.board import Board
 from instances.formats import load_board, load_puzzle, viewer_url, write
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
+from lns.api.solving import resume
 from lns.cli.main import main
+from lns.engine import FoundBoard
 from lns.runs import recorder
 from lns.runs.files import seal, utc_now
 from lns.runs.lock import Holder, Lock
 from lns.runs.run_summary import load_summary
 from lns.runs.settings import digest
-from tests.cli.run_program import ROOT, is_alive, program, wait_for
+from lns.terminal import notify
+from lns_support.errors import InputError
+from tests.cli.run_program import ONE_WORKER, ROOT, is_alive, program, wait_for
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
 from tests.torture import torture_kills
 
@@ -53,7 +58,7 @@ def test_a_run_leaves_a_verified_board_and_goes_on(
     tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
-    common = ["--params", params, "--quiet", "--json"]
+    common = ["--params", params, "--quiet", "--json", *ONE_WORKER]
     assert main(["solve", "like-e2-6x6", "--run-dir", str(run), "--steps", "4", *common]) == 0
     best = json.loads(capsys.readouterr().out)
     assert list(best) == FIELDS
@@ -74,7 +79,19 @@ def test_a_run_leaves_a_verified_board_and_goes_on(
 
 
 def test_steps_in_parts_are_the_same_run(tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--seed", "11", "--quiet"]
+    common = [
+        "solve",
+        "like-e2-8x8",
+        "--engine",
+        "tabu",
+        "--params",
+        params,
+        "--seed",
+        "11",
+        "--workers",
+        "1",
+        "--quiet",
+    ]
     assert main([*common, "--run-dir", str(tmp_path / "whole"), "--steps", "10"]) == 0
     assert main([*common, "--run-dir", str(tmp_path / "parts"), "--steps", "4"]) == 0
     assert main(["resume", str(tmp_path / "parts"), "--steps", "6", "--quiet"]) == 0
@@ -84,14 +101,25 @@ def test_steps_in_parts_are_the_same_run(tmp_path: Path, params: str, capsys: py
     assert (
         load_summary(tmp_path / "whole").heartbeat.statistics == load_summary(tmp_path / "parts").heartbeat.statistics
     )
-    assert "best score" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert output.count("best score") == 3 and "steps made after" in output and "1 worker, seed 11)" in output
 
 
 def test_a_start_board_is_never_made_worse(tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]) -> None:
     puzzle = load_puzzle("like-e2-6x6")
     path = next(iter(Path(ROOT / "instances" / "data").glob("like-e2-6x6.solution.txt")))
     board = load_board(str(path), puzzle)[1]
-    arguments = ["solve", "like-e2-6x6", "--start", viewer_url(puzzle, board), "--params", params, "--json", "--quiet"]
+    arguments = [
+        "solve",
+        "like-e2-6x6",
+        "--start",
+        viewer_url(puzzle, board),
+        "--params",
+        params,
+        "--json",
+        "--quiet",
+        *ONE_WORKER,
+    ]
     assert main([*arguments, "--run-dir", str(tmp_path / "run")]) == 0
     assert json.loads(capsys.readouterr().out)["score"] == puzzle.max_score
     assert log_of(tmp_path / "run") == [(puzzle.max_score, board.placements.tobytes())]
@@ -108,14 +136,22 @@ def test_a_start_board_may_have_an_identical_piece_on_the_cell_of_a_clue(
     write(tmp_path / "p.json", None, puzzle, None)
     board = Board(np.array([4 * piece if piece >= 0 else -1 for piece in pieces]), 7, 1)
     write(tmp_path / "b.json", None, puzzle, board, instance="p.json")
-    arguments = ["solve", str(tmp_path / "p.json"), "--start", str(tmp_path / "b.json"), "--json", "--quiet"]
+    arguments = [
+        "solve",
+        str(tmp_path / "p.json"),
+        "--start",
+        str(tmp_path / "b.json"),
+        "--json",
+        "--quiet",
+        *ONE_WORKER,
+    ]
     assert main([*arguments, "--run-dir", str(tmp_path / "run"), "--steps", "20"]) == 0
     assert json.loads(capsys.readouterr().out)["score"] == 6
 
 
 @pytest.mark.slow
 def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
-    arguments = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", "--steps", "1"]
+    arguments = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", "--steps", "1", *ONE_WORKER]
     assert main([*arguments, "--target", "112", "--run-dir", str(tmp_path / "no")]) == 1
     assert main([*arguments, "--target", "20", "--run-dir", str(tmp_path / "yes")]) == 0
     assert main([*arguments, "--run-dir", str(tmp_path / "none")]) == 0
@@ -141,6 +177,7 @@ def test_a_target_out_of_reach_is_a_no(tmp_path: Path, params: str) -> None:
         (["--params", ""], "argument --params: the name is empty"),
         (["--run-dir", ""], "argument --run-dir: the name is empty"),
         (["--start", "like-e2-4x4"], "expected"),
+        (["--stop-after-no-gain", "6x"], "'6x' is no duration; expected seconds above 0, or like 10m, 5m30s, 2h"),
     ],
 )
 def test_bad_options_are_one_sentence_and_leave_nothing(
@@ -157,7 +194,7 @@ def test_bad_options_are_one_sentence_and_leave_nothing(
 def test_a_min_score_above_every_score_keeps_a_run_readable(search_floor: int, tmp_path: Path) -> None:
     params, run = tmp_path / "high.toml", tmp_path / "run"
     params.write_text(f"{QUICK}search_floor = {search_floor}\n")
-    files = ["--params", str(params), "--run-dir", str(run)]
+    files = ["--params", str(params), "--run-dir", str(run), *ONE_WORKER]
     assert main(["solve", "like-e2-4x4", *files, "--steps", "1", "--quiet"]) == 0
     one = load_summary(run)
     assert not one.notes and one.settings.min_score == one.heartbeat.min_score == one.puzzle.max_score
@@ -268,6 +305,7 @@ def test_what_a_worker_refuses_leaves_no_directory(tmp_path: Path, capsys: pytes
     wide.write_text("[beam]\nwidth = 1048576\n")
     run = tmp_path / "made" / "run"
     command = ["solve", "like-e2-16x16", "--engine", "beam", "--params", str(wide), "--run-dir", str(run), "--quiet"]
+    command += ONE_WORKER
     assert main(command) == 2
     assert "beam.width is 1048576; expected at most 131072" in capsys.readouterr().err
     assert not run.parent.exists()
@@ -349,7 +387,7 @@ def test_a_run_that_saved_nothing_does_not_know_its_time(tmp_path: Path, capsys:
     for name in ("checkpoint.npz", "checkpoint.previous.npz", "status.json"):
         (path / name).unlink(missing_ok=True)
     assert main(["resume", str(path), "--quiet"]) == 2
-    assert "nothing of it was saved, nor how long it was to last; say so with --time" in capsys.readouterr().err
+    assert "nothing of it was saved, nor how long it was to last; say how much longer" in capsys.readouterr().err
     assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) == 0
 
 
@@ -377,7 +415,12 @@ def test_a_full_disk_does_not_end_a_run(
 
     monkeypatch.setattr(recorder.Recorder, "begin", begin_full)
     monkeypatch.setattr(recorder.Recorder, "end", end_with_room)
-    assert main(["solve", "like-e2-6x6", "--params", params, "--steps", "3", "--quiet", "--run-dir", str(run)]) == 0
+    assert (
+        main(
+            ["solve", "like-e2-6x6", "--params", params, "--steps", "3", "--quiet", "--run-dir", str(run), *ONE_WORKER]
+        )
+        == 0
+    )
     assert began
     for name in ("boards.jsonl", "best.json", "the checkpoint"):
         assert f"{name} could not be written (No space left on device)" in caplog.text
@@ -435,7 +478,7 @@ def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(
 
 def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    with program("solve", "like-e2-10x10", "--time", "1h", "--run-dir", str(run)) as process:
+    with program("solve", "like-e2-10x10", "--time", "1h", *ONE_WORKER, "--run-dir", str(run)) as process:
         wait_for(lambda: started(run), "the first report")
         os.kill(load_summary(run).heartbeat.pids[0], signal.SIGSTOP)  # a worker that does not answer
         os.kill(process.pid, signal.SIGINT)
@@ -449,7 +492,7 @@ def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
-    endless = ["--time", "1h", "--steps", "1000000"]
+    endless = ["--time", "1h", "--steps", "1000000", *ONE_WORKER]
     with program("solve", "like-e2-10x10", *endless, "--run-dir", str(run)) as process:
         wait_for(lambda: started(run), "the first report")
         assert main(["stop", str(run)]) == 0
@@ -463,3 +506,93 @@ def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
     outcome = torture_kills(tmp_path, 8, 7)
     assert outcome["at a moment, at work"] + outcome["at a call, at work"] >= 4
+
+
+def test_the_end_is_a_few_short_lines_with_the_next_commands(
+    tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "my run"
+    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
+    assert main([*command, "--steps", "2", "--run-dir", str(run)]) == 0
+    score = best_of(run)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"best score  {score} of 112, {112 - score} mismatches (steps made after ")
+    assert lines[1:] == [f"saved in    {run}", f"see it      lns show '{run}'", f"go on       lns resume '{run}'"]
+    assert main(["resume", str(run), "--steps", "1", "--quiet", "--url"]) == 0
+    url = json.loads((run / "best.json").read_text())["url"]
+    assert f"\nviewer      {url}\n" in capsys.readouterr().out
+    start = ["--start", str(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt")]
+    assert main(["solve", "like-e2-4x4", *start, "--run-dir", str(tmp_path / "solved"), "--quiet", *ONE_WORKER]) == 0
+    solved = capsys.readouterr().out
+    assert solved.startswith("best score  24 of 24, solved") and "lns resume" not in solved
+
+
+def test_the_seed_is_drawn_and_saved_and_workers_are_as_many_as_cores(
+    tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["solve", "like-e2-4x4", "--engine", "tabu", "--params", params, "--steps", "1", "--json"]
+    monkeypatch.setattr("lns.api.solving.available_cores", lambda: 2)
+    seeds = []
+    for name in ("one", "two"):
+        assert main([*command, "--run-dir", str(tmp_path / name)]) == 0
+        captured = capsys.readouterr()
+        seeds.append(json.loads(captured.out)["seed"])
+        assert f"2 workers (one for each core), seed {seeds[-1]} (drawn at random), no time limit" in captured.err
+        assert load_summary(tmp_path / name).settings.seed == seeds[-1]
+    assert seeds[0] != seeds[1]
+    assert main([*command, "--run-dir", str(tmp_path / "three"), "--seed", "7", "--workers", "1"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["seed"] == 7 and "1 worker, seed 7, no time limit" in captured.err
+
+
+def test_resume_says_what_the_plan_was_and_what_it_is_now(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
+    assert main(["resume", str(path), "--steps", "1"]) == 0
+    assert re.search("going on at . s of search; (1:00|5. s) left", capsys.readouterr().err)
+    assert main(["resume", str(path), "--steps", "1", "--time", "2h"]) == 0
+    said = capsys.readouterr().err
+    assert re.search(r"the plan was 1:00 of search, (1:00|5. s) left; now 2:00:00 of search more", said)
+    assert 7190 < load_summary(path).history.remaining_s <= 7200
+    with pytest.raises(InputError, match="expected time, the seconds more to search"):
+        resume(finished_run(tmp_path / "used", name="like-e2-8x8", engine="tabu", seconds=1e-3))
+
+
+def test_a_run_ends_when_the_score_no_longer_rises(tmp_path: Path, params: str) -> None:
+    run = tmp_path / "run"
+    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
+    assert main([*command, "--stop-after-no-gain", "1", "--run-dir", str(run)]) == 0
+    one = load_summary(run)
+    assert one.why == "no improvement in 1 s" and not one.history.has_time_limit
+    assert one.history.elapsed_s >= one.history.improvements[-1].elapsed_s + 1
+
+
+def test_a_command_is_run_at_each_new_best_and_never_waited_for(
+    tmp_path: Path, params: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    run, told = tmp_path / "run", tmp_path / "told"
+    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
+    on_best = f'test -f "$LNS_BEST" && echo "$LNS_SCORE $LNS_MAX_SCORE $LNS_RUN_DIR" >> \'{told}\'; echo no; exit 3'
+    assert main([*command, "--steps", "6", "--run-dir", str(run), "--on-best", on_best]) == 0
+    assert told.read_text().splitlines()[-1] == f"{best_of(run)} 112 {run}"
+    assert "the command of --on-best ended with status 3: no" in caplog.text
+
+
+def test_a_notifier_tells_the_newest_best_after_a_slow_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    puzzle = load_puzzle("like-e2-4x4")
+    board = Board(np.arange(16) * 4, 4, 4).of(puzzle)
+    told, gate = tmp_path / "told", tmp_path / "gate"
+    os.mkfifo(gate)
+    with notify.Notifier(f"echo $LNS_SCORE >> '{told}'; read line < '{gate}'", tmp_path) as notifier:
+        notifier(FoundBoard(board, 1, "tabu"))
+        wait_for(told.exists, "the first call")
+        for score in (2, 3, 4):
+            notifier(FoundBoard(board, score, "tabu"))
+        for _ in range(2):
+            gate.write_text("go\n")
+    assert told.read_text().split() == ["1", "4"]
+    monkeypatch.setattr(notify, "LONGEST_S", 0.1)
+    with notify.Notifier("sleep 100", tmp_path) as notifier:
+        notifier(FoundBoard(board, 5, "tabu"))
+    assert "took more than 0.1 s and was killed" in caplog.text

@@ -8,14 +8,18 @@ import io
 import logging
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from lns.engines import KERNELS
 from lns.terminal.progress import LiveLine
 from lns.terminal.signals import exit_on_signal, interrupt_on_signal, signal_handler
+from tests.cli.run_program import ROOT, wait_for
 
 
 class Terminal(io.StringIO):
@@ -84,3 +88,34 @@ def test_other_unraisable_errors_reach_the_previous_hook(monkeypatch: pytest.Mon
     with signal_handler(interrupt_on_signal):
         ctypes.CFUNCTYPE(None)(lambda: 1 // 0)()
     assert told == [ZeroDivisionError]
+
+
+def test_what_is_waited_for_is_said_until_the_work_begins(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "lns")
+    kernels = iter([100, 100, *[103] * 100])
+    monkeypatch.setattr("lns_support.jit.saved_kernels", lambda: next(kernels))
+    monkeypatch.setattr("lns.terminal.progress.WAIT_S", 0.5)
+    with LiveLine(90.0, quiet=False, kernels=9) as line:
+        wait_for(lambda: len(caplog.records) >= 2, "two lines about the start")
+        line.show("well", 20.0)
+        line.begin("run 2 of 7")
+        wait_for(lambda: "run 2 of 7" in caplog.text, "the line about the run")
+    said = [record.getMessage().strip() for record in caplog.records]
+    assert said[0].startswith("starting, ") and said[1].startswith("compiling kernels, once: 3 of about 9, ")
+    assert "20.0 s  well, 1:10 left" in said and said[-1].startswith("run 2 of 7; compiling kernels, once: 3 of")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with LiveLine(None, quiet=False):
+        wait_for(lambda: "starting, " in terminal.getvalue(), "the line")
+
+
+@pytest.mark.slow
+def test_the_number_of_kernels_in_messages_is_about_right(tmp_path: Path) -> None:
+    for engine in ("beam", "tabu"):
+        cache = tmp_path / engine
+        program = f"from lns.warmup import warm_up; warm_up({engine!r})"
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+        subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, check=True)
+        assert abs(len(list(cache.rglob("*.nbi"))) - KERNELS[engine]) <= 2

@@ -18,7 +18,7 @@ from instances.draw import svg, terminal, tikz
 from instances.draw.palette import EMPTY, GREY, MISMATCH, PALETTE, hex_code, pattern_number, rgb, xterm
 from instances.draw.scene import scene
 from instances.draw.summary import describe, summarise
-from instances.generate import clue_cells, like_e2, uniform
+from instances.generate import clue_cells, family, like_e2, uniform
 from tests.shared_data import published_boards
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
@@ -314,7 +314,7 @@ def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
     wrong = Counter(cell for pair in verify(puzzle, board).mismatches for cell in pair)
     signs = "".join(lines)
     assert {cell: int(sign) for cell, sign in enumerate(signs) if sign.isdigit()} == dict(wrong)
-    coloured = terminal.render(puzzle, board, colour="256", width=40)
+    coloured = terminal.render(puzzle, board, colour="256", width=30)
     assert plain(coloured).splitlines() == lines
     assert "\x1b[48;5;196" in coloured
 
@@ -374,3 +374,61 @@ def test_summary() -> None:
     text = describe(puzzle)
     assert "along rim   5 colours, 24 half-edges each\n" in text
     assert "  row 9, column 8 (cell 135): piece " in text
+
+
+# -- puzzles by other rules ------------------------------------------------------------------------------------------
+
+
+def test_holes_are_left_out_of_every_picture() -> None:
+    puzzle, solution = family("diamond:2:2")(1).puzzle, family("diamond:2:2")(1).solution
+    text = terminal.render(puzzle, solution).splitlines()
+    assert [line.strip().count("+") for line in text] == [1, 0, 3, 0, 1] and "." not in "".join(text)
+    root = ET.fromstring(svg.render(puzzle, solution))
+    assert d_of(root, EMPTY) == "" and sum(triangles(root, rgb(colour)) for colour in range(3)) == 4 * 5
+    assert tikz.render(puzzle, solution).count("rectangle") == 5
+    narrow = terminal.render(puzzle, solution, width=3).splitlines()
+    assert narrow == [" +", "+++", " +"]
+
+
+def test_an_empty_cell_is_no_hole() -> None:
+    puzzle = family("diamond:2:2")(1).puzzle
+    text = terminal.render(puzzle, Board.empty(puzzle))
+    assert text.count(".") == 5
+
+
+@pytest.mark.parametrize("framed", [True, False])
+def test_sides_on_the_edge_are_wrong_only_with_a_frame(framed: bool) -> None:
+    quads = [[0, 1, 0, 0], [0, 0, 0, 1]] if framed else [[2, 1, 3, 2], [2, 3, 2, 1]]
+    puzzle = Puzzle(quads, 2, 1, framed=framed)
+    text = terminal.render(puzzle, Board([0, 4], 2, 1))
+    assert "!" not in text and ("c" in text) != framed
+    ground = ET.fromstring(svg.render(puzzle, Board([0, 4], 2, 1))).find("s:rect", NAMESPACE)
+    assert ground is not None and (ground.get("fill") == f"#{hex_code(GREY)}") == framed
+    assert scene(puzzle, Board([1, 4], 2, 1)).wrong  # turned: grey inside, or a mismatch
+
+
+def test_a_sheet_has_the_pieces_and_no_blanks() -> None:
+    puzzle = family("triangle:2:2")(1).puzzle
+    assert sum(quad is not None for quad in scene(puzzle, None).quads) == 4
+    assert "4 pieces, 3 x 2, 2 holes" in scene(puzzle, None).caption
+    assert summarise(puzzle).corners + summarise(puzzle).edges + summarise(puzzle).inner == 4
+
+
+def test_a_low_terminal_shows_every_mismatch() -> None:
+    """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
+    puzzle, board = planted(16, 16, clues=1)
+    board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
+    mismatches = verify(puzzle, board).mismatches
+    text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)
+    lines = text.splitlines()
+    assert len(lines) == 16 and {len(line) for line in plain(text).splitlines()} == {31}
+    red = 0
+    for line in lines:
+        for codes, signs in re.findall("\x1b\\[([0-9;]+)m(▀+)", line):
+            red += len(signs) * (codes.startswith("38;2;255;0;0") + codes.endswith("48;2;255;0;0"))
+    assert red == len(mismatches) > 0
+    shape = {"colour": "truecolor", "width": 80, "height": 20}
+    assert "a dot is a piece" in terminal.legend(puzzle, board, **shape)  # type: ignore[arg-type]
+    assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 16
+    assert len(terminal.render(puzzle, board, width=80).splitlines()) == 31
+    assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)

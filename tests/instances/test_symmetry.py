@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances import verify
+from instances import InputError, verify
 from instances.board import Board
+from instances.generate import family
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
 from tests.instances.small_puzzles import planted
@@ -22,6 +23,25 @@ def test_a_rotated_solution_solves_the_rotated_puzzle(shape, turns):
     assert (turned.width, turned.height) == (shape if turns % 2 == 0 else shape[::-1])
     assert rotate_board(transformed, -turns) == solution
     assert rotate_puzzle(turned, -turns % 4) == puzzle
+
+
+@pytest.mark.parametrize("text", ["triangle:3:2", "diamond:3:2", "unframed:4x3:3"])
+@pytest.mark.parametrize("view", [View(1), View(2), View(3, True), View(0, True)])
+def test_boards_with_holes_or_without_frame_have_views_too(text, view):
+    puzzle, solution = family(text)(1).puzzle, family(text)(1).solution
+    seen = puzzle_in_view(puzzle, view)
+    assert len(seen.holes) == len(puzzle.holes) and seen.max_score == puzzle.max_score and seen.rules == puzzle.rules
+    if not view.mirrored:
+        assert verify(seen, rotate_board(solution, view.turns)).score == seen.max_score
+        assert rotate_puzzle(seen, -view.turns % 4) == puzzle
+
+
+def test_pieces_that_may_not_be_turned_have_one_view():
+    puzzle = family("tetravex:3x3:3")(1).puzzle
+    assert puzzle_in_view(puzzle, IDENTITY_VIEW) == rotate_puzzle(puzzle, 0) == puzzle
+    for view in (View(1), View(0, True)):
+        with pytest.raises(InputError, match="its pieces may not be turned, so neither may its board"):
+            puzzle_in_view(puzzle, view)
 
 
 def test_a_turn_is_clockwise():

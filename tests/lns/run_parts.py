@@ -57,9 +57,11 @@ def keep(archipelago: Archipelago, recorder: Recorder, steps: int) -> None:
     recorder.directory.close()
 
 
-def finished_run(path: Path, *, steps: int = 6, engine: str = "auto", name: str = "like-e2-6x6") -> Path:
+def finished_run(
+    path: Path, *, steps: int = 6, engine: str = "auto", name: str = "like-e2-6x6", seconds: float = 60.0
+) -> Path:
     """A run directory with a few boards in it, and two checkpoints of its end."""
-    run_for(new_directory(path, small_puzzle(name), engine=engine), steps)
+    run_for(new_directory(path, small_puzzle(name), engine=engine), steps, seconds=seconds)
     shutil.copy(path / CHECKPOINT, path / PREVIOUS)
     return path
 

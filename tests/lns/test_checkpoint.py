@@ -183,7 +183,7 @@ def test_no_checkpoint_that_can_be_used_is_one_sentence(tmp_path: Path) -> None:
     path = finished_run(tmp_path / "run")
     (path / CHECKPOINT).write_bytes(b"")
     (path / PREVIOUS).write_bytes(b"PK")
-    with pytest.raises(InputError, match="begin a new run with `--start"):
+    with pytest.raises(InputError, match="begin a new run that starts from"):
         resumed(path, 1)
     RunDirectory.open(path).close()  # the lock is free again
 

@@ -105,11 +105,12 @@ def test_suffixes_come_first_from_short_to_long_and_only_with_an_order():
 
 
 def test_a_question_is_asked_once():
-    puzzle, board, score = damaged(4)
-    wanted = score + 1
-    none, rework = rework_all(puzzle, Candidate(board, score), wanted, ReworkParams(nodes=1))
-    assert none is None and (tries := int(rework.payoffs.tries.sum())) > 3
-    rework.candidates.add(Candidate(board, score))
+    puzzle, solution = planted(4, 6, 6, 7)
+    wanted = puzzle.max_score + 1
+    candidate = Candidate(solution, puzzle.max_score, np.arange(36, dtype=np.int32))
+    none, rework = rework_all(puzzle, candidate, wanted)
+    assert none is None and (tries := int(rework.payoffs.tries.sum())) == len(rework.suffixes)
+    rework.candidates.add(replace(candidate, done=0))
     assert rework.next_region(wanted, 1e18) is None
     assert rework.payoffs.tries.sum() == tries
 

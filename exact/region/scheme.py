@@ -1,0 +1,450 @@
+"""Search schemes: split "at most b mismatches in this block" into cheap searches that together miss no refill.
+
+A block of cells is halved into A and B. Of the b mismatches allowed, A gets a and B gets b - 1 - a. Then a refill of
+the block with at most b mismatches has at most a on the joints of A that do not touch B, or at most b - 1 - a on the
+joints of B that do not touch A; otherwise it had b + 1 or more. So two searches find every refill of the block:
+
+- fill A with at most a mismatches, then B with what is left of b;
+- fill B with at most b - 1 - a mismatches, then A with what is left of b. Keep the refill only if A has more than a
+  mismatches on joints that do not touch B; the first search finds the others.
+
+Each of these fillings is again a block, with fewer mismatches allowed, and is split in the same way. A *stage* is a
+block together with the blocks that are filled before it. It is either split, or *direct*: its cells are filled one
+after the other. So mismatches are allowed only gradually, and each search begins at the most constrained cells, usually
+a corner of the region.
+
+How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes (`plan_stages`): pieces
+and joints are taken to be independent, so that a joint matches with the probability that two random sides do. The
+estimate depends on the shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the
+next board.
+
+References
+----------
+G. Kucherov, K. Salikhov and D. Tsur, "Approximate string matching using a bidirectional index", CPM 2014 (search
+schemes: which parts of a string may have how many errors, in which order).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.region.state import Ints, RegionPlan
+from instances.puzzle import Puzzle
+from lns_support.jit import kernel
+
+MAX_LEVELS = 4  # halvings of the region, one within the other
+MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
+DIRECT = -2  # instead of a share: the block is filled directly
+_MIN_BLOCK = 4  # cells; a smaller block is not split
+_CELLS_OF_LEVELS = (0, 8, 14, 24, 36)  # a region is halved k times, one within the other, from so many cells on
+_MOST_STEPS = (6, 12, 20, MAX_SPLIT)  # mismatches that a scheme is made for
+_MAX_GREEDY = 64  # cells; in larger blocks only orders by rows and columns are tried
+
+
+class SearchScheme(NamedTuple):
+    """A search scheme of a region of n cells. Stage 0 is the region. A *slot* is a cell of a stage filled directly."""
+
+    cells: Ints  # int64 (slots,): number of the cell
+    first_slot: Ints  # int64 (stages,): where the slots of a stage begin, -1 if it is never filled directly
+    members: Ints  # int64: cells of all blocks, by level of halving
+    first_member: Ints  # int64 (stages,): where the cells of the block begin in `members`
+    length: Ints  # int64 (stages,): how many they are
+    parts: Ints  # int64 (stages, 4): stages A, then B; or B, then A
+    share: Ints  # int64 (stages, most + 1): a, -1 = A is never filled first, or DIRECT; by mismatches allowed
+    filled: npt.NDArray[np.uint8]  # uint8 (stages, n): 1 for the cells filled before
+
+
+def direct_scheme(order: Ints) -> SearchScheme:
+    """The scheme that fills a region in one order, mismatches being allowed anywhere."""
+    n = len(order)
+    return SearchScheme(
+        cells=order,
+        first_slot=np.zeros(1, dtype=np.int64),
+        members=order,
+        first_member=np.zeros(1, dtype=np.int64),
+        length=np.full(1, n, dtype=np.int64),
+        parts=np.full((1, 4), -1, dtype=np.int64),
+        share=np.full((1, 1), DIRECT, dtype=np.int64),
+        filled=np.zeros((1, n), dtype=np.uint8),
+    )
+
+
+class RegionShape:
+    """What a scheme depends on: equal for regions of the same cells with the same cells filled around them.
+
+    ``spare``: free pieces that will be left over.
+    """
+
+    def __init__(self, puzzle: Puzzle, plan: RegionPlan, spare: int) -> None:
+        self.puzzle, self.plan, self.spare = puzzle, plan, spare
+        self.key = (plan.cells.tobytes(), plan.around.tobytes(), spare)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RegionShape) and self.key == other.key and self.puzzle == other.puzzle
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def round_up(self, r: int) -> int:
+        """The mismatches for which a scheme is made that is used for at most ``r``."""
+        return next((step for step in _MOST_STEPS if step >= r), MAX_SPLIT)
+
+    def order_along(self) -> Ints:
+        """The cells line by line, across the longer side of the region."""
+        rows, columns = np.divmod(self.plan.cells, self.puzzle.width)
+        tall = len(np.unique(rows)) > len(np.unique(columns))
+        return np.lexsort((columns, rows) if tall else (rows, columns)).astype(np.int64)
+
+
+def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
+    """The scheme of a region for questions of at most ``most`` mismatches or fewer."""
+    plan = shape.plan
+    n = len(plan.cells)
+    levels = sum(n >= cells for cells in _CELLS_OF_LEVELS) - 1
+    rows, columns = np.divmod(plan.cells, shape.puzzle.width)
+    pieces = plan.cells_of_kind + shape.spare
+    stages = sum(4**level for level in range(levels + 1))
+    first_slot = np.full(stages, -1, dtype=np.int64)
+    members = np.zeros((levels + 1, n), dtype=np.int64)
+    first_member = np.zeros(stages, dtype=np.int64)
+    length = np.zeros(stages, dtype=np.int64)
+    parts = np.full((stages, 4), -1, dtype=np.int64)
+    share = np.full((stages, most + 1), DIRECT, dtype=np.int64)
+    filled = np.zeros((stages, n), dtype=np.uint8)
+    cells = np.zeros((stages, n), dtype=np.int64)
+    match = match_probabilities(plan)
+    kinds = plan.kind_of[plan.pattern_at]
+    plan_stages(
+        levels,
+        most,
+        rows,
+        columns,
+        plan.around,
+        match,
+        kinds,
+        plan.rotations,
+        pieces,
+        members,
+        first_member,
+        length,
+        parts,
+        share,
+        filled,
+        cells,
+    )
+    slots: list[Ints] = []
+    count = 0
+    for stage in np.flatnonzero(reached_directly(parts, share, length, most)).tolist():
+        first_slot[stage] = count
+        slots.append(cells[stage, : length[stage]])
+        count += int(length[stage])
+    return SearchScheme(
+        cells=np.concatenate(slots),
+        first_slot=first_slot,
+        members=members.ravel(),
+        first_member=first_member,
+        length=length,
+        parts=parts,
+        share=share,
+        filled=filled,
+    )
+
+
+def match_probabilities(plan: RegionPlan) -> npt.NDArray[np.float64]:
+    """float64 (n, 4): the probability that a joint matches, by number of the cell and side, for random pieces."""
+    patterns, colours1 = len(plan.kind_of), len(plan.colour_class)
+    shown = np.zeros((16, 4, colours1))
+    oriented = np.flatnonzero(plan.is_clue[np.arange(len(plan.quads)) >> 2] == 0)
+    grey = ((plan.quads == 0) << np.arange(4)).sum(axis=1)
+    for side in range(4):
+        np.add.at(shown, (grey[oriented], side, plan.quads[oriented, side]), 1.0)
+    anywhere = shown.sum(axis=0)
+    anywhere[:, 0] = 0.0
+    anywhere /= np.maximum(anywhere.sum(axis=1, keepdims=True), 1.0)
+    shown /= np.maximum(shown.sum(axis=2, keepdims=True), 1.0)
+    pattern = np.zeros(patterns, dtype=np.int64)  # the set of rim-coloured sides, by number of the pattern
+    known = plan.pattern_of >= 0
+    pattern[plan.pattern_of[known]] = grey[known]
+    own = shown[pattern[plan.pattern_at]]
+    beyond = np.where(
+        (plan.around >= 0)[..., None],
+        shown[pattern[plan.pattern_at[np.maximum(plan.around, 0)]]][:, range(4), [2, 3, 0, 1]],
+        anywhere[[2, 3, 0, 1]],
+    )
+    return np.ascontiguousarray(np.maximum((own * beyond).sum(axis=2), 1e-3))
+
+
+@kernel
+def plan_stages(
+    levels: int,
+    most: int,
+    rows: Ints,
+    columns: Ints,
+    around: Ints,
+    match: npt.NDArray[np.float64],
+    kinds: Ints,
+    turns: Ints,
+    pieces: Ints,
+    members: Ints,
+    first_member: Ints,
+    length: Ints,
+    parts: Ints,
+    share: Ints,
+    filled: npt.NDArray[np.uint8],
+    cells: Ints,
+) -> float:
+    """Choose for every stage its order when direct, and for every b whether and how to split it. Returns the estimate.
+
+    The stages of blocks halved ``level`` times are numbered from (4**level - 1) / 3: block * 2**level + context, where
+    bit i of the context says whether the other half was filled before, at the i-th last halving.
+    """
+    n = len(rows)
+    nodes = np.zeros((len(length), most + 1))  # estimate, by stage and mismatches allowed
+    refills = np.zeros((len(length), most + 1))  # estimate of partial refills with exactly so many mismatches
+    blocks = 1 << levels
+    order = np.arange(n)
+    bounds = np.zeros((levels + 1, blocks + 1), np.int64)
+    bounds[0, 1] = n
+    for level in range(levels):
+        for block in range(1 << level):
+            begin, end = bounds[level, block], bounds[level, block + 1]
+            bounds[level + 1, 2 * block + 2] = end
+            bounds[level + 1, 2 * block + 1] = _halve(order, begin, end, rows, columns)
+    members[:] = order
+    used = np.zeros(len(turns), np.int64)
+    for level in range(levels, -1, -1):
+        base = (4**level - 1) // 3
+        for block in range(1 << level):
+            begin, end = bounds[level, block], bounds[level, block + 1]
+            own_cells = np.sort(order[begin:end])
+            for context in range(1 << level):
+                stage = base + (block << level) + context
+                first_member[stage] = level * n + begin
+                length[stage] = end - begin
+                for up in range(level):
+                    if context >> up & 1:
+                        other = (block >> up) ^ 1
+                        for i in range(bounds[level - up, other], bounds[level - up, other + 1]):
+                            filled[stage, order[i]] = 1
+                used[:] = 0
+                for cell in range(n):
+                    used[kinds[cell]] += filled[stage, cell]
+                _choose_order(
+                    own_cells,
+                    rows,
+                    columns,
+                    around,
+                    match,
+                    kinds,
+                    turns,
+                    pieces,
+                    filled[stage],
+                    used,
+                    nodes[stage],
+                    refills[stage],
+                    cells[stage],
+                )
+                if level == levels or end - begin < _MIN_BLOCK:
+                    continue
+                below = (4 ** (level + 1) - 1) // 3
+                a, b = below + (2 * block << (level + 1)), below + (2 * block + 1 << (level + 1))
+                parts[stage, 0] = a + 2 * context
+                parts[stage, 1] = b + 2 * context + 1
+                parts[stage, 2] = b + 2 * context
+                parts[stage, 3] = a + 2 * context + 1
+                for allowed in range(most + 1):
+                    for own in range(-1, allowed + 1):
+                        estimate = _expected_nodes(nodes, refills, parts[stage, 0], parts[stage, 1], own, allowed)
+                        if estimate >= nodes[stage, allowed]:
+                            continue
+                        estimate += _expected_nodes(
+                            nodes, refills, parts[stage, 2], parts[stage, 3], allowed - 1 - own, allowed
+                        )
+                        if estimate < nodes[stage, allowed]:
+                            nodes[stage, allowed] = estimate
+                            share[stage, allowed] = own
+    return float(nodes[0, most])
+
+
+@kernel
+def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
+    """Sort a block along its longer side and return where its second half begins; whole lines stay together."""
+    if end - begin < 2:
+        return end
+    members = order[begin:end].copy()
+    tall = rows[members].max() - rows[members].min() > columns[members].max() - columns[members].min()
+    along = rows[members] if tall else columns[members]
+    across = columns[members] if tall else rows[members]
+    order[begin:end] = members[np.argsort(along * 100_000 + across)]
+    sorted_along = np.sort(along)
+    middle = (end - begin) // 2
+    low = np.searchsorted(sorted_along, sorted_along[middle])
+    high = np.searchsorted(sorted_along, sorted_along[middle], side="right")
+    cut = low if middle - low <= high - middle else high
+    if cut == 0 or cut == end - begin:
+        cut = middle
+    return int(begin + cut)
+
+
+@kernel
+def _expected_nodes(
+    nodes: npt.NDArray[np.float64], refills: npt.NDArray[np.float64], first: int, second: int, own: int, allowed: int
+) -> float:
+    """The estimated nodes of filling stage ``first`` with at most ``own`` mismatches, then ``second`` with the rest."""
+    if own < 0:
+        return 0.0
+    total = nodes[first, own]
+    for spent in range(own + 1):
+        total += refills[first, spent] * nodes[second, allowed - spent]
+    return float(total)
+
+
+@kernel
+def _choose_order(
+    members: Ints,
+    rows: Ints,
+    columns: Ints,
+    around: Ints,
+    match: npt.NDArray[np.float64],
+    kinds: Ints,
+    turns: Ints,
+    pieces: Ints,
+    filled: npt.NDArray[np.uint8],
+    used: Ints,
+    nodes: npt.NDArray[np.float64],
+    refills: npt.NDArray[np.float64],
+    cells: Ints,
+) -> None:
+    """Write the best order of a block, tried by rows, by columns and by constrainedness, and its estimates."""
+    count = len(members)
+    own_nodes = np.zeros(len(nodes))
+    best = np.inf
+    for trial in range(12 if 2 < count <= _MAX_GREEDY else 8):
+        along = rows[members] if trial & 1 else columns[members]
+        across = columns[members] if trial & 1 else rows[members]
+        if trial >= 8:
+            tie = along if trial & 2 else -along
+            order = _most_constrained_first(members, tie, around, match, kinds, turns, pieces, filled, used)
+        else:
+            along, across = -along if trial & 2 else along, -across if trial & 4 else across
+            order = members[np.argsort(along * 100_000 + across)]
+        _estimate(order, around, match, kinds, turns, pieces, filled, used, own_nodes, refills)
+        weight = np.log(own_nodes + 1.0).sum()
+        if weight < best - 1e-9:
+            best = weight
+            nodes[:] = own_nodes
+            cells[:count] = order
+
+
+@kernel
+def _most_constrained_first(
+    members: Ints,
+    tie: Ints,
+    around: Ints,
+    match: npt.NDArray[np.float64],
+    kinds: Ints,
+    turns: Ints,
+    pieces: Ints,
+    filled: npt.NDArray[np.uint8],
+    used: Ints,
+) -> Ints:
+    """The order in which the next cell is always the one with the fewest expected exact candidates."""
+    count = len(members)
+    order = np.empty(count, np.int64)
+    score = np.empty(count)
+    place = np.full(len(filled), -1, np.int64)
+    for i in range(count):
+        cell = members[i]
+        place[cell] = i
+        kind = kinds[cell]
+        score[i] = np.log(max(0.5, float(pieces[kind] - used[kind]) * turns[kind])) + 1e-7 * tie[i]
+        for side in range(4):
+            beyond = around[cell, side]
+            if beyond == -2 or (beyond >= 0 and filled[beyond]):
+                score[i] += np.log(match[cell, side])
+    for depth in range(count):
+        chosen = np.argmin(score)
+        order[depth] = members[chosen]
+        score[chosen] = np.inf
+        for side in range(4):
+            beyond = around[members[chosen], side]
+            if beyond >= 0 and place[beyond] >= 0:
+                score[place[beyond]] += np.log(match[members[chosen], side])
+    return order
+
+
+@kernel
+def _estimate(
+    order: Ints,
+    around: Ints,
+    match: npt.NDArray[np.float64],
+    kinds: Ints,
+    turns: Ints,
+    pieces: Ints,
+    filled: npt.NDArray[np.uint8],
+    used: Ints,
+    nodes: npt.NDArray[np.float64],
+    refills: npt.NDArray[np.float64],
+) -> None:
+    """Write the expected nodes by mismatches allowed, and the expected partial refills by mismatches, of one order."""
+    placed, taken = filled.copy(), used.copy()
+    most = len(nodes) - 1
+    level = np.zeros(5)  # probability of so many mismatches on the known joints of a cell
+    nodes[:] = 0.0
+    refills[:] = 0.0
+    refills[0] = 1.0
+    for cell in order:
+        kind = kinds[cell]
+        level[:] = 0.0
+        level[0] = float(max(0, pieces[kind] - taken[kind]) * turns[kind])
+        for side in range(4):
+            beyond = around[cell, side]
+            if beyond == -2 or (beyond >= 0 and placed[beyond]):
+                for more in range(4, 0, -1):
+                    level[more] = level[more] * match[cell, side] + level[more - 1] * (1.0 - match[cell, side])
+                level[0] *= match[cell, side]
+        for spent in range(most, -1, -1):
+            total = 0.0
+            for more in range(min(4, spent) + 1):
+                total += refills[spent - more] * level[more]
+            refills[spent] = total
+        total = 0.0
+        for spent in range(most + 1):
+            total += refills[spent]
+            nodes[spent] += total
+        placed[cell] = 1
+        taken[kind] += 1
+
+
+def reached_directly(parts: Ints, share: Ints, length: Ints, most: int) -> npt.NDArray[np.bool_]:
+    """bool (stages,): which stages are filled directly for some number of mismatches allowed in the region."""
+    reached = np.zeros((len(length), most + 1), dtype=bool)
+    reached[0] = True
+    direct = np.zeros(len(length), dtype=bool)
+    direct[0] = True  # for more mismatches than `most`
+    _mark(parts, share, reached, direct)
+    return direct
+
+
+@kernel
+def _mark(parts: Ints, share: Ints, reached: npt.NDArray[np.bool_], direct: npt.NDArray[np.bool_]) -> None:
+    """Mark which mismatches allowed a stage is reached with, and which stages are filled directly.
+
+    The parts of a stage have higher numbers than the stage itself.
+    """
+    for stage in range(len(reached)):
+        for allowed in range(reached.shape[1]):
+            if not reached[stage, allowed]:
+                continue
+            own = share[stage, allowed]
+            if own == DIRECT:
+                direct[stage] = True
+                continue
+            for turn in range(2):
+                for spent in range(own + 1):
+                    reached[parts[stage, 2 * turn], own] = True
+                    reached[parts[stage, 2 * turn + 1], allowed - spent] = True
+                own = allowed - 1 - own

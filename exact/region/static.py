@@ -1,0 +1,94 @@
+"""The search of a region in static orders: the stages of a search scheme, each in a fixed order."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from exact.region.kernel import (
+    BALANCE,
+    BEST,
+    EXHAUSTED,
+    FINISHED,
+    FOUND,
+    LOOKAHEAD,
+    NODES,
+    PAUSED,
+    load_region,
+    search_region,
+    start_search,
+)
+from exact.region.order import make_slots
+from exact.region.scheme import RegionShape, SearchScheme, direct_scheme, make_scheme
+from exact.region.state import RegionPlan, RegionState
+from instances.puzzle import Puzzle
+
+
+class StaticSearch:
+    """Searches of one region by search schemes.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    plan : RegionPlan
+    state : RegionState
+    used : ndarray of uint8 (pieces,)
+        1 for pieces outside the region.
+    board : ndarray of int32 (cells,)
+        Oriented pieces outside the region, -1 elsewhere.
+    spare : int
+        Free pieces that will be left over.
+    balance, lookahead : int
+        0 switches that bound off.
+    curves : bool
+        Whether mismatches are allowed gradually. Without, there is one stage.
+    """
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        plan: RegionPlan,
+        state: RegionState,
+        used: npt.NDArray[np.uint8],
+        board: npt.NDArray[np.int32],
+        spare: int,
+        *,
+        balance: int,
+        lookahead: int,
+        curves: bool,
+    ) -> None:
+        self.shape = RegionShape(puzzle, plan, spare)
+        self.plan, self.state, self.used, self.board = plan, state, used, board
+        self.balance, self.lookahead, self.curves = balance, lookahead, curves
+
+    def start(self, r: int) -> bool:
+        """Start a search for at most ``r`` mismatches. Returns False if there are too few pieces of some kind."""
+        self.scheme, slots = _slots(self.shape, self.shape.round_up(r) if self.curves else -1)
+        self.plan = self.plan._replace(**slots)
+        if not load_region(self.plan, self.state, self.used, self.board):
+            return False
+        self.state.scalars[[BALANCE, LOOKAHEAD]] = self.balance, self.lookahead
+        start_search(self.plan, self.state, self.scheme, r)
+        return True
+
+    def advance(self, node_budget: int) -> tuple[int, int]:
+        """Search up to ``node_budget`` nodes more; returns (status, nodes searched).
+
+        FOUND: ``state.refill`` has ``scalars[BEST]`` mismatches. EXHAUSTED: no refill has at most r. PAUSED: call
+        again.
+        """
+        scalars = self.state.scalars
+        before = int(scalars[NODES])
+        search_region(self.plan, self.state, self.scheme, before + node_budget)
+        status = FOUND if scalars[BEST] >= 0 else EXHAUSTED if scalars[FINISHED] else PAUSED
+        return status, int(scalars[NODES]) - before
+
+
+@lru_cache(maxsize=256)
+def _slots(shape: RegionShape, most: int) -> tuple[SearchScheme, dict[str, Any]]:
+    """The scheme for at most ``most`` mismatches and its arrays by slot; -1: one stage, along the longer side."""
+    scheme = make_scheme(shape, most) if most >= 0 else direct_scheme(shape.order_along())
+    return scheme, make_slots(shape.plan, scheme)

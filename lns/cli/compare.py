@@ -1,0 +1,185 @@
+"""`lns compare`: several runs of one instance side by side: a table, and their scores over time on one chart."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+import string
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lns.terminal.options import check_new_file
+from lns.terminal.output import print_text
+from lns_support.errors import InputError
+from lns_support.text import cut_middle, printable
+
+if TYPE_CHECKING:
+    from lns.runs.history import RunHistory
+    from lns.runs.run_summary import RunSummary
+
+MARKS = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), ("6 h", 21600.0), ("1 d", 86400.0), ("7 d", 604800.0))
+LETTERS = string.ascii_uppercase + string.ascii_lowercase
+CHART_LINES = 12
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "directories", type=Path, nargs="+", metavar="DIR", help="run directories, or folders with runs in them"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="also write an HTML page with the curves")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
+    parser.epilog = (
+        "The columns after `time` say which score a run had after so much time of search. Runs of several instances "
+        "cannot be compared. Exit status: 0 done, 2 a DIR is no run, or the runs are of several instances."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from lns.runs.find import run_directories
+    from lns.runs.run_summary import load_summary
+    from lns.terminal.output import DONE, print_json
+    from lns_support.files import atomic_write
+
+    check_new_file(args.output, args.force)
+    runs = [load_summary(path) for path in run_directories(args.directories)]
+    for other in runs[1:]:
+        if other.puzzle.sha256 != runs[0].puzzle.sha256:
+            raise InputError(
+                f"a run of {printable(other.puzzle.name)}; expected runs of {printable(runs[0].puzzle.name)}, "
+                f"as in {runs[0].path}",
+                other.path,
+            )
+    if args.output is not None:
+        atomic_write(args.output, _page(runs))
+    if args.json:
+        print_json({"runs": [_fields(one) for one in runs]})
+        return DONE
+    for line in [*_table(runs), "", *_chart(runs)]:
+        print_text(line)
+    if args.output is not None:
+        print_text(f"written  {args.output}")
+    return DONE
+
+
+def score_after(history: RunHistory, seconds: float) -> int | None:
+    """Best score of a run after so much search; None before its first board, and where it did not search as long."""
+    if history.elapsed_s < seconds:
+        return None
+    return max((entry.score for entry in history.improvements if entry.elapsed_s <= seconds), default=None)
+
+
+def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
+    """Titles and cells of the table; only marks that a run has reached are columns."""
+    from lns.runs.files import format_duration
+
+    marks = [(name, at) for name, at in MARKS if any(one.history.elapsed_s >= at for one in runs)]
+    heads = ["run", "engine", "seed", "workers", "best", "after", "time", *(name for name, _ in marks)]
+    rows = []
+    for one in runs:
+        history = one.history
+        after = format_duration(history.improvements[-1].elapsed_s) if history.improvements else "-"
+        scores = [score_after(history, at) for _, at in marks]
+        rows.append(
+            [
+                one.name, one.settings.engine, str(one.settings.seed),
+                str(history.sessions[-1].workers) if history.sessions else "-",
+                str(one.score) if one.best else "-", after, format_duration(history.elapsed_s),
+                *("-" if score is None else str(score) for score in scores),
+            ]
+        )  # fmt: skip
+    return heads, rows
+
+
+def _table(runs: Sequence[RunSummary]) -> list[str]:
+    heads, rows = _rows(runs)
+    lines = [["", *heads], *([_letter(number), *row] for number, row in enumerate(rows))]
+    lines = [[cell if at != 1 else cut_middle(cell, 32) for at, cell in enumerate(line)] for line in lines]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if at < 3 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _letter(number: int) -> str:
+    return LETTERS[number % len(LETTERS)]
+
+
+def _chart(runs: Sequence[RunSummary]) -> list[str]:
+    """Best scores over time: each run by its letter, ``*`` where several have the same score."""
+    from lns.runs.files import format_duration
+
+    histories = [one.history for one in runs]
+    improvements = [entry for history in histories for entry in history.improvements]
+    if not improvements:
+        return []
+    width = min(100, shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80)
+    columns = width - 6
+    high = max(entry.score for entry in improvements)
+    low = max(min(history.best_score for history in histories if history.improvements) - 4, high - CHART_LINES + 1)
+    end = max(1.0, *(history.elapsed_s for history in histories))
+    first = max(0.01, min(end / 10, *(entry.elapsed_s for entry in improvements)))
+    grid = [[" "] * columns for _ in range(high - low + 1)]
+    for number, history in enumerate(histories):
+        for column in range(columns):
+            left, right = (first * math.exp(math.log(end / first) * at / columns) for at in (column, column + 1))
+            reached = history.elapsed_s >= left or not column
+            score = score_after(history, min(right, history.elapsed_s)) if reached else None
+            if score is not None and score >= low:
+                cell = grid[high - score][column]
+                grid[high - score][column] = _letter(number) if cell == " " else "*"
+    lines = [f"{high - row:>5} {''.join(cells)}".rstrip() for row, cells in enumerate(grid)]
+    ends = format_duration(first) if first >= 1 else f"{first:.2g} s"
+    ruler = f"{'':>5} {ends}{'time of search, logarithmic':^{max(1, columns - len(ends) - len(format_duration(end)))}}"
+    return [*lines, f"{ruler}{format_duration(end)}", f"{'':>6}* several runs"]
+
+
+def _page(runs: Sequence[RunSummary]) -> str:
+    from html import escape
+
+    from instances.draw.page import page, table
+    from lns.runs.charts import Curve, curve_colour, scores_over_time
+    from lns.runs.files import utc_now
+    from lns_support.version import __version__
+
+    curves = [Curve(one.name, one.history.improvements, one.history.elapsed_s) for one in runs]
+    puzzle = runs[0].puzzle
+    drawn = [curve.name for curve in curves if curve.improvements]
+    legend = "".join(
+        f'<span style="color:{curve_colour(number)}">●</span> {escape(name)} &nbsp; '
+        for number, name in enumerate(drawn)
+    )
+    heads, rows = _rows(runs)
+    title = f"{puzzle.name}: {len(runs)} runs"
+    head = f'<h1>{escape(title)}</h1>\n<p class="soft">{puzzle.max_score} inner edges, sha256 {puzzle.sha256[:16]}…</p>'
+    return page(
+        title,
+        head,
+        [("Scores over time", f"{scores_over_time(curves)}<p>{legend}</p>"), ("Runs", table(heads, rows))],
+        f"lns {__version__}, {utc_now()}",
+    )
+
+
+def _fields(one: RunSummary) -> dict[str, Any]:
+    """The object of a run in the JSON output."""
+    history = one.history
+    return {
+        "run_dir": str(one.path),
+        "instance": one.puzzle.name,
+        "instance_sha256": one.puzzle.sha256,
+        "engine": one.settings.engine,
+        "seed": one.settings.seed,
+        "workers": history.sessions[-1].workers if history.sessions else None,
+        "score": one.score,
+        "max_score": one.puzzle.max_score,
+        "elapsed_s": history.elapsed_s,
+        "improvements": [[entry.score, entry.elapsed_s, entry.origin] for entry in history.improvements],
+        "scores_after": {name: score_after(history, at) for name, at in MARKS},
+    }

@@ -1,0 +1,178 @@
+"""One run directory of several runs of the same instance: their boards, best board, histories and statistics."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from instances.verify import verify
+from lns import params as parameters
+from lns.engine import FoundBoard
+from lns.engines import make_engine
+from lns.islands import Island
+from lns.runs import checkpoint as checkpoints
+from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
+from lns.runs.checkpoint import Checkpoint
+from lns.runs.directory import RunDirectory
+from lns.runs.files import CHECKPOINT, PARAMETERS, PREVIOUS
+from lns.runs.history import Improvement, RunHistory
+from lns.runs.run_summary import RunSummary, load_summary
+from lns_support.errors import InputError
+from lns_support.files import read_text
+from lns_support.text import printable
+
+log = logging.getLogger("lns")
+
+BATCH = 1000  # boards written at once
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What `merge_runs` made."""
+
+    runs: int
+    boards: int  # in the new log
+    repeated: int  # boards that another run had too
+    damaged: int  # lines that were left out
+    score: int  # of the best board; -1 without one
+    elapsed_s: float  # of search, all runs together
+
+
+def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
+    """Make a run directory that holds what several runs of one instance found.
+
+    Every board is verified. Boards that differ only by swapped duplicate pieces are kept once. Times of search and
+    statistics are added. The islands of the first run can be continued; those of the others end here.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Run directories; they are only read, and may be running.
+    target : Path
+        A new or empty directory.
+
+    Returns
+    -------
+    Merged
+
+    Raises
+    ------
+    InputError
+        A path is no run directory, or the runs differ in instance or pinned cells; the target is not empty.
+    """
+    runs = [load_summary(path) for path in paths]
+    first = runs[0]
+    for run in runs[1:]:
+        _check_same(first, run)
+    params = parameters.load(first.path / PARAMETERS)
+    others = [run for run in runs[1:] if read_text(run.path / PARAMETERS) != read_text(first.path / PARAMETERS)]
+    if others:
+        log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
+    settings = first.settings
+    directory = RunDirectory.create(
+        target, first.puzzle, params, instance=settings.instance, seed=settings.seed, engine=settings.engine,
+        target=settings.target, min_score=settings.min_score, checkpoint_s=settings.checkpoint_s, pins=settings.pins,
+        operators=settings.operators,
+    )  # fmt: skip
+    with directory:
+        history = _merged_history(runs)
+        board_log = BoardLog(directory.path)
+        try:
+            counts = _copy_boards(directory, runs, board_log, history)
+        finally:
+            board_log.close()
+        best = max((run.best for run in runs if run.best is not None), key=lambda best: best.score, default=None)
+        if best is not None:
+            directory.write_best(directory.best_fields(best.board, history.elapsed_s))
+            directory.draw(best.board)
+        islands = _islands(directory, first)
+        before = first.history.other_statistics if islands else first.heartbeat.statistics
+        history.other_statistics = sum((run.heartbeat.statistics for run in runs[1:]), before)
+        state = Checkpoint(history, islands, board_log.size)
+        checkpoints.save(directory.path, directory.settings.run, directory.puzzle, state)
+        directory.begin()
+    return Merged(len(runs), *counts, -1 if best is None else best.score, history.elapsed_s)
+
+
+def _check_same(first: RunSummary, other: RunSummary) -> None:
+    """Raises InputError unless two runs are of the same puzzle, with the same pinned cells."""
+    if other.puzzle.sha256 != first.puzzle.sha256:
+        raise InputError(
+            f"a run of {printable(other.puzzle.name)} (sha256 {other.puzzle.sha256[:12]}…); expected one of "
+            f"{printable(first.puzzle.name)} (sha256 {first.puzzle.sha256[:12]}…), as in {first.path}",
+            other.path,
+        )
+    if set(other.settings.pins) != set(first.settings.pins):
+        raise InputError(f"has other pinned cells than {first.path}; expected the same", other.path)
+
+
+def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
+    """Times, improvements and sessions of all runs."""
+    elapsed_s = sum(run.history.elapsed_s for run in runs)
+    history = RunHistory(budget_s=elapsed_s, elapsed_s=elapsed_s)
+    for entry in merged_improvements([run.history for run in runs]):
+        history.append_improvement(entry)
+    sessions = sorted((session for run in runs[1:] for session in run.history.sessions), key=lambda one: one.started_at)
+    for session in [*sessions, *runs[0].history.sessions]:  # those of the first run last: its islands go on
+        history.begin(session)
+    return history
+
+
+def merged_improvements(histories: Sequence[RunHistory]) -> list[Improvement]:
+    """The new bests of several runs as if these had begun together: time is that of the run that found a board."""
+    entries = sorted(
+        (entry for history in histories for entry in history.improvements),
+        key=lambda entry: (entry.elapsed_s, -entry.score),
+    )
+    rising: list[Improvement] = []
+    for entry in entries:
+        if not rising or entry.score > rising[-1].score:
+            rising.append(entry)
+    return rising
+
+
+def _copy_boards(
+    directory: RunDirectory, runs: Sequence[RunSummary], board_log: BoardLog, history: RunHistory
+) -> tuple[int, int, int]:
+    """Copy the verified boards of all logs, each once; how many, how many repeated, how many damaged lines."""
+    seen: set[bytes] = set()
+    boards = repeated = damaged = 0
+    batch: list[LoggedBoard] = []
+    for run in runs:
+        for entry in BoardLogReader(run.path, run.puzzle).read():
+            if not isinstance(entry, LoggedBoard) or not verify(directory.pinned_puzzle, entry.board).valid:
+                damaged += 1
+                continue
+            key = hashlib.blake2b(entry.board.colours(run.puzzle).tobytes(), digest_size=16).digest()
+            if key in seen:
+                repeated += 1
+            elif is_verified(entry, run.puzzle):
+                seen.add(key)
+                boards += 1
+                history.log(FoundBoard(entry.board, entry.score, entry.origin))
+                batch.append(entry)
+            else:
+                damaged += 1
+            if len(batch) == BATCH:
+                board_log.append(batch)
+                batch = []
+    board_log.append(batch)
+    return boards, repeated, damaged
+
+
+def _islands(directory: RunDirectory, first: RunSummary) -> dict[int, Island]:
+    """The islands of the first run, from its newest usable checkpoint; none if there is no such."""
+    settings = directory.settings
+    engine = make_engine(
+        settings.engine, directory.pinned_puzzle, directory.params, settings.seed, 0, operators=settings.operators
+    )
+    for name in (CHECKPOINT, PREVIOUS):
+        try:
+            return checkpoints.load(first.path / name, first.settings.run, first.puzzle, engine.state()).islands
+        except InputError as error:
+            log.warning("%s", error)
+    log.warning("%s has no usable checkpoint; the merged run begins new islands", first.path)
+    return {}

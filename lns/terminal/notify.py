@@ -1,0 +1,104 @@
+"""Runs a command of the user at each new best board, beside the search."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lns.runs.files import BEST
+from lns_support.text import printable
+
+if TYPE_CHECKING:
+    from lns.engine import FoundBoard
+
+log = logging.getLogger("lns")
+
+LONGEST_S = 600.0  # a command that takes longer is killed
+LAST_S = 10.0  # at the end of the search: how long to wait for the command of the last best
+
+
+class Notifier:
+    """Runs a shell command for each new best, one at a time, in a thread of its own. A context manager.
+
+    While the command runs, further bests are remembered; the newest of them is told next. The search neither waits for
+    the command nor fails with it.
+
+    Parameters
+    ----------
+    command : str
+        Shell command. Its environment has LNS_SCORE, LNS_MAX_SCORE, LNS_BEST and LNS_RUN_DIR.
+    run_dir : Path
+        Run directory.
+    """
+
+    def __init__(self, command: str, run_dir: Path) -> None:
+        self._command, self._directory = command, run_dir
+        self._wake = threading.Condition()
+        self._next: FoundBoard | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="lns-on-best", daemon=True)
+
+    def __call__(self, found: FoundBoard) -> None:
+        """Tell the command about a new best; returns at once."""
+        with self._wake:
+            self._next = found
+            self._wake.notify()
+
+    def __enter__(self) -> Notifier:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        self._thread.join(LAST_S)
+        if self._thread.is_alive():
+            log.warning("the command of --on-best still runs after %g s; it is left alone", LAST_S)
+
+    def _serve(self) -> None:
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._next is not None or self._closed)
+                found, self._next = self._next, None
+            if found is None:
+                return
+            self._run(found)
+
+    def _run(self, found: FoundBoard) -> None:
+        directory = self._directory.resolve()
+        puzzle = found.board.puzzle
+        environment = os.environ | {
+            "LNS_SCORE": str(found.score),
+            "LNS_MAX_SCORE": "" if puzzle is None else str(puzzle.max_score),
+            "LNS_BEST": str(directory / BEST),
+            "LNS_RUN_DIR": str(directory),
+        }
+        with tempfile.TemporaryFile() as output:
+            try:
+                process = subprocess.Popen(
+                    self._command, shell=True, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                    stderr=subprocess.STDOUT, start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                log.warning("the command of --on-best cannot be run: %s", error.strerror)
+                return
+            try:
+                status = process.wait(LONGEST_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
+                return
+            if status:
+                size = output.seek(0, os.SEEK_END)
+                output.seek(max(0, size - 2000))
+                lines = output.read().decode(errors="replace").strip().splitlines()
+                said = f": {printable(lines[-1], 200)}" if lines else ""
+                log.warning("the command of --on-best ended with status %d%s", status, said)

@@ -1,0 +1,128 @@
+"""Opens the socket, prints the address and serves until Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import socket
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from instances.formats import read
+from lns.web.access import Access
+from lns.web.app import Server, make_app
+from lns.web.runs import Runs
+from lns.web.wire import document_to_json
+from lns_support.errors import InputError
+
+DEFAULT_PORT = 8040
+_NEXT_PORTS = 20
+_MOST_FILES = 8192
+_RUN = "run.json"
+
+
+def prepare(what: str | None, access: Access) -> Server:
+    """What is served.
+
+    Parameters
+    ----------
+    what : str or None
+        A run directory, a directory with runs, or a board or puzzle (file, URL, shipped name). None: the working
+        directory.
+    access : Access
+        The secrets.
+
+    Raises
+    ------
+    InputError
+        It is none of these.
+    """
+    if what is None or (Path(what).is_dir() and not (Path(what) / _RUN).is_file()):
+        return Server(access, Runs(Path(what or ".")))
+    if Path(what).is_dir():
+        path = Path(what).resolve()
+        return Server(access, Runs(path.parent), start=f"/runs?name={path.name}")
+    document = read(what)
+    if document.puzzle is None:
+        raise InputError("; ".join([*document.notes, "this board does not say which puzzle it is of"]), what)
+    return Server(access, Runs(Path()), opened=document_to_json(document), start="/board?opened=1")
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket that listens.
+
+    Parameters
+    ----------
+    host : str
+        Address to listen on.
+    port : int or None
+        Its port, 0 for any that is free; None tries `DEFAULT_PORT` and some after it.
+
+    Raises
+    ------
+    InputError
+        The port is in use, or there is no such address.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    ports = range(DEFAULT_PORT, DEFAULT_PORT + _NEXT_PORTS) if port is None else [port]
+    for number in ports:
+        opened = socket.socket(family, socket.SOCK_STREAM)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            opened.bind((host, number))
+        except OSError as error:
+            opened.close()
+            problem = error.strerror or str(error)
+            continue
+        opened.listen(2048)
+        return opened
+    asked = f"port {port}" if port is not None else f"ports {ports[0]} to {ports[-1]}"
+    raise InputError(f"{asked} of {host} cannot be used ({problem}); expected another --port, or 0 for any free one")
+
+
+def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; then end all jobs in order.
+
+    Parameters
+    ----------
+    server : Server
+    opened : socket
+        The socket that listens.
+    browse : bool
+        Open the address in the user's browser.
+    announce : callable
+        Gets the address once the server answers.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _MOST_FILES:  # a file for each open connection
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(_MOST_FILES, hard), hard))
+    config = uvicorn.Config(
+        make_app(server), log_level="error", access_log=False, server_header=False, ws="none", lifespan="off",
+        timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768, http="h11",
+    )  # fmt: skip
+    _Uvicorn(config, server, browse, announce).run(sockets=[opened])
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn that announces its address and ends the jobs before it ends."""
+
+    def __init__(self, config: uvicorn.Config, server: Server, browse: bool, announce: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._served, self._browse, self._announce = server, browse, announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            address = self._served.access.address
+            self._announce(address)
+            if self._browse:
+                webbrowser.open(address)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._served.closing.set()
+        await self._served.jobs.close()
+        await super().shutdown(sockets)

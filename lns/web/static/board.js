@@ -1,0 +1,280 @@
+// The page of a board: open, edit, re-solve with proof, solve exactly, share.
+import { ask, complain, count, download, fileName, find, getSetup, h, job, put, putFacts, safely, say, store } from "./common.js";
+import { useColours } from "./draw.js";
+import { Editor, undoKeys } from "./editor.js";
+import { Puzzle } from "./model.js";
+
+const STARTER = 1, MODES = ["move", "rectangle", "rows", "brush"];
+let setup, puzzle, editor;
+const jobs = {};
+
+// -- open
+
+async function openText(text, name = "puzzle") {
+  const fields = { text, name };
+  if (puzzle) Object.assign(fields, { known: "yes", puzzle: puzzle.fields });
+  open(await ask("document", fields));
+}
+
+function open(found) {
+  for (const running of Object.values(jobs)) running.stop();
+  puzzle = new Puzzle(found.puzzle);
+  editor = new Editor(puzzle, found.board ?? puzzle.start(), refresh);
+  editor.selectionChanged = (cells) => { find("chosen").textContent = cells.size ? `${cells.size} selected` : "no cell is selected: around the mismatches"; };
+  editor.board.pinned = new Set(found.pinned);
+  chooseMode("move");
+  find("name").textContent = `${puzzle.name}, ${puzzle.width} x ${puzzle.height}`;
+  document.title = `${puzzle.name} - lns`;
+  put(find("notes"), (found.notes ?? []).map((note) => h("li", {}, note)));
+  find("work").hidden = false;
+  find("window-height").max = puzzle.height;
+  find("window-width").max = puzzle.width;
+  editor.refresh(null);
+  editor.select(new Set());
+  keep();
+  say(`${puzzle.name} is open`);
+}
+
+// -- what is shown
+
+function refresh(judged) {
+  const { board } = editor;
+  const empty = puzzle.cells - puzzle.hole.size - judged.placed;
+  putFacts(find("score"), [
+    ["score", `${judged.score} of ${judged.maxScore}`, judged.solved ? "good" : ""],
+    ["conflicts", String(judged.mismatches.length), judged.mismatches.length ? "bad" : "good"],
+    [puzzle.framed ? "rim" : "grey", judged.rim.length ? `${judged.rim.length} ${judged.rim.length === 1 ? "fault" : "faults"}` : "right", judged.rim.length ? "bad" : "good"],
+    puzzle.clueOf.size > STARTER && ["starter clue", judged.clues.includes(starter()) ? "not kept" : "kept", judged.clues.includes(starter()) ? "bad" : "good"],
+    puzzle.clueOf.size > 0 && ["clues", `${puzzle.clueOf.size - judged.clues.length} of ${puzzle.clueOf.size}`, judged.clues.length ? "bad" : "good"],
+    empty > 0 && ["empty", count(empty)],
+  ]);
+  find("undo").disabled = !board.past.length;
+  find("redo").disabled = !board.future.length;
+  keepSoon();
+}
+
+/** The clue of the middle of the board, which Eternity II gives to all; the others come with the clue puzzles. */
+function starter() {
+  const middle = [(puzzle.height - 1) / 2, (puzzle.width - 1) / 2];
+  const far = (cell) => Math.hypot(Math.floor(cell / puzzle.width) - middle[0], (cell % puzzle.width) - middle[1]);
+  return [...puzzle.clueOf.keys()].sort((a, b) => far(a) - far(b))[0];
+}
+
+// -- jobs
+
+/** Start a job with its buttons and line; at most one of each name runs. */
+async function work(name, fields, { start, stop, said, busy }, on) {
+  find(start).disabled = true;
+  find(stop).disabled = false;
+  if (busy) find(busy).hidden = false;
+  find(said).className = "";
+  find(said).textContent = "starting ...";
+  try {
+    const running = await job(fields, { note: (message) => { find(said).textContent = message.text; }, ...on });
+    jobs[name] = running;
+    return await running.done;
+  } catch (error) {
+    find(said).textContent = error.message;
+    find(said).className = "bad";
+    return null;
+  } finally {
+    delete jobs[name];
+    find(start).disabled = false;
+    find(stop).disabled = true;
+    if (busy) find(busy).hidden = true;
+  }
+}
+
+const current = () => ({ puzzle: puzzle.fields, board: [...editor.board.placements] });
+const figures = (message) => `${count(message.nodes)} nodes, ${message.seconds.toFixed(1)} s`;
+
+async function resolve() {
+  const cells = [...editor.selected].filter((cell) => !editor.board.pinned.has(cell));
+  const target = find("again-target").value === "" ? null : Number(find("again-target").value);
+  const result = await work("again", { kind: "improve", ...current(), cells, target, time: Number(find("again-time").value) },
+    { start: "again", stop: "again-stop", said: "again-said", busy: "again-busy" }, {
+      progress: (message) => { find("again-said").textContent = `score ${message.score}, at most ${message.bound}; ${figures(message)}`; },
+      board: (message) => { editor.board.replace(message.board, "better board"); },
+    });
+  if (!result) return;
+  if (result.board) editor.board.replace(result.board, "re-solved");
+  const gained = result.score - result.score_before;
+  const better = gained > 0 ? `better by ${gained}: ${result.score}. ` : "";
+  let sentence = `${better}Open: nothing better was found, ${result.bound} is not excluded`;
+  if (result.status === "interrupted") sentence = `${better}Stopped; ${result.bound ?? "nothing"} is not excluded`;
+  else if (result.status === "target refuted") sentence = `Proven: no refill of these ${result.cells.length} cells reaches ${target}`;
+  else if (result.status === "target reached") sentence = `Reached: ${result.score}`;
+  else if (result.proven) sentence = `${better}Proven: no refill of these ${result.cells.length} cells is better`;
+  else if (gained > 0) sentence = `${better}Open: ${result.bound} is not excluded`;
+  find("again-said").textContent = `${sentence} (${result.nodes === undefined ? "" : figures(result)}).`;
+  find("again-said").className = result.proven || result.status === "target refuted" ? "good" : "";
+}
+
+async function sweep() {
+  const height = Number(find("window-height").value), width = Number(find("window-width").value);
+  const worst = new Map(), looks = { proven: ["#0a6b3d", .45, ""], improved: ["#ffd75f", .6, "+"], open: ["#b00020", .5, "?"] };
+  const rank = { proven: 0, improved: 1, open: 2 };
+  let done = 0;
+  const total = (puzzle.height - height + 1) * (puzzle.width - width + 1);
+  editor.view.shade(new Map());
+  const result = await work("windows", { kind: "windows", ...current(), height, width, nodes: Number(find("window-nodes").value), time: 3600 },
+    { start: "windows", stop: "windows-stop", said: "windows-said" }, {
+      window: (message) => {
+        done++;
+        for (let row = message.row; row < message.row + height; row++) {
+          for (let column = message.column; column < message.column + width; column++) {
+            const cell = row * puzzle.width + column;
+            if (!worst.has(cell) || rank[message.outcome] > rank[worst.get(cell)]) worst.set(cell, message.outcome);
+          }
+        }
+        if (message.board) editor.board.replace(message.board, "better board");
+        editor.view.shade(new Map([...worst].map(([cell, outcome]) => [cell, looks[outcome]])));
+        find("windows-said").textContent = `window ${done} of ${total}`;
+      },
+    });
+  if (!result?.windows) { if (result) find("windows-said").textContent = `stopped after ${done} of ${total} windows`; return; }
+  const { proven, improved, open: unknown } = result.windows;
+  find("windows-said").textContent = `${proven} windows proven (green), ${improved} improved (+), ${unknown} open (?); score ${result.score}`;
+}
+
+async function solveExactly(keepPieces) {
+  const solver = find("solver").value;
+  const fields = { kind: "solve", puzzle: puzzle.fields, board: keepPieces ? [...editor.board.placements] : null, solver, time: Number(find("exact-time").value) };
+  const result = await work("exact", fields, { start: keepPieces ? "complete" : "solve", stop: "exact-stop", said: "exact-said", busy: "exact-busy" }, {
+    progress: (message) => { find("exact-said").textContent = `${count(message.nodes)} nodes, ${message.seconds.toFixed(1)} s` + (message.explored > 1e-4 ? `, about ${(message.explored * 100).toFixed(1)}% of the tree` : ""); },
+  });
+  if (!result) return;
+  const line = find("exact-said");
+  const effort = result.nodes >= 0 ? ` (${solver}: ${figures(result)})` : result.seconds === undefined ? "" : ` (${solver}: ${result.seconds.toFixed(1)} s)`;
+  if (result.board) {
+    editor.board.replace(result.board, "solved");
+    line.textContent = `${keepPieces ? "Yes: this can be completed" : "Solved"}${effort}.`;
+    line.className = "good";
+  } else if (result.status === "infeasible") {
+    line.textContent = `Proven: ${keepPieces ? "no perfect board has these pieces" : "there is no perfect board"}${result.because ? `: ${result.because}` : effort}.`;
+    line.className = "bad";
+  } else line.textContent = `Not known: ${result.status}${effort}.`;
+}
+
+// -- share
+
+async function render(format) {
+  return ask("render", { ...current(), format });
+}
+
+const ENDINGS = { svg: "svg", url: "url", best: "json", json: "json", solution: "solution.txt", csv16: "csv" };
+
+async function save() {
+  const format = find("format").value;
+  const { text } = await render(format);
+  download(`${fileName(puzzle.name)}.${ENDINGS[format] ?? "txt"}`, text, format === "svg" ? "image/svg+xml" : "text/plain");
+}
+
+async function savePng() {
+  const { text } = await render("svg");
+  const picture = new Image();
+  picture.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  await picture.decode();
+  const canvas = h("canvas", { width: picture.naturalWidth, height: picture.naturalHeight });
+  canvas.getContext("2d").drawImage(picture, 0, 0);
+  URL.revokeObjectURL(picture.src);
+  canvas.toBlob((blob) => download(`${fileName(puzzle.name)}.png`, blob));
+}
+
+async function show() {
+  const { text, notes } = await render(find("format").value);
+  find("shared").hidden = false;
+  find("shared").value = text;
+  find("shared").select();
+  put(find("checked"), notes.join("; "));
+}
+
+async function check() {
+  const found = await ask("check", current());
+  const line = find("checked");
+  line.className = found.valid ? "good" : "bad";
+  line.textContent = `Verified by the server: ${found.score} of ${found.max_score}, ${found.valid ? "valid" : `not valid: ${found.problems.slice(0, 3).join("; ")}`}.`;
+}
+
+// -- keep the board while the page is closed
+
+let waiting = 0;
+function keep() {
+  store.set("board", { puzzle: puzzle.fields, board: [...editor.board.placements], pinned: [...editor.board.pinned] });
+}
+function keepSoon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(keep, 800);
+}
+
+// -- begin
+
+async function begin() {
+  setup = await getSetup();
+  useColours(setup);
+  find("shipped").append(...setup.instances.map((name) => h("option", {}, name)));
+  find("solver").append(...setup.solvers.map((solver) => h("option", { value: solver.name, disabled: solver.needs !== null }, solver.name + (solver.needs ? ` (needs ${solver.needs})` : ""))));
+  const about = () => { find("exact-about").textContent = setup.solvers.find((solver) => solver.name === find("solver").value)?.about ?? ""; };
+  find("solver").addEventListener("change", about);
+  about();
+  find("format").append(h("option", { value: "url" }, "viewer URL"), h("option", { value: "svg" }, "SVG"),
+    ...Object.entries(setup.formats).filter(([name]) => name !== "url").map(([name, holds]) => h("option", { value: name }, `${name} (${holds})`)));
+  const query = new URLSearchParams(location.search);
+  let found = null;
+  if (query.has("opened")) found = await ask("opened");
+  else if (query.has("instance")) found = await ask(`instance?name=${encodeURIComponent(query.get("instance"))}`);
+  const kept = found ? null : store.get("board", null);
+  if (found) open(found);
+  else if (kept) open(kept);
+  else find("opener").open = true;
+}
+
+find("open").addEventListener("click", safely(() => openText(find("text").value)));
+find("file").addEventListener("change", safely(async (event) => {
+  const file = event.target.files[0];
+  if (file) await openFile(file);
+  event.target.value = "";
+}));
+async function openFile(file) {
+  if (file.size > 1_000_000) throw new Error(`${file.name} has ${count(file.size)} bytes; expected at most 1,000,000`);
+  await openText(await file.text(), file.name);
+}
+find("shipped").addEventListener("change", safely(async (event) => {
+  if (event.target.value) open(await ask(`instance?name=${encodeURIComponent(event.target.value)}`));
+}));
+addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("drop-here"); });
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("drop-here"); });
+addEventListener("drop", safely(async (event) => {
+  event.preventDefault();
+  document.body.classList.remove("drop-here");
+  const file = event.dataTransfer.files[0], text = event.dataTransfer.getData("text/plain");
+  if (file) await openFile(file);
+  else if (text) await openText(text);
+}));
+undoKeys(() => editor);
+function chooseMode(name) {
+  if (editor) editor.mode = name;
+  for (const other of MODES) find(`mode-${other}`).setAttribute("aria-pressed", String(other === name));
+}
+for (const name of MODES) find(`mode-${name}`).addEventListener("click", () => chooseMode(name));
+find("undo").addEventListener("click", () => editor.undo());
+find("redo").addEventListener("click", () => editor.redo());
+find("clear").addEventListener("click", () => editor.board.replace(editor.board.placements.map(() => -1), "take all off"));
+find("around").addEventListener("click", () => {
+  const cells = new Set(editor.judged.mismatches.flatMap(([cell, , other]) => [cell, other]));
+  for (let cell = 0; cell < puzzle.cells; cell++) if (editor.board.placements[cell] < 0 && !puzzle.hole.has(cell)) cells.add(cell);
+  editor.select(cells);
+});
+find("none").addEventListener("click", () => editor.select(new Set()));
+find("again").addEventListener("click", safely(resolve));
+find("again-stop").addEventListener("click", () => jobs.again?.stop());
+find("windows").addEventListener("click", safely(sweep));
+find("windows-stop").addEventListener("click", () => jobs.windows?.stop());
+find("complete").addEventListener("click", safely(() => solveExactly(true)));
+find("solve").addEventListener("click", safely(() => solveExactly(false)));
+find("exact-stop").addEventListener("click", () => jobs.exact?.stop());
+find("show").addEventListener("click", safely(show));
+find("save").addEventListener("click", safely(save));
+find("png").addEventListener("click", safely(savePng));
+find("check").addEventListener("click", safely(check));
+begin().catch(complain);

@@ -1,0 +1,232 @@
+// The page of runs: a list that follows all runs, and one of them with its curve, boards and log.
+import { ask, complain, count, duration, find, follow, getSetup, h, put, putFacts, safely, say, short, store, table } from "./common.js";
+import { picture, useColours } from "./draw.js";
+import { Puzzle, judge } from "./model.js";
+import uPlot from "./vendor/uplot.js";
+
+let setup, runs = [], shown = null, leave = () => {}, plot = null, compared = new Set(), drawn = {};
+
+// -- the list
+
+function drawList() {
+  const heads = ["", "run", "state", "score", "best since", "rate", "used", "left"];
+  const rows = runs.map((run) => {
+    const name = h("a", { href: `/runs?name=${encodeURIComponent(run.name)}`, click: (event) => { event.preventDefault(); show(run.name); } }, run.name || "(this directory)");
+    if (run.state === "unreadable") return h("tr", {}, h("td"), h("td", {}, name), h("td", { class: "bad wrap", colspan: 6 }, run.error));
+    const state = run.state === "running" || !run.ended ? run.state : `${run.state}: ${run.ended}`;
+    return h("tr", { class: run.name === shown ? "chosen" : null },
+      h("td", {}, h("input", { type: "checkbox", "aria-label": `compare ${run.name}`, ...(compared.has(run.name) ? { checked: true } : {}), change: (event) => compare(run.name, event.target.checked) })),
+      h("td", {}, name, h("div", { class: "soft" }, run.instance)),
+      h("td", { class: { running: "good", died: "bad" }[run.state] }, state),
+      h("td", { class: "number" }, run.score < 0 ? "-" : `${run.score} of ${run.max_score}`),
+      h("td", {}, run.best_at), h("td", { class: "number" }, run.state === "running" ? `${short(run.rate)} ${run.unit}/s` : ""),
+      h("td", { class: "number" }, duration(run.elapsed_s)), h("td", { class: "number" }, duration(run.left_s)));
+  });
+  const focus = document.activeElement?.closest?.("#list") ? document.activeElement.getAttribute("href") ?? document.activeElement.getAttribute("aria-label") : null;
+  put(find("list"), runs.length ? h("table", {}, h("caption", { class: "unseen" }, "Runs"),
+    h("thead", {}, h("tr", {}, heads.map((head, i) => i ? h("th", { scope: "col" }, head) : h("th", { scope: "col" }, h("span", { class: "unseen" }, "compare"))))), h("tbody", {}, rows))
+    : h("p", { class: "soft" }, "There is no run below this directory yet. Start one here, or with `lns solve`."));
+  if (focus) [...find("list").querySelectorAll("a, input")].find((element) => [element.getAttribute("href"), element.getAttribute("aria-label")].includes(focus))?.focus();
+}
+
+const compare = safely(async (name, wanted) => {
+  if (wanted) compared.add(name); else compared.delete(name);
+  await drawChart();
+});
+
+// -- one run
+
+function show(name) {
+  leave();
+  shown = name;
+  drawn = {};
+  history.replaceState(null, "", `/runs?name=${encodeURIComponent(name)}`);
+  find("run").hidden = false;
+  find("run-head").textContent = name || "(this directory)";
+  log.open(name);
+  drawList();
+  leave = follow(`watch/run?name=${encodeURIComponent(name)}`, safely(drawRun));
+}
+
+async function drawRun(run) {
+  if (run.type === "error") throw new Error(run.error);
+  const running = run.state === "running";
+  const state = running || !run.ended ? run.state : `${run.state}: ${run.ended}`;
+  putFacts(find("facts"), [
+    ["state", state, { running: "good", died: "bad" }[run.state]],
+    ["score", run.score < 0 ? "no board yet" : `${run.score} of ${run.max_score}`],
+    run.best_at && ["since", run.best_at],
+    running && ["rate", `${short(run.rate)} ${run.unit}/s`],
+    running && ["workers", run.workers ?? "elsewhere"],
+    ["used", duration(run.elapsed_s)], ["left", duration(run.left_s)], ["engine", run.engine], ["seed", String(run.seed)],
+    run.target >= 0 && ["target", String(run.target)],
+  ]);
+  if (drawn.run?.score !== undefined && drawn.run.score !== run.score) say(`new best: ${run.score}`);
+  find("run-notes").textContent = [...run.notes, ...run.write_errors.map((file) => `${file} cannot be written`)].join("; ");
+  find("stop").disabled = !running;
+  find("resume").disabled = running;
+  const differs = (part) => JSON.stringify(run[part]) !== JSON.stringify(drawn.run?.[part]);
+  const puzzle = drawn.puzzle ?? new Puzzle(run.puzzle);
+  if (differs("best")) {
+    put(find("best"), run.best ? picture(puzzle, run.best, judge(puzzle, run.best), `Best board, ${run.score} of ${run.max_score}`) : h("p", { class: "soft" }, "There is no board yet."));
+  }
+  if (differs("elites")) {
+    const common = run.elites.length > 1 ? run.elites[0].board.filter((oriented, cell) => run.elites.every((elite) => elite.board[cell] === oriented)).length : 0;
+    put(find("elites"), run.elites.map((elite) => h("figure", {},
+      picture(puzzle, elite.board, judge(puzzle, elite.board), `Board of score ${elite.score}`),
+      h("figcaption", { class: "soft" }, `${elite.score} after ${duration(elite.elapsed_s)}, ${elite.origin}${elite.distance ? `; ${elite.distance} cells unlike the first` : ""}`))),
+    common ? h("p", { class: "soft" }, `${common} cells are the same on all of them.`) : null);
+  }
+  if (differs("parts")) {
+    put(find("parts"), table(["part", "share of the cost", "boards", "bests", "edges gained"], run.parts.map((part) => [part.name, `${(part.share * 100).toFixed(1)}%`, count(part.boards), count(part.bests), count(part.edges)]), "Parts of the search"));
+  }
+  if (differs("counts") || run.elapsed_s !== drawn.run?.elapsed_s) {
+    const hours = Math.max(run.elapsed_s, 1) / 3600;
+    put(find("counts"), table(["score", "boards", "boards an hour"], run.counts.slice(0, 12).map(([score, boards]) => [score, count(boards), (boards / hours).toFixed(1)]), "Boards by score"));
+  }
+  if (differs("sessions")) {
+    put(find("sessions"), table(["began", "ended", "search", "workers"], run.sessions.map((one) => [one.started_at, one.ended || "-", duration(one.seconds), one.workers]), "Sessions"));
+  }
+  drawn = { run, puzzle };
+  if (differs("improvements") || drawn.plotted !== run.elapsed_s) await drawChart();
+  log.update();
+}
+
+async function drawChart() {
+  const series = [];
+  const names = [...new Set([shown, ...compared])].filter((name) => name !== null);
+  for (const name of names) {
+    const run = name === shown ? drawn.run : await ask(`run?name=${encodeURIComponent(name)}`);
+    if (run?.improvements.length) series.push([name, run.improvements.map(([score, at]) => [Math.max(at, 0.1), score]), Math.max(run.elapsed_s, 0.2)]);
+  }
+  const times = [...new Set(series.flatMap(([, points, end]) => [...points.map(([at]) => at), end]))].sort((a, b) => a - b);
+  const values = series.map(([, points, end]) => {
+    let next = 0, last = null;
+    return times.map((at) => {
+      while (next < points.length && points[next][0] <= at) last = points[next++][1];
+      return at > end ? null : last;
+    });
+  });
+  const style = getComputedStyle(document.documentElement);
+  const ink = style.getPropertyValue("--ink").trim(), line = style.getPropertyValue("--line").trim();
+  const strokes = [style.getPropertyValue("--accent").trim(), "#d7875f", "#00875f", "#af5f87", "#8a6d00", "#5f87af"];
+  plot?.destroy();
+  put(find("chart"));
+  put(find("improvements"), drawn.run ? table(["score", "after", "time of day", "by"], drawn.run.improvements.map(([score, at, day, origin]) => [score, duration(at), day, origin]).reverse(), "New bests") : null);
+  if (!series.length) return;
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
+  plot = new uPlot({
+    width: Math.max(240, find("chart").clientWidth), height: 240,
+    scales: { x: { time: false, distr: 3, log: 10 } },
+    axes: [{ ...axis, values: (_, marks) => marks.map((mark) => (mark === null ? "" : duration(mark))) }, { ...axis, values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? mark : "")) }],
+    series: [{ label: "search", value: (_, at) => (at === null ? "" : duration(at)) },
+      ...series.map(([name], i) => ({ label: name || "run", stroke: strokes[i % strokes.length], width: 2, dash: i ? [4 + 3 * i, 3] : undefined, paths: uPlot.paths.stepped({ align: 1 }), points: { show: times.length < 60 } }))],
+  }, [times, ...values], find("chart"));
+}
+new ResizeObserver(() => { if (plot && find("chart").clientWidth > 0) plot.setSize({ width: find("chart").clientWidth, height: 240 }); }).observe(find("chart"));
+
+// -- the log: only the lines that are seen are in the page, so a log of a million lines opens at once
+
+const LINE = 20, MOST_HEIGHT = 8_000_000;
+const log = {
+  name: null, total: 0, space: h("div", { class: "space" }), lines: h("div", { class: "lines" }), asked: "",
+  open(name) {
+    Object.assign(this, { name, total: 0, asked: "" });
+    this.space.style.height = "0";
+    put(this.lines);
+    this.space.append(this.lines);
+    put(find("log"), this.space);
+    this.update();
+  },
+  async update() {
+    const { name } = this, box = find("log");
+    const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 2 * LINE;
+    const found = await ask(`log?name=${encodeURIComponent(name)}&first=-1&count=1`).catch(() => null);
+    if (!found || name !== this.name || found.total === this.total) return;
+    this.total = found.total;
+    find("log-total").textContent = `${count(this.total)} ${this.total === 1 ? "line" : "lines"}`;
+    this.space.style.height = `${Math.min(this.total * LINE, MOST_HEIGHT)}px`;
+    if (atEnd) box.scrollTop = box.scrollHeight;
+    this.asked = "";
+    this.draw();
+  },
+  async draw() {
+    const box = find("log"), visible = Math.ceil(box.clientHeight / LINE) + 20;
+    const reach = Math.max(1, box.scrollHeight - box.clientHeight), share = Math.min(1, box.scrollTop / reach);
+    const first = this.total * LINE <= MOST_HEIGHT ? Math.max(0, Math.floor(box.scrollTop / LINE) - 10) : Math.max(0, Math.floor(share * (this.total - visible)));
+    const wanted = `${first} ${visible}`;
+    if (wanted === this.asked || !this.total) return;
+    this.asked = wanted;
+    const found = await ask(`log?name=${encodeURIComponent(this.name)}&first=${first}&count=${visible}`).catch(complain);
+    if (!found || this.asked !== wanted) return;
+    this.lines.textContent = found.lines.join("\n");
+    this.lines.style.top = `${this.total * LINE <= MOST_HEIGHT ? first * LINE : box.scrollTop}px`;
+  },
+};
+find("log").addEventListener("scroll", () => requestAnimationFrame(() => log.draw()));
+
+// -- start, stop, resume
+
+function seconds(text) {
+  const match = /^(\d+(?:\.\d*)?|\.\d+)\s*([smhd]?)$/.exec(text.trim());
+  if (!match) throw new Error(`'${text}' is no duration; expected seconds, or like 10m, 2h, 7d`);
+  return Number(match[1]) * { "": 1, s: 1, m: 60, h: 3600, d: 86400 }[match[2]];
+}
+
+find("start").addEventListener("submit", safely(async (event) => {
+  event.preventDefault();
+  const params = {};
+  for (const input of find("params").querySelectorAll("input")) {
+    if (input.value === "") continue;
+    const [section, name] = input.name.split(".");
+    (params[section] ??= {})[name] = Number(input.value);
+  }
+  const target = find("target").value;
+  const started = await ask("run/start", {
+    instance: find("instance").value, time: seconds(find("time").value), workers: Number(find("workers").value), seed: Number(find("seed").value),
+    engine: find("engine").value, target: target === "" ? null : Number(target), params,
+  });
+  find("start-said").textContent = `started: ${started.run}`;
+  follow(`watch/job?id=${started.id}`, (message) => {
+    if (message.type === "error") { find("start-said").textContent = message.error; find("start-said").className = "bad"; }
+    if (message.type === "done") find("start-said").textContent = `ended: ${message.status}`;
+  });
+  await appears(started.run);
+  show(started.run);
+}));
+
+/** Wait until a run that was started has its directory. */
+async function appears(name) {
+  for (let tries = 0; tries < 240 && !runs.some((run) => run.name === name); tries++) await new Promise((resolve) => setTimeout(resolve, 250));
+}
+
+find("stop").addEventListener("click", safely(async () => { await ask("run/stop", { name: shown }); say("asked to stop"); }));
+find("resume").addEventListener("click", safely(async () => {
+  const more = find("more").value.trim();
+  const started = await ask("run/resume", { name: shown, time: more ? seconds(more) : null, workers: null });
+  follow(`watch/job?id=${started.id}`, (message) => { if (message.type === "error") complain(new Error(message.error)); });
+  say("asked to go on");
+}));
+find("edit").addEventListener("click", (event) => {
+  if (!drawn.run?.best) { event.preventDefault(); complain(new Error("there is no board yet")); return; }
+  store.set("board", { puzzle: drawn.run.puzzle, board: drawn.run.best, pinned: [] });
+});
+
+// -- begin
+
+async function begin() {
+  setup = await getSetup();
+  useColours(setup);
+  find("root").textContent = `below ${setup.root}`;
+  find("instances").append(...setup.instances.map((name) => h("option", { value: name })));
+  find("engine").append(...setup.engines.map((name) => h("option", {}, name)));
+  find("workers").max = setup.max_workers;
+  const { sections } = await ask("params");
+  put(find("params"), Object.entries(sections).map(([section, { about, parameters }]) => h("details", {}, h("summary", {}, `${section}: ${about}`),
+    parameters.map((one) => h("p", {}, h("label", {}, `${one.name} `, h("input", { name: `${section}.${one.name}`, type: "number", step: "any", min: one.low, max: one.high, placeholder: one.default })),
+      h("span", { class: "soft" }, ` ${one.about}${one.low === null ? "" : ` (${one.low} to ${one.high ?? "any"})`}`))))));
+  follow("watch/runs", (message) => { runs = message.runs; drawList(); });
+  const name = new URLSearchParams(location.search).get("name");
+  if (name !== null) show(name);
+}
+begin().catch(complain);

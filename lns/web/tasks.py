@@ -1,0 +1,211 @@
+"""The tasks of jobs. Each takes the checked fields of a request and a function that sends messages, and returns the
+fields of the last message; boards are lists of oriented pieces as in `lns.web.wire`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from instances.board import Board
+from instances.puzzle import Puzzle
+from instances.verify import Verification, verify
+from lns.web.wire import board_to_json, find_shipped, puzzle_to_json, read_board, read_cells, read_puzzle
+from lns_support.errors import InputError
+from lns_support.json_values import JsonFields
+
+Fields = dict[str, Any]
+
+
+class Send(Protocol):
+    """Sends a message to the page."""
+
+    def __call__(self, **message: Any) -> None: ...
+
+
+def improve(values: Fields, send: Send) -> Fields:
+    """Free cells of a board and refill them, with a proof."""
+    from exact.region.warmup import is_ready
+    from lns.api.improving import improve
+
+    puzzle, board = _puzzle_and_board(values)
+    fields = JsonFields(values)
+    cells = read_cells(fields, puzzle) or None
+    if not is_ready("auto"):
+        _say_compiling(send)
+    result = improve(
+        puzzle,
+        board,
+        cells,
+        time=fields.number("time", 0.1, 86400),
+        target=values.get("target"),
+        on_improve=lambda better: send(
+            type="board", board=board_to_json(puzzle, better), score=verify(puzzle, better).score
+        ),
+        on_progress=lambda score, bound, nodes, seconds: send(
+            type="progress", score=score, bound=bound, nodes=nodes, seconds=seconds
+        ),
+    )
+    return {
+        "status": str(result.status),
+        "board": board_to_json(puzzle, result.board),
+        "cells": list(result.cells),
+        "score": result.score,
+        "score_before": result.score_before,
+        "bound": result.bound,
+        "proven": result.proven,
+        "nodes": result.nodes,
+        "seconds": result.seconds,
+    }
+
+
+def windows(values: Fields, send: Send) -> Fields:
+    """Re-solve all windows of a shape, one after the other."""
+    from exact.region.warmup import warm_up
+    from exact.region.windows import sweep_windows
+
+    puzzle, board = _puzzle_and_board(values)
+    fields = JsonFields(values)
+    height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
+    seconds = fields.number("time", 0.1, 86400)
+    warm_up("auto")
+    began = time.monotonic()
+    outcomes = {"proven": 0, "improved": 0, "open": 0}
+    for window in sweep_windows(
+        puzzle,
+        board,
+        height,
+        width,
+        nodes=fields.integer("nodes", 1, 10**9),
+        seconds=lambda: seconds - (time.monotonic() - began),
+    ):
+        result = window.result
+        outcome = "improved" if result.improved else "proven" if result.proven else "open"
+        outcomes[outcome] += 1
+        board = result.board
+        better = {"board": board_to_json(puzzle, board), "score": result.score} if result.improved else {}
+        send(type="window", row=window.row, column=window.column, outcome=outcome, **better)
+    return {
+        "status": "done",
+        "board": board_to_json(puzzle, board),
+        "score": verify(puzzle, board).score,
+        "windows": outcomes,
+        "total": (puzzle.height - height + 1) * (puzzle.width - width + 1),
+        "seconds": time.monotonic() - began,
+    }
+
+
+def solve(values: Fields, send: Send) -> Fields:
+    """Search for a perfect board by a chosen exact solver; with a board, for one that keeps its pieces."""
+    from exact.registry import find_solver
+    from exact.solvers import solve
+    from lns.api.starting import placed_as_clues
+    from lns_support.jit import is_compiled
+
+    fields = JsonFields(values)
+    puzzle = read_puzzle(fields)
+    solver = fields.text("solver", 60)
+    searched = puzzle
+    if values.get("board") is not None:
+        board = read_board(fields, puzzle)
+        checked = verify(puzzle, board)
+        if checked.mismatches or checked.violations:
+            return {
+                "status": "infeasible",
+                "because": _why_not(puzzle, checked),
+                "board": None,
+                "solver": solver,
+                "nodes": 0,
+                "seconds": 0.0,
+            }
+        searched = placed_as_clues(puzzle, board)
+    module = find_solver(solver).kernel_module
+    if module is not None and not is_compiled(module):
+        _say_compiling(send)
+    outcome = solve(
+        searched,
+        solver,
+        seconds=fields.number("time", 0.1, 86400),
+        on_progress=lambda now: send(
+            type="progress", nodes=now.nodes, solutions=now.solutions, seconds=now.seconds, explored=now.explored
+        ),
+    )
+    return {
+        "status": str(outcome.status),
+        "solutions": outcome.solutions,
+        "nodes": outcome.nodes,
+        "seconds": outcome.seconds,
+        "solver": solver,
+        "board": None if outcome.board is None else board_to_json(puzzle, outcome.board),
+        "details": outcome.details,
+    }
+
+
+def run(values: Fields, send: Send) -> Fields:
+    """Search for the best board, in a run directory."""
+    from lns.api.solving import solve
+
+    result = solve(
+        _instance(values),
+        instance=values["instance"] if isinstance(values["instance"], str) else None,
+        time=values["time"],
+        workers=values["workers"],
+        seed=values["seed"],
+        engine=values["engine"],
+        target=values["target"],
+        params=values["params"],
+        run_dir=values["run_dir"],
+        progress="none",
+    )
+    return {"status": result.why, "score": result.score}
+
+
+def resume(values: Fields, send: Send) -> Fields:
+    """Go on with a run."""
+    from lns.api.solving import resume
+
+    result = resume(values["run_dir"], time=values["time"], workers=values["workers"], progress="none")
+    return {"status": result.why, "score": result.score}
+
+
+def _instance(values: Fields) -> Puzzle:
+    """The puzzle of a run: a shipped name, a file that the server has found below its root, or the puzzle itself."""
+    from instances.formats import load_puzzle
+
+    given = values["instance"]
+    if isinstance(given, dict):
+        return read_puzzle(JsonFields({"puzzle": given}))
+    if values.get("file"):
+        return load_puzzle(str(Path(values["file"])))
+    return find_shipped(given)
+
+
+def _puzzle_and_board(values: Fields) -> tuple[Puzzle, Board]:
+    fields = JsonFields(values)
+    puzzle = read_puzzle(fields)
+    return puzzle, read_board(fields, puzzle)
+
+
+def _why_not(puzzle: Puzzle, checked: Verification) -> str:
+    """Why a board cannot be part of a perfect one."""
+    if checked.violations:
+        return checked.violations[0]
+    one, other = checked.mismatches[0]
+    return f"{puzzle.cell_label(one)} and {puzzle.cell_label(other)} do not match"
+
+
+def _say_compiling(send: Send) -> None:
+    send(type="note", text="compiling the search, once for this installation: about half a minute of an idle core")
+
+
+TASKS: dict[str, Callable[[Fields, Send], Fields]] = {
+    "improve": improve,
+    "windows": windows,
+    "solve": solve,
+    "run": run,
+    "resume": resume,
+}
+"""Task by the kind of its job."""
+
+__all__ = ["TASKS", "InputError", "puzzle_to_json"]

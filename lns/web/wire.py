@@ -1,0 +1,152 @@
+"""Puzzles and boards as JSON between page and server. What comes in is untrusted and is checked as a file is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from instances.board import EMPTY, Board
+from instances.formats import is_url, load_puzzle, shipped_instances
+from instances.formats.base import Document, Source
+from instances.formats.registry import FORMATS, by_content, by_name
+from instances.puzzle import MAX_CELLS, Puzzle
+from instances.verify import verify
+from lns_support.errors import InputError
+from lns_support.files import decode
+from lns_support.json_values import JsonFields, bounded_integer, describe_found
+from lns_support.text import printable
+
+MAX_TEXT = 1_000_000
+
+
+def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
+    """The fields of the format ``json`` (`instances.formats.puzzle_json`), the name safe to show."""
+    fields = {
+        "schema": 1,
+        "name": printable(puzzle.name, 200),
+        "width": puzzle.width,
+        "height": puzzle.height,
+        "pieces": puzzle.pieces[: puzzle.piece_count].tolist(),
+        "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
+    }
+    return fields | puzzle.unusual_fields()
+
+
+def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
+    """The puzzle in a field. Raises InputError if it is none."""
+    value = fields.get(name)
+    if not isinstance(value, dict):
+        raise InputError(f"'{name}': {describe_found(value)}; expected a puzzle as an object")
+    document = FORMATS["json"].read(Source(json.dumps(value), None, "puzzle", None, None, find_shipped))
+    assert document.puzzle is not None
+    return document.puzzle
+
+
+def board_to_json(puzzle: Puzzle, board: Board) -> list[int]:
+    """The oriented piece on each cell, -1 for an empty one and for a hole."""
+    board.check_shape(puzzle)
+    placements: list[int] = board.without_blanks(puzzle).placements.tolist()
+    return placements
+
+
+def read_board(fields: JsonFields, puzzle: Puzzle, name: str = "board") -> Board:
+    """The board of ``puzzle`` in a field. Raises InputError if it is none."""
+    most = puzzle.piece_count * 4 - 1
+    placements = [
+        bounded_integer(oriented, EMPTY, most, f"cell {cell} of '{name}'")
+        for cell, oriented in enumerate(fields.array(name, puzzle.cells))
+    ]
+    return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
+
+
+def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[int]:
+    """A list of different cells in a field. Raises InputError if it is none."""
+    cells = fields.array(name)
+    if len(cells) > MAX_CELLS:
+        raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
+    found = [bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells]
+    return sorted(set(found))
+
+
+def find_shipped(source: str) -> Puzzle:
+    """Load a shipped instance. Raises InputError for every other name: text from a page opens no file."""
+    shipped = shipped_instances()
+    if source in shipped or source in {str(path) for path in shipped.values()}:
+        return load_puzzle(str(shipped.get(source, source)))
+    raise InputError("no shipped instance has this name; expected the puzzle itself")
+
+
+def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
+    """Read a puzzle or a board from text in any format of the field, or from a viewer URL.
+
+    Parameters
+    ----------
+    text : str
+        What was pasted, dropped or uploaded.
+    puzzle : Puzzle, optional
+        The puzzle of a board that does not say which it is.
+    format : str, optional
+        Name of the format; by default the content decides.
+    name : str
+        Name of the puzzle.
+
+    Returns
+    -------
+    Document
+        At least a puzzle.
+
+    Raises
+    ------
+    InputError
+        The text is in none of the formats, or it holds a board of an unknown puzzle.
+    """
+    form, option = (
+        by_name(format) if format is not None else (FORMATS["url"] if is_url(text) else by_content(text), None)
+    )
+    source = Source(text, None, printable(name, 100) or "puzzle", option, None, find_shipped)
+    document: Document | None = None
+    try:
+        document = form.read(source)
+    except InputError:
+        if puzzle is None:
+            raise
+    if puzzle is not None and form.holds == "board" and (document is None or document.board is None):
+        document = form.read(Source(text, puzzle, source.name, option, None, find_shipped))
+    assert document is not None
+    if document.puzzle is None:
+        raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
+    return document
+
+
+def decode_upload(data: bytes) -> str:
+    """The text of an uploaded file. Raises InputError if it is none."""
+    return decode(data, "the file")
+
+
+def document_to_json(document: Document) -> dict[str, Any]:
+    """What the page needs of a document: puzzle, board if there is one, and what was noticed."""
+    puzzle, board = document.puzzle, document.board
+    assert puzzle is not None
+    return {
+        "format": document.format,
+        "puzzle": puzzle_to_json(puzzle),
+        "board": None if board is None else board_to_json(puzzle, board),
+        "notes": [printable(note, 500) for note in document.notes],
+        **facts(puzzle, board),
+    }
+
+
+def facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
+    """What the verifier says of a board; without one, of the puzzle."""
+    found: dict[str, Any] = {"max_score": puzzle.max_score, "sha256": puzzle.sha256}
+    if board is not None:
+        checked = verify(puzzle, board)
+        found |= {
+            "score": checked.score,
+            "placed": checked.placed,
+            "valid": checked.valid,
+            "problems": [printable(problem, 300) for problem in checked.problems[:100]],
+        }
+    return found

@@ -1,0 +1,59 @@
+"""The process of a job: reads a request from stdin, does its task, writes messages to stdout, a line of JSON each.
+
+The last message is of the kind "done" or "error". SIGINT and SIGTERM end the task in order, with its result so far.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from lns.terminal.signals import interrupt_on_signal, signal_handler
+from lns_support.child_process import die_with_parent
+from lns_support.errors import InputError
+from lns_support.text import escape_controls
+
+
+def main() -> None:
+    """Do the task on stdin."""
+    die_with_parent()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever prints cannot disturb the messages
+    request = json.loads(sys.stdin.readline())
+    sys.stdin.close()
+    sys.stdin = Path(os.devnull).open()  # noqa: SIM115
+    if request["memory"]:
+        resource.setrlimit(resource.RLIMIT_DATA, (request["memory"], request["memory"]))
+    with signal_handler(interrupt_on_signal):
+        final = _work(request, out)
+    _write(out, final)
+
+
+def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
+    """Do the task; its last message."""
+    try:
+        from lns.web.tasks import TASKS
+
+        result = TASKS[request["kind"]](request["fields"], lambda **message: _write(out, message))
+        return {"type": "done", **result}
+    except KeyboardInterrupt:
+        return {"type": "done", "status": "interrupted"}
+    except InputError as error:
+        return {"type": "error", "error": escape_controls(str(error))[:2000]}
+    except MemoryError:
+        return {"type": "error", "error": "the job needs more memory than a job may have"}
+    except Exception as error:
+        return {"type": "error", "error": f"{type(error).__name__}: {escape_controls(str(error))[:500]}"}
+
+
+def _write(out: IO[str], message: dict[str, Any]) -> None:
+    out.write(json.dumps(message) + "\n")
+    out.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Commands over several runs: folders of runs, `lns collect -o`, `lns compare`, `lns merge`, `lns watch`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import lns
+from instances.board import Board
+from instances.formats import load_board, load_puzzle
+from instances.verify import verify
+from lns.cli.main import main
+from lns.engine import FoundBoard, Statistics
+from lns.runs import board_log
+from lns.runs.find import board_source, run_directories
+from lns.runs.history import Improvement, RunHistory
+from lns.runs.recorder import Recorder
+from lns.runs.run_summary import RELIABLE_BOARDS, load_summary
+from lns.terminal import progress
+from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, small_puzzle
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of one instance, the second in a folder of its own, and one of another instance."""
+    folder = tmp_path_factory.mktemp("runs")
+    finished_run(folder / "one", name="like-e2-8x8", engine="tabu", steps=10)
+    finished_run(folder / "more" / "two", name="like-e2-8x8", engine="tabu", steps=20)
+    finished_run(folder / "other", name="like-e2-6x6", engine="tabu", steps=10)
+    (folder / "notes.txt").write_text("no run")
+    return folder
+
+
+def test_a_folder_means_the_runs_in_it(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [folder / "more" / "two", folder / "one", folder / "other"]
+    assert run_directories([folder]) == runs
+    assert run_directories([folder / "one", folder]) == [runs[1], runs[0], runs[2]]
+    assert run_directories([tmp_path]) == [tmp_path], "for the message that this is none"
+    assert main(["status", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["run", "two", "one", "other"]
+    assert main(["status", str(tmp_path)]) == 2
+    assert "no run directory" in capsys.readouterr().err
+    assert main(["watch", str(folder)]) == 0
+    assert capsys.readouterr().out.count("ended: steps made") == 3
+
+
+def test_a_rate_needs_boards(folder: Path) -> None:
+    run = load_summary(folder / "other")
+    history = RunHistory(7200.0, elapsed_s=3600.0, counts={20: RELIABLE_BOARDS - 1, 21: 1})
+    seen = replace(run, history=history)
+    assert seen.rate_in_words(21) == "1 board of 21+" and seen.rate_in_words(20) == f"{RELIABLE_BOARDS}/h of 20+"
+
+
+def test_a_dead_run_is_not_also_stopped(folder: Path) -> None:
+    assert replace(load_summary(folder / "one"), state="died").state_in_words == "died without saving its end"
+
+
+def test_a_run_directory_stands_for_its_best_board(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(folder / "one")
+    for command in (["verify", run, "--json"], ["show", run, "--json"]):
+        assert main(command) == 0
+        assert json.loads(capsys.readouterr().out)["score"] == best_of(folder / "one")
+    assert lns.verify(load_puzzle("like-e2-8x8"), lns.load_board(run)).score == best_of(folder / "one")
+    assert board_source("https://e2.bucas.name/#puzzle=" + "a" * 5000).startswith("https")
+    new_directory(tmp_path / "empty", small_puzzle()).close()
+    assert main(["show", str(tmp_path / "empty")]) == 2
+    assert capsys.readouterr().err == f"lns: {tmp_path / 'empty'}: this run has found no board yet\n"
+
+
+def test_collect_keeps_instances_apart_and_writes_a_file_a_board(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "boards"
+    assert main(["collect", str(folder), "--top", "2", "-o", str(target), "--json"]) == 0
+    boards = json.loads(capsys.readouterr().out)["boards"]
+    assert len(boards) == 4 and [board["instance"] for board in boards] == ["like-e2-8x8"] * 2 + ["like-e2-6x6"] * 2
+    for board in boards:
+        puzzle, found = load_board(board["file"])
+        assert puzzle.sha256 == board["instance_sha256"] and verify(puzzle, found).score == board["score"]
+    assert len(list(target.glob("*-0001.json"))) >= 2 and len(list(target.glob("*.instance.json"))) == 2
+    assert main(["collect", str(folder), "-o", str(target)]) == 2
+    assert "is not empty; expected a new or empty folder" in capsys.readouterr().err
+    assert main(["collect", str(folder), "--top", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4 and lines[0].startswith("like-e2-8x8 (sha256 ") and lines[0].endswith(": 1 board")
+
+
+def test_compare_is_a_table_and_curves(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    same, page = [str(folder / "one"), str(folder / "more")], tmp_path / "page.html"
+    assert main(["compare", *same, "-o", str(page)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:6] == ["run", "engine", "seed", "workers", "best", "after"]
+    assert lines[1].split()[:5] == ["A", "one", "tabu", "3", "1"] and lines[2].startswith("B  two")
+    assert str(best_of(folder / "one")) in lines[1]
+    (top,) = (line for line in lines[4:] if line.strip().startswith(str(best_of(folder / "more" / "two"))))
+    assert "B" in top or "*" in top
+    text = page.read_text()
+    assert text.count('<path class="line"') == 2 and "one" in text and "<script" not in text
+    assert main(["compare", *same, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["runs"][0]
+    assert first["score"] == first["improvements"][-1][0] == best_of(folder / "one") and first["scores_after"]
+    assert main(["compare", str(folder)]) == 2
+    assert "a run of like-e2-6x6; expected runs of like-e2-8x8, as in" in capsys.readouterr().err
+
+
+def test_merge_makes_one_run_that_goes_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two, target = folder / "one", folder / "more" / "two", tmp_path / "merged"
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert main(["merge", str(one), str(two), "-o", str(target), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    logs = {placements for _, placements in log_of(one) + log_of(two)}
+    assert {placements for _, placements in log_of(target)} <= logs
+    assert answer["boards"] == len(log_of(target)) == len(set(log_of(target)))
+    assert answer["boards"] + answer["repeated"] == len(log_of(one)) + len(log_of(two)) and answer["damaged"] == 0
+    assert best_of(target) == max(best_of(one), best_of(two)) == answer["score"]
+    merged, parts = load_summary(target), [load_summary(one), load_summary(two)]
+    assert merged.history.elapsed_s == pytest.approx(sum(part.history.elapsed_s for part in parts), abs=0.01)
+    assert len(merged.history.sessions) == 2 and merged.state == "ended"
+    assert {path: path.read_bytes() for path in before} == before, "the runs are only read"
+    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
+    moves = sum((part.heartbeat.statistics for part in parts), Statistics()).moves
+    assert load_summary(target).heartbeat.statistics.moves > moves > 0
+    assert best_of(target) >= answer["score"] and log_of(target)[: answer["boards"]]
+    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
+    assert load_summary(target).heartbeat.statistics.moves > moves, "a resume keeps what the others did"
+
+
+def test_what_cannot_be_merged(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def refused(*arguments: Path) -> str:
+        assert main(["merge", *map(str, arguments)]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        return error
+
+    target = tmp_path / "merged"
+    other = refused(folder, Path("-o"), target)
+    assert "a run of like-e2-6x6 (sha256 " in other and "expected one of like-e2-8x8" in other and not target.exists()
+    assert "1 run named; expected two or more" in refused(folder / "one", Path("-o"), target)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").write_text("")
+    assert "is not empty" in refused(folder / "one", folder / "more", Path("-o"), tmp_path / "full")
+    damaged = shutil.copytree(folder / "one", tmp_path / "damaged")
+    with (damaged / "boards.jsonl").open("a") as log:
+        log.write("{}\n")
+    for name in ("checkpoint.npz", "checkpoint.previous.npz"):
+        (damaged / name).write_bytes(b"PK")
+    assert main(["merge", str(damaged), str(folder / "more"), "-o", str(target)]) == 0
+    said = capsys.readouterr()
+    assert "1 damaged line left out" in said.out and "has no usable checkpoint" in said.err
+    assert main(["resume", str(target), "--time", "1h", "--steps", "1", "--quiet"]) == 0
+
+
+def test_improvements_of_merged_runs_rise_with_time() -> None:
+    from lns.runs.merge import merged_improvements
+
+    def points(*pairs: tuple[int, float]) -> RunHistory:
+        return RunHistory(9.0, improvements=[Improvement(score, at, "", "tabu") for score, at in pairs])
+
+    merged = merged_improvements([points((10, 1.0), (14, 5.0)), points((12, 2.0), (13, 4.0), (14, 6.0))])
+    assert [(entry.score, entry.elapsed_s) for entry in merged] == [(10, 1.0), (12, 2.0), (13, 4.0), (14, 5.0)]
+
+
+def test_a_long_log_of_messages_begins_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "MAX_LOG_BYTES", 300)
+    handler = progress.RunLog(tmp_path)
+    for number in range(60):
+        handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
+    handler.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"run.log", "run.log.1"}
+    kept = (tmp_path / "run.log.1").read_text() + (tmp_path / "run.log").read_text()
+    numbers = [int(line[-3:]) for line in kept.splitlines()]
+    assert numbers == list(range(numbers[0], 60)) and len(kept) < 800
+
+
+def test_a_full_board_log_takes_new_bests_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(board_log, "MAX_LOG_BYTES", 1)
+    puzzle, solution = lns.generate("like-e2", width=6, seed=1)
+    found = []
+    for cells in ([7, 14], [8, 15], [9, 16], []):  # exchanged inside; three boards with mismatches, then the solution
+        placements = solution.placements.copy()
+        placements[cells] = placements[cells[::-1]]
+        board = Board(placements, 6, 6)
+        found.append(FoundBoard(board, verify(puzzle, board).score, "tabu"))
+    found[:3] = sorted(found[:3], key=lambda one: -one.score)
+    path = tmp_path / "run"
+    with new_directory(path, puzzle, min_score=0) as directory:
+        log = board_log.BoardLog(path)
+        recorder = Recorder(directory, RunHistory(60.0), log, [])
+        for one in found:
+            recorder._record([(0, one)])
+        log.close()
+    assert [score for score, _ in log_of(path)] == [found[0].score, puzzle.max_score]
+    assert caplog.text.count("takes new bests only") == 1

@@ -1,0 +1,184 @@
+"""Puzzles without frame, without turns and with holes: what a puzzle, a board, a score and a file of them are."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instances import GREY, Board, Clue, InputError, Puzzle, verify
+from instances.formats import render
+from instances.formats.reading import parse
+from instances.generate import (
+    KINDS,
+    Planted,
+    diamond,
+    diamond_holes,
+    family,
+    tetravex,
+    triangle,
+    triangle_holes,
+    unframed,
+)
+
+SQUARE = [[1, 2, 3, 4], [2, 3, 4, 5], [1, 2, 4, 5], [2, 4, 1, 5]]
+
+
+def some(kind: str, seed: int) -> Planted:
+    size = {"triangle": "3", "diamond": "3"}.get(kind, "3x4")
+    return family(f"{kind}:{size}")(seed)
+
+
+def test_a_usual_puzzle_keeps_its_hash_and_has_no_rules_of_its_own() -> None:
+    puzzle = family("uniform:3x3:3")(1).puzzle
+    assert puzzle.sha256 == Puzzle(puzzle.pieces, 3, 3, name="other").sha256
+    assert puzzle.sha256 == "1c4156fb8060f0fa78c700388f36c5cd96b0fcd58eff2470fb2e28fc0e4b5aeb"
+    assert puzzle.rules == () and puzzle.unusual_fields() == {}
+
+
+def test_rules_are_part_of_the_identity() -> None:
+    turned, unturned = Puzzle(SQUARE, 2, 2, framed=False), Puzzle(SQUARE, 2, 2, framed=False, turns=False)
+    assert turned != unturned
+    assert unturned.rules == ("no frame", "no turns") and "no turns" in repr(unturned)
+
+
+def test_without_frame_no_side_is_grey_and_every_side_of_the_edge_is_free() -> None:
+    puzzle = Puzzle(SQUARE, 2, 2, framed=False)
+    assert puzzle.grey_sides(0) == (False,) * 4 and puzzle.rim_sides(0) == (True, False, False, True)
+    assert puzzle.max_score == 4 and puzzle.fits(0).all()
+    with pytest.raises(InputError, match=r"piece 2 has the colours 2 0 4 5; expected colours from 1"):
+        Puzzle([SQUARE[0], [2, 0, 4, 5], *SQUARE[2:]], 2, 2, framed=False)
+    with pytest.raises(InputError, match="where the board needs"):
+        Puzzle(SQUARE, 2, 2)
+
+
+def test_without_turns_grey_sides_are_compared_as_they_are() -> None:
+    corner = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [1, 0, 0, 1]]
+    assert Puzzle(corner, 2, 2, turns=False).fits(0).tolist() == [True] + 15 * [False]
+    with pytest.raises(InputError, match="2 pieces that are grey up, left only where the board needs 1"):
+        Puzzle([*corner[:3], corner[0]], 2, 2, turns=False)
+
+
+def test_a_turned_piece_breaks_a_rule_unless_it_looks_unturned() -> None:
+    quads = [[1, 2, 3, 4], [1, 2, 1, 2]]
+    puzzle = Puzzle(quads, 2, 1, framed=False, turns=False)
+    assert verify(puzzle, Board([0, 4], 2, 1)).valid and verify(puzzle, Board([0, 6], 2, 1)).valid
+    (problem,) = verify(puzzle, Board([1, 4], 2, 1)).problems
+    assert problem == "row 1, column 1 (cell 0): piece 1 is turned, which this puzzle forbids"
+    with pytest.raises(InputError, match="a clue has rotation 2; expected 1, as pieces are not turned"):
+        puzzle.with_clues([Clue(0, 0, 1)])
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 4, 11])
+def test_triangles_and_diamonds_have_the_cells_of_the_paper(side: int) -> None:
+    three = triangle(side, 3, 1).puzzle
+    assert three.piece_count == side**2
+    rows = [
+        sum(cell // three.width == row and cell not in three.holes for cell in range(three.cells))
+        for row in range(side)
+    ]
+    assert rows == [2 * row + 1 for row in range(side)]
+    four = diamond(side, 3, 1).puzzle
+    assert four.piece_count == side**2 + (side - 1) ** 2
+    assert triangle_holes(side) == three.holes and diamond_holes(side) == four.holes
+
+
+def test_a_board_with_holes_counts_only_seams_between_its_cells() -> None:
+    puzzle, solution = diamond(2, 2, 3).puzzle, diamond(2, 2, 3).solution
+    assert puzzle.max_score == 4 and puzzle.holes == (0, 2, 6, 8)
+    found = verify(puzzle, solution)
+    assert (found.score, found.placed, found.cells, found.complete) == (4, 5, 5, True)
+    assert verify(puzzle, solution.without_blanks(puzzle)) == found
+    assert [puzzle.grey_sides(cell) for cell in (1, 4)] == [(True, True, False, True), (False,) * 4]
+    assert puzzle.neighbours(1) == [(2, 4)] and puzzle.neighbours(0) == []
+
+
+def test_a_piece_on_a_hole_breaks_a_rule() -> None:
+    puzzle, solution = diamond(2, 2, 3).puzzle, diamond(2, 2, 3).solution
+    placements = solution.without_blanks(puzzle).placements.copy()
+    placements[0] = placements[1]
+    placements[1] = -1
+    problems = verify(puzzle, Board(placements, 3, 3)).problems
+    assert problems[0].startswith("row 1, column 1 (cell 0) is a hole, and holds piece ")
+
+
+@pytest.mark.parametrize(
+    "holes, words",
+    [((9,), "a hole names cell 9; expected 0 to 8"), ((4, 4), "two holes name row 2"), (tuple(range(9)), "every cell")],
+)
+def test_impossible_holes_are_refused(holes: tuple[int, ...], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Puzzle([[0, 0, 0, 0]] * 9, 3, 3, holes=holes)
+
+
+def test_a_wrong_number_of_pieces_names_the_holes() -> None:
+    with pytest.raises(InputError, match="3 pieces for a board of 3 x 1 with 1 holes; expected 2"):
+        Puzzle([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]], 3, 1, holes=(1,))
+
+
+def test_a_clue_on_a_hole_is_refused() -> None:
+    with pytest.raises(InputError, match=r"names row 1, column 1 [(]cell 0[)], a hole"):
+        diamond(2, 2, 3).puzzle.with_clues([Clue(0, 0, 0)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(kind=st.sampled_from(KINDS[3:]), seed=st.integers(0, 1000))
+def test_planted_boards_are_perfect_and_come_back_from_files(kind: str, seed: int) -> None:
+    puzzle, solution = some(kind, seed).puzzle, some(kind, seed).solution
+    found = verify(puzzle, solution)
+    assert found.complete and found.score == found.max_score == puzzle.max_score
+    assert parse(render("json", puzzle, None)[0]).puzzle == puzzle
+    for form in ("best", "solution"):
+        assert parse(render(form, puzzle, solution)[0], puzzle=puzzle).board == solution, form
+    shown = parse(render("url", puzzle, solution)[0], puzzle=puzzle).board  # a symmetric piece may come back turned
+    assert shown is not None and (shown.colours(puzzle) == solution.colours(puzzle)).all()
+
+
+@pytest.mark.parametrize("kind", ["unframed", "tetravex"])
+def test_every_joint_of_an_unframed_puzzle_has_a_colour(kind: str) -> None:
+    puzzle = family(f"{kind}:5x4:3")(2).puzzle
+    assert set(Counter(puzzle.pieces.ravel().tolist())) == {1, 2, 3}
+
+
+def test_only_tetravex_leaves_its_pieces_unturned() -> None:
+    assert not (tetravex(4, 4, seed=1).solution.placements % 4).any()
+    assert (unframed(4, 4, seed=1).solution.placements % 4).any()
+
+
+def test_files_of_other_formats_cannot_say_the_rules() -> None:
+    puzzle = tetravex(3, 3, seed=1).puzzle
+    with pytest.raises(
+        InputError, match="format quads cannot say that a puzzle has no frame and no turns; expected json"
+    ):
+        render("quads", puzzle, None)
+
+
+@pytest.mark.parametrize(
+    "field, value, words",
+    [
+        ("holes", [99], "entry 0 of 'holes': found '99'; expected a whole number from 0 to 11"),
+        ("holes", 3, "'holes': found '3'; expected a list"),
+        ("framed", 1, "'framed': found '1'; expected true or false"),
+        ("turns", "no", "'turns': found '\"no\"'; expected true or false"),
+        ("holes", [0], "'pieces' has 12 entries; expected 11"),
+    ],
+)
+def test_wrong_rules_in_a_file_are_refused(field: str, value: object, words: str) -> None:
+    data = json.loads(render("json", some("unframed", 1).puzzle, None)[0])
+    with pytest.raises(InputError, match=words):
+        parse(json.dumps(data | {field: value}))
+
+
+def test_grey_shows_only_towards_holes_without_frame() -> None:
+    puzzle = Puzzle([[1, 0, 1, 1], [1, 1, 1, 0]], 3, 1, holes=(1,), framed=False)
+    assert puzzle.grey_sides(0) == (False, True, False, False) and GREY not in puzzle.pieces[0, [0, 2, 3]]
+    assert puzzle.max_score == 0 and verify(puzzle, Board([0, -1, 4], 3, 1)).complete
+
+
+@pytest.mark.parametrize("make", [triangle, diamond])
+def test_a_side_below_one_is_refused(make: object) -> None:
+    with pytest.raises(InputError, match="of side 0; expected 1 or more"):
+        make(0)  # type: ignore[operator]

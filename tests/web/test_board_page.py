@@ -1,0 +1,244 @@
+"""The editor of boards in a browser: open, drag, turn, undo, keyboard, re-solve with proof, solve, share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import lns
+from instances import formats
+from instances.board import Board
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from tests.web.browsing import Site, cell, drag, open_board
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[Puzzle, Board]:
+    return lns.generate("like-e2", width=5, seed=3)
+
+
+def swapped(board: Board, one: int, other: int) -> Board:
+    placements = board.placements.copy()
+    placements[[one, other]] = placements[[other, one]]
+    return Board(placements, board.width, board.height)
+
+
+def shown(page: Page) -> list[int]:
+    """The board that the page has kept in the browser, which it does soon after a change."""
+    page.wait_for_timeout(1000)
+    board: list[int] = json.loads(page.evaluate("() => localStorage.getItem('lns-board')"))["board"]
+    return board
+
+
+def test_a_pasted_board_shows_its_score_and_its_conflicts(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    wrong = swapped(board, 6, 7)
+    open_board(page, site, puzzle, wrong)
+    checked = verify(puzzle, wrong)
+    expect(page.locator("#score")).to_contain_text(f"{checked.score} of {puzzle.max_score}")
+    expect(page.locator("#score")).to_contain_text(f"conflicts{len(checked.mismatches)}")
+    page.click("#check")
+    expect(page.locator("#checked")).to_contain_text(f"{checked.score} of {puzzle.max_score}, valid")
+
+
+def test_a_dropped_file_opens(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    page.goto(site.at("board"))
+    page.set_input_files("#file", files=[{"name": "mine.json", "mimeType": "text/plain",
+                                          "buffer": formats.render("json", small[0], None)[0].encode()}])  # fmt: skip
+    expect(page.locator("#name")).to_contain_text("5 x 5")
+
+
+def test_a_bad_text_is_refused_with_its_sentence(page: Page, site: Site) -> None:
+    page.goto(site.at("board"))
+    page.fill("#text", "<img src=x onerror=alert(1)>")
+    page.click("#open")
+    expect(page.locator("#problem")).to_contain_text("begins no known format")
+
+
+def test_a_name_with_markup_is_shown_as_text(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle = small[0]
+    named = Puzzle(puzzle.pieces, 5, 5, name="<img src=x onerror=alert(1)>")
+    open_board(page, site, named)
+    assert page.locator("#name img").count() == 0
+
+
+def test_dragging_swaps_and_undo_brings_back(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    before = board.placements.tolist()
+    drag(page, cell(page, 6), cell(page, 12))
+    changed = shown(page)
+    assert (changed[6], changed[12]) == (before[12], before[6])
+    page.click("#undo")
+    assert shown(page) == before
+    page.click("#redo")
+    assert shown(page) == changed
+
+
+def test_many_changes_can_all_be_undone(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    cell(page, 7).focus()
+    for _ in range(103):
+        page.keyboard.press("r")
+    assert shown(page)[7] == (int(board.placements[7]) & ~3) | ((int(board.placements[7]) + 103) & 3)
+    for _ in range(103):
+        page.keyboard.press("Control+z")
+    assert shown(page) == board.placements.tolist()
+    expect(page.locator("#undo")).to_be_disabled()
+
+
+def test_pieces_go_to_the_tray_and_back(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    expect(page.locator("#tray-head")).to_contain_text("0")
+    drag(page, cell(page, 12), page.locator("#tray"))
+    expect(page.locator("#tray-head")).to_contain_text("1")
+    assert shown(page)[12] == -1
+    drag(page, page.locator("#tray button"), cell(page, 12))
+    expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of {puzzle.max_score}")  # turned as it fits
+
+
+def test_a_right_click_turns(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    cell(page, 12).click(button="right")
+    assert shown(page)[12] == (int(board.placements[12]) & ~3) | ((int(board.placements[12]) + 1) & 3)
+
+
+def test_the_keyboard_does_it_all(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    before = board.placements.tolist()
+    cell(page, 0).focus()
+    for key in ("ArrowRight", "ArrowDown", "Enter", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    changed = shown(page)
+    assert (changed[6], changed[7]) == (before[7], before[6])
+    page.keyboard.press("p")  # pinned: neither key nor mouse moves it
+    page.keyboard.press("Delete")
+    drag(page, cell(page, 7), cell(page, 8))
+    assert shown(page) == changed
+    page.keyboard.press("p")
+    cell(page, 7).focus()
+    page.keyboard.press("Delete")
+    assert shown(page)[7] == -1
+    expect(cell(page, 7)).to_have_attribute("aria-label", "row 2, column 3, empty")
+
+
+def test_the_filter_shows_the_pieces_of_a_colour(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, _ = small
+    open_board(page, site, puzzle)
+    page.locator("#filter button[aria-label='colour 1']").click()
+    with_it = int((puzzle.pieces == 1).any(axis=1).sum())
+    expect(page.locator("#tray button")).to_have_count(with_it)
+
+
+def test_a_region_is_resolved_with_a_proof(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, swapped(board, 6, 12))
+    page.click("#mode-rectangle")
+    drag(page, cell(page, 6), cell(page, 13))
+    expect(page.locator("#chosen")).to_contain_text("6 selected")
+    page.click("#again")
+    expect(page.locator("#again-said")).to_contain_text("Proven: no refill of these 6 cells is better", timeout=180_000)
+    expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of {puzzle.max_score}")
+    page.click("#undo")
+    expect(page.locator("#score")).not_to_contain_text(f"{puzzle.max_score} of {puzzle.max_score}")
+
+
+def test_windows_are_mapped(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    page.locator("summary", has_text="Map of windows").click()
+    page.fill("#window-height", "2")
+    page.fill("#window-width", "3")
+    page.click("#windows")
+    expect(page.locator("#windows-said")).to_contain_text("12 windows proven (green), 0 improved", timeout=180_000)
+
+
+def test_whether_a_board_can_be_completed(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    partial = board.placements.copy()
+    partial[10:] = -1
+    open_board(page, site, puzzle, Board(partial, 5, 5))
+    page.click("#complete")
+    expect(page.locator("#exact-said")).to_contain_text("Yes: this can be completed", timeout=180_000)
+    stuck = board.placements.copy()
+    stuck[[6, 7]] = stuck[[7, 6]]
+    stuck[20:] = -1
+    open_board(page, site, puzzle, Board(stuck, 5, 5))
+    page.click("#complete")
+    expect(page.locator("#exact-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
+
+
+def test_a_job_stops_when_it_is_told(page: Page, site: Site) -> None:
+    page.goto(site.at("board?instance=like-e2-16x16"))
+    page.click("#solve")
+    expect(page.locator("#exact-said")).to_contain_text("nodes", timeout=180_000)
+    page.click("#exact-stop")
+    expect(page.locator("#exact-said")).to_contain_text("Not known: interrupted")
+
+
+@pytest.mark.parametrize("format", ["url", "svg", "best", "solution", "json"])
+def test_the_board_is_shared(page: Page, site: Site, small: tuple[Puzzle, Board], format: str, tmp_path: Path) -> None:
+    puzzle, board = small
+    open_board(page, site, puzzle, board)
+    page.select_option("#format", format)
+    with page.expect_download() as download:
+        page.click("#save")
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    if format in ("url", "best", "solution"):
+        assert lns.load_board(path, puzzle) == board
+    elif format == "json":
+        assert lns.load_puzzle(path) == puzzle
+    else:
+        assert path.read_text().startswith("<svg")
+
+
+def test_the_board_is_saved_as_png(page: Page, site: Site, small: tuple[Puzzle, Board], tmp_path: Path) -> None:
+    open_board(page, site, *small)
+    with page.expect_download() as download:
+        page.click("#png")
+    download.value.save_as(tmp_path / "board.png")
+    assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_counts_as_the_verifier(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    """On boards that break every rule."""
+    puzzle, _ = small
+    clued = puzzle.with_clues(lns.generate("like-e2", width=5, seed=3, clues=3).puzzle.clues)
+    page.goto(site.at("board"))
+    draws = np.random.default_rng(5)
+    for _ in range(30):
+        placements = draws.permutation(25) * 4 + draws.integers(0, 4, 25)
+        placements[draws.random(25) < 0.3] = -1
+        mixed = Board(placements.astype(np.int32), 5, 5)
+        found = page.evaluate(
+            """async ([fields, placements]) => {
+                const { Puzzle, judge } = await import("/static/model.js");
+                const { score, placed, mismatches, rim, clues } = judge(new Puzzle(fields), placements);
+                return [score, placed, mismatches.map(([one, , other]) => [one, other]), rim.length, clues.length];
+            }""",
+            [json.loads(formats.render("json", clued, None)[0]), placements.tolist()],
+        )
+        checked = verify(clued, mixed)
+        grey = sum("grey inside" in problem or "on the rim" in problem for problem in checked.problems)
+        clues = sum("clue" in problem for problem in checked.problems)
+        assert found[:2] == [checked.score, checked.placed]
+        assert [tuple(pair) for pair in found[2]] == list(checked.mismatches)
+        assert found[3:] == [grey, clues]

@@ -1,0 +1,170 @@
+"""Boards and puzzles of any format come in and go out as files do, and what is said of them is the verifier's word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import lns
+from instances import formats
+from instances.board import Board
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns.web.wire import board_to_json, puzzle_to_json, read_board, read_puzzle
+from lns_support.json_values import JsonFields
+from tests.web.page import Page, fields
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Page:
+    return Page(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[Puzzle, Board]:
+    return lns.generate("like-e2", width=5, seed=3, clues=1)
+
+
+def test_puzzles_and_boards_survive_the_way_to_the_page_and_back(small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    sent = JsonFields(json.loads(json.dumps(fields(puzzle, board))))
+    again = read_puzzle(sent)
+    assert again == puzzle and again.name == puzzle.name
+    assert read_board(sent, again) == board
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("triangle", {"side": 3}), ("diamond", {"side": 3}), ("tetravex", {"width": 3}), ("unframed", {"width": 3})],
+)
+def test_puzzles_by_other_rules_go_and_come_too(page: Page, kind: str, size: dict[str, int]) -> None:
+    puzzle, board = lns.generate(kind, seed=2, **size)  # type: ignore[arg-type]
+    sent = JsonFields(json.loads(json.dumps(fields(puzzle, board))))
+    assert read_puzzle(sent) == puzzle and read_board(sent, puzzle) == board
+    assert page.answer("/api/check", fields(puzzle, board))["valid"]
+
+
+@pytest.mark.parametrize("format", ["json", "benoist", "quads", "csv16"])
+def test_a_puzzle_of_any_format_is_read(page: Page, small: tuple[Puzzle, Board], format: str) -> None:
+    puzzle, _ = small
+    text, _ = formats.render(format, puzzle, None)
+    found = page.answer("/api/document", {"text": text})
+    assert found["puzzle"]["pieces"] == puzzle.pieces.tolist() and found["board"] is None
+
+
+def test_a_viewer_url_is_read_with_its_board(page: Page, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    found = page.answer("/api/document", {"text": formats.viewer_url(puzzle, board)})
+    assert (found["score"], found["placed"]) == (verify(puzzle, board).score, 25)
+
+
+def test_a_solution_list_needs_its_puzzle(page: Page, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    text, _ = formats.render("solution", puzzle, board)
+    assert "expected" in page.sentence("/api/document", {"text": text})
+    found = page.answer("/api/document", {"text": text, "known": "yes", "puzzle": puzzle_to_json(puzzle)})
+    assert found["board"] == board_to_json(puzzle, board)
+
+
+def test_a_best_json_of_a_shipped_instance_finds_it(page: Page) -> None:
+    puzzle = lns.load_puzzle("like-e2-16x16")
+    board = Board.empty(puzzle)
+    text, _ = formats.render("best", puzzle, board, instance="like-e2-16x16")
+    assert page.answer("/api/document", {"text": text})["puzzle"]["name"] == "like-e2-16x16"
+
+
+def test_a_best_json_opens_no_file(page: Page, small: tuple[Puzzle, Board], tmp_path: Path) -> None:
+    """Its field 'instance' may name any path."""
+    puzzle, board = small
+    formats.write(tmp_path / "p.json", "json", puzzle, None)
+    best = formats.best_json(puzzle, board, instance=str(tmp_path / "p.json"), seed=0, elapsed_s=0.0) | {"url": ""}
+    sentence = page.sentence("/api/document", {"text": json.dumps(best)})
+    assert "not found" in sentence
+
+
+def test_a_bad_text_gets_a_sentence_with_its_line(page: Page) -> None:
+    assert "expected one of" in page.sentence("/api/document", {"text": "nonsense"})
+    assert "empty" in page.sentence("/api/document", {"text": ""})
+
+
+def test_a_name_with_markup_stays_text(page: Page, small: tuple[Puzzle, Board]) -> None:
+    puzzle, _ = small
+    text = json.dumps(puzzle_to_json(puzzle) | {"name": "<img src=x onerror=alert(1)>\u202e\0"})
+    answer = page.post("/api/document", {"text": text})
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["puzzle"]["name"] == "<img src=x onerror=alert(1)>\\u202e\\x00"
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"board": [0]}, "expected 25"),
+        ({"board": [100] * 25}, "cell 0 of 'board'"),
+        ({"board": ["<b>"] * 25}, "cell 0 of 'board'"),
+        ({"board": [True] * 25}, "cell 0 of 'board'"),
+        ({"puzzle": 7}, "expected a puzzle"),
+        ({"puzzle": {"schema": 1, "width": 10**9, "height": 10**9, "pieces": []}}, "'width'"),
+    ],
+)
+def test_bad_boards_get_a_sentence(
+    page: Page, small: tuple[Puzzle, Board], change: dict[str, object], expected: str
+) -> None:
+    assert expected in page.sentence("/api/check", fields(*small) | change)
+
+
+def test_the_verifier_judges(page: Page, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    placements = board.placements.copy()
+    placements[[6, 7]] = placements[[7, 6]]
+    swapped = Board(placements, 5, 5)
+    found = page.answer("/api/check", fields(puzzle, swapped))
+    assert found["score"] == verify(puzzle, swapped).score < puzzle.max_score
+
+
+@pytest.mark.parametrize("format", ["url", "svg", "best", "solution", "json"])
+def test_a_board_goes_out_in_any_format(page: Page, small: tuple[Puzzle, Board], format: str) -> None:
+    text = page.answer("/api/render", fields(*small) | {"format": format})["text"]
+    if format == "url":
+        assert lns.load_board(text.strip(), small[0]) == small[1]
+    elif format == "svg":
+        assert text.startswith("<svg")
+    elif format in ("best", "solution"):
+        assert lns.load_board(text, small[0]) == small[1]
+    else:
+        assert lns.load_puzzle(text) == small[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "pieces"),
+    [
+        ({"shape": "square", "width": 2, "height": 2}, 4),
+        ({"shape": "square", "width": 16, "height": 16}, 256),
+        ({"shape": "rectangle", "width": 5, "height": 3}, 15),
+        ({"shape": "triangle", "side": 2}, 4),
+        ({"shape": "triangle", "side": 16}, 256),
+        ({"shape": "diamond", "side": 2}, 5),
+        ({"shape": "diamond", "side": 11}, 221),
+    ],
+)
+def test_games_have_a_solution(page: Page, asked: dict[str, object], pieces: int) -> None:
+    for colours in (2, 21) if pieces > 100 else (4,):
+        made = page.answer("/api/game", asked | {"colours": colours})
+        assert len(made["puzzle"]["pieces"]) == pieces
+        checked = page.answer("/api/check", {"puzzle": made["puzzle"], "board": made["solution"]})
+        assert checked["valid"] and checked["score"] == checked["max_score"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"shape": "circle", "colours": 4},
+        {"shape": "square", "colours": 1, "width": 4, "height": 4},
+        {"shape": "square", "colours": 4, "width": 17, "height": 17},
+        {"shape": "square", "colours": 4},
+        {"shape": "diamond", "colours": 4, "side": 60},
+    ],
+)
+def test_games_that_cannot_be_are_refused(page: Page, asked: dict[str, object]) -> None:
+    assert "expected" in page.sentence("/api/game", asked)

@@ -1,0 +1,184 @@
+"""What does not come from a page of the server is refused, and nothing of a request is written or shown as markup."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from lns.web import guard
+from lns.web.access import Access, is_loopback
+from lns.web.app import CHANGES, PAGES, READS
+from tests.web.page import SITE, Page
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Page:
+    return Page(tmp_path)
+
+
+def test_the_key_of_the_address_becomes_a_cookie(tmp_path: Path) -> None:
+    page = Page(tmp_path)
+    page.client.cookies.clear()
+    assert page.get("/runs").status_code == 403
+    answer = page.get(f"/runs?name=a&key={page.access.key}")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs?name=a")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie and "samesite=strict" in cookie
+    assert page.get("/runs").status_code == 200
+
+
+def test_a_wrong_key_gets_no_cookie(page: Page) -> None:
+    page.client.cookies.clear()
+    answer = page.get("/runs?key=wrong")
+    assert answer.status_code == 403 and "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "evil.example:8040", "127.0.0.1:8040.evil", "", "localhost:x"]
+)
+def test_other_hosts_are_refused(page: Page, host: str) -> None:
+    assert page.get("/runs", host=host).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8040", "localhost:8040", "[::1]:8040", "LOCALHOST:8040"])
+def test_loopback_by_any_name_is_served(page: Page, host: str) -> None:
+    assert page.client.get(
+        "/runs", headers={"host": host, "cookie": f"{page.access.cookie}={page.access.key}"}
+    ).is_success
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8040", "http://127.0.0.1:1"])
+def test_other_origins_are_refused(page: Page, origin: str) -> None:
+    assert page.get("/api/runs", origin=origin).status_code == 403
+    assert page.post("/api/document", {"text": "x"}, origin=origin).status_code == 403
+
+
+def test_other_sites_may_link_here_and_no_more(page: Page) -> None:
+    assert page.get("/api/runs", **{"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"}).status_code == 403
+    assert page.get("/runs", **{"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", sorted(CHANGES))
+def test_changes_need_the_token(page: Page, path: str) -> None:
+    for token in ("", "wrong"):
+        answer = page.client.post(f"/api/{path}", json={}, headers={"x-lns-token": token, "origin": SITE})
+        assert answer.status_code == 403 and "token" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", [*(f"/{name}" for name in PAGES), *(f"/api/{name}" for name in READS)])
+def test_reading_needs_the_key(page: Page, path: str) -> None:
+    page.client.cookies.clear()
+    assert page.get(path).status_code == 403
+
+
+def test_bodies_of_more_than_a_megabyte_are_refused(page: Page) -> None:
+    big = b"x" * (guard.MAX_BODY + 1)
+    headers = {"x-lns-token": page.access.token, "origin": SITE}
+    assert page.client.post("/api/document", content=big, headers=headers).status_code == 413
+    pieces = (b"x" * 100_000 for _ in range(11))  # no length is stated
+    assert page.client.post("/api/document", content=pieces, headers=headers).status_code == 413
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_other_methods_are_refused(page: Page, method: str) -> None:
+    assert page.client.request(method, "/api/runs").status_code == 405
+
+
+def test_every_answer_forbids_foreign_and_inline_scripts(page: Page) -> None:
+    for path in ("/runs", "/board", "/static/common.js", "/api/setup", "/nothing", "/api/run?name=x"):
+        policy = page.get(path).headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy
+        assert page.get(path).headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_pages_hold_no_script_of_their_own(page: Page, name: str) -> None:
+    text = page.get(f"/{name}").text
+    assert "<script>" not in text and "javascript:" not in text and " style=" not in text
+    assert not any(f" on{event}=" in text for event in ("click", "load", "error", "input", "change"))
+    assert "://" not in text.replace("https://e2.bucas.name", "").replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%2fapp.py",
+        "/static/vendor/../../app.py",
+        "/static//etc/passwd",
+    ],
+)
+def test_no_file_outside_the_static_ones_is_served(page: Page, path: str) -> None:
+    assert page.get(path).status_code in (404, 405)
+
+
+def test_a_hundred_hostile_requests_write_nothing(page: Page, tmp_path: Path) -> None:
+    """The server answers each with a refusal and is alive after them."""
+    (tmp_path / "secret.txt").write_text("secret words")
+    paths = ["/api/run", "/api/log", "/api/watch/run", "/api/watch/job", "/api/instance", "/api/nothing", "/%00"]
+    names = [
+        "../secret.txt",
+        "/etc/passwd",
+        "%2e%2e/x",
+        "a\0b",
+        "<script>alert(1)</script>",
+        "x" * 5000,
+        "..\\..\\x",
+        ".",
+    ]
+    refused = 0
+    for path, name in itertools.product(paths, names):
+        answer = page.client.get(path, params={"name": name, "id": name})
+        assert answer.status_code in (400, 404) and "secret words" not in answer.text, (path, name)
+        assert answer.headers["content-type"].startswith(("application/json", "text/plain"))
+        refused += 1
+    bodies = [b"", b"{", b"[]", b"null", b'{"a":' * 10_000, b"\xff\xfe", b'{"text": 1}', b'{"kind": "run"}']
+    for path, body in itertools.product(CHANGES, bodies):
+        headers = {"x-lns-token": page.access.token, "origin": SITE}
+        assert page.client.post(f"/api/{path}", content=body, headers=headers).status_code == 400, (path, body)
+        refused += 1
+    assert refused > 100
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.txt"]
+    assert page.get("/api/setup").status_code == 200
+
+
+def test_a_server_for_others_asks_for_the_password(tmp_path: Path) -> None:
+    page = Page(tmp_path, password="long enough", host="0.0.0.0")
+    page.client.cookies.clear()
+    assert page.get("/runs").headers["location"] == "/login"
+    assert page.get(f"/runs?key={page.access.key}").headers["location"] == "/login"
+    assert page.get("/api/runs").status_code == 403
+    assert page.client.post("/login", data={"password": "wrong"}).status_code == 403
+    answer = page.client.post("/login", data={"password": "long enough"})
+    assert answer.status_code == 303 and page.access.cookie in answer.headers["set-cookie"]
+    assert page.get("/runs").status_code == 200
+
+
+def test_passwords_cannot_be_tried_without_end() -> None:
+    access = Access("0.0.0.0", 1, password="long enough")
+    assert not any(access.admits("wrong") for _ in range(20))
+    assert not access.admits("long enough")
+
+
+def test_names_of_a_server_for_others() -> None:
+    access = Access("0.0.0.0", 8040, password="long enough")
+    assert access.knows_host("192.168.1.7:8040") and access.knows_host("[fe80::1]:8040")
+    assert not access.knows_host("evil.example:8040")
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("example", False),
+    ],
+)
+def test_what_is_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected

@@ -1,0 +1,123 @@
+"""The game in a browser: played to its end by mouse, with hints, paused, saved, given up, from a file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import lns
+from instances import formats
+from tests.web.browsing import Site, cell, drag
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def begin(page: Page, site: Site, shape: str, pieces: int, colours: int = 3) -> dict[str, Any]:
+    """Begin a game; what the page keeps of it."""
+    page.goto(site.at("play"))
+    page.locator("#times table, #times p").wait_for()
+    page.locator("#opener").evaluate("details => { details.open = true; }")
+    page.select_option("#shape", shape)
+    label = page.locator("#pieces option", has_text=f"{pieces} (").first.inner_text()
+    page.select_option("#pieces", label=label)
+    page.fill("#colours", str(colours))
+    page.click("#new button[type=submit]")
+    page.locator("#place svg").wait_for()
+    page.wait_for_timeout(500)
+    game: dict[str, Any] = json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))
+    return game
+
+
+@pytest.mark.parametrize(("shape", "pieces"), [("square", 9), ("diamond", 13), ("triangle", 9), ("rectangle", 6)])
+def test_a_game_is_played_to_its_end(page: Page, site: Site, shape: str, pieces: int) -> None:
+    solution = begin(page, site, shape, pieces)["solution"]
+    for number, oriented in enumerate(solution):
+        if oriented < 0:
+            continue
+        drag(page, page.locator(f"#tray [data-piece='{oriented >> 2}']"), cell(page, number))
+        for _ in range(4):
+            label = cell(page, number).get_attribute("aria-label") or ""
+            page.wait_for_timeout(400)
+            placed = json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))["board"]
+            if placed[number] == oriented or "piece" not in label:
+                break
+            cell(page, number).click(button="right")
+    expect(page.locator("#play-said")).to_contain_text("Solved in")
+    expect(page.locator("#times")).to_contain_text(f"{shape}, {pieces} pieces, 3 colours")
+    page.reload()
+    expect(page.locator("#times")).to_contain_text(f"{shape}, {pieces} pieces")
+
+
+def test_hints_lead_to_the_end(page: Page, site: Site) -> None:
+    begin(page, site, "square", 9)
+    for number in range(9):
+        page.click("#hint")
+        expect(page.locator("#score")).to_contain_text(f"hints{number + 1}")
+    expect(page.locator("#play-said")).to_contain_text("Solved in")
+    expect(page.locator("#play-said")).to_contain_text("9 hints")
+
+
+def test_a_hint_proves_that_nothing_is_left(page: Page, site: Site) -> None:
+    solution = begin(page, site, "square", 9)["solution"]
+    corner, other = solution[0] >> 2, solution[2] >> 2
+    drag(page, page.locator(f"#tray [data-piece='{solution[4] >> 2}']"), cell(page, 0))
+    assert corner != other
+    page.click("#hint")
+    expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
+
+
+def test_a_paused_game_is_hidden_and_goes_on(page: Page, site: Site) -> None:
+    begin(page, site, "square", 16)
+    page.click("#hint")
+    page.click("#pause")
+    expect(page.locator("#place")).to_be_hidden()
+    page.reload()  # the last game is there again, paused
+    expect(page.locator("#place")).to_be_hidden()
+    expect(page.locator("#score")).to_contain_text("placed1 of 16")
+    page.click("#pause")
+    expect(page.locator("#place")).to_be_visible()
+
+
+def test_a_game_is_saved_and_opened_again(page: Page, site: Site) -> None:
+    begin(page, site, "diamond", 13)
+    page.click("#hint")
+    page.click("#save")
+    with page.expect_download() as download:
+        page.click("#download")
+    content = download.value.path().read_bytes()
+    begin(page, site, "square", 4)
+    page.locator("#opener").evaluate("details => { details.open = true; }")
+    page.locator("#saved button", has_text="diamond").first.click()
+    expect(page.locator("#score")).to_contain_text("placed1 of 13")
+    begin(page, site, "square", 4)
+    page.locator("#opener").evaluate("details => { details.open = true; }")
+    page.set_input_files("#file", files=[{"name": "game.json", "mimeType": "application/json", "buffer": content}])
+    expect(page.locator("#score")).to_contain_text("placed1 of 13")
+
+
+def test_a_puzzle_from_a_file_is_given_up_with_its_solution(page: Page, site: Site) -> None:
+    puzzle = lns.generate("like-e2", width=4, seed=2).puzzle
+    page.goto(site.at("play"))
+    text = formats.render("json", puzzle, None)[0].encode()
+    page.set_input_files("#file", files=[{"name": "p.json", "mimeType": "text/plain", "buffer": text}])
+    page.click("#give-up")
+    expect(page.locator("#play-said")).to_contain_text("Given up: this is a solution", timeout=180_000)
+    expect(page.locator("#score")).to_contain_text("24 of 24")
+
+
+def test_colours_are_chosen(page: Page, site: Site) -> None:
+    begin(page, site, "square", 4)
+    page.locator("summary", has_text="Colours").click()
+    page.locator("#own input[type=color]").first.fill("#123456")
+    page.locator("#own input[type=color]").first.dispatch_event("change")
+    assert page.locator("#tray path[fill='#123456']").count() > 0
+    page.click("#own-none")
+    assert page.locator("#tray path[fill='#123456']").count() == 0

@@ -1,0 +1,64 @@
+"""The page of runs in a browser: a run started, watched, stopped, resumed, and one that died."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import lns
+from tests.web.browsing import Site
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_run_is_started_watched_stopped_and_resumed(page: Page, site: Site) -> None:
+    page.goto(site.at("runs"))
+    expect(page.locator("#list")).to_contain_text("There is no run")
+    page.locator("summary", has_text="Start a search").click()
+    page.fill("#instance", "like-e2-8x8")
+    page.fill("#time", "10m")
+    page.click("#start button[type=submit]")
+    expect(page.locator("#facts")).to_contain_text("running", timeout=60_000)
+    expect(page.locator("#best svg.board")).to_be_visible(timeout=240_000)
+    expect(page.locator("#chart canvas")).to_be_visible()
+    expect(page.locator("#log")).to_contain_text("like-e2-8x8")
+    page.click("#stop")
+    expect(page.locator("#facts")).to_contain_text("ended", timeout=60_000)
+    page.fill("#more", "2")
+    page.click("#resume")
+    expect(page.locator("#facts")).to_contain_text("ended: time over", timeout=120_000)
+    page.click("#edit")
+    expect(page.locator("#name")).to_contain_text("like-e2-8x8")
+
+
+def test_a_run_that_died_and_one_that_cannot_be_read_look_so(page: Page, site: Site) -> None:
+    made = lns.generate("like-e2", width=4, seed=1)
+    for name in ("died", "damaged"):
+        lns.solve(made.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / name, progress="none")
+    (site.root / "died" / "lock").write_text('{"pid": 999999999, "host": "elsewhere"}')
+    (site.root / "damaged" / "run.json").write_text("{}")
+    page.goto(site.at("runs"))
+    expect(page.locator("#list tr", has_text="damaged")).to_contain_text("damaged")
+    expect(page.locator("#list tr", has_text="damaged").locator(".bad")).to_be_visible()
+    page.get_by_role("link", name="died").click()
+    expect(page.locator("#run-head")).to_have_text("died")
+
+
+def test_a_log_of_a_million_lines_opens_at_once(page: Page, site: Site) -> None:
+    made = lns.generate("like-e2", width=4, seed=1)
+    lns.solve(made.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / "long", progress="none")
+    with (site.root / "long" / "run.log").open("w") as file:
+        file.writelines(f"line {number} <b>of</b> many\n" for number in range(1_000_000))
+    page.goto(site.at("runs?name=long"))
+    expect(page.locator("#log-total")).to_contain_text("1,000,000 lines", timeout=10_000)
+    expect(page.locator("#log")).to_contain_text("line 999999 <b>of</b> many")
+    page.locator("#log").evaluate("box => { box.scrollTop = 0; }")
+    expect(page.locator("#log")).to_contain_text("line 0 <b>of</b> many")
+    assert page.locator("#log b").count() == 0
