@@ -113,6 +113,7 @@ def _all_parts(orientation: Orientation, params: Params, seed: int, island: int)
     from lns.loop.rework import Rework
     from lns.loop.search_loop import SearchLoop
     from lns.neighbourhoods.engine import LnsEngine
+    from lns.neighbourhoods.operators import BUILT_IN
     from lns.rng import random_state
     from lns.tabu.engine import TabuEngine
     from lns.tabu.search import MAX_CELLS
@@ -122,7 +123,7 @@ def _all_parts(orientation: Orientation, params: Params, seed: int, island: int)
     near_misses = params.rework.near_misses if rework else 0
     sides: dict[str, Engine] = {}
     if params.engine.side_share:
-        sides["lns"] = LnsEngine(puzzle, params, seed, island + _STREAM, beams=False)
+        sides["lns"] = LnsEngine(puzzle, params, seed, island + _STREAM, BUILT_IN, beams=False)
         if puzzle.cells <= MAX_CELLS:
             sides["tabu"] = TabuEngine(puzzle, params, seed, island + 2 * _STREAM)
     return SearchLoop(

@@ -13,7 +13,7 @@ from lns.construct.constructor import Constructor
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
 from lns.engines import island_engine, make_engine
-from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
+from lns.orientation import Orientation, OrientedEngine, best_quarter_turns, island_views, prefix_partition
 from lns.params import ConstructParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
