@@ -291,7 +291,7 @@ def test_a_checkpoint_of_another_version_is_refused_with_both_versions(tmp_path:
     for name in (CHECKPOINT, PREVIOUS):
         with_schema_15 = f'"schema": {checkpoints.SCHEMA}'.encode(), b'"schema": 15'
         rewritten(path / name, lambda member, data: data.replace(*with_schema_15))  # noqa: B023
-    with pytest.raises(InputError, match=r"another version of lns \(schema 16\); this version reads schema 17"):
+    with pytest.raises(InputError, match=r"another version of lns \(schema 15\); this version reads schema 17"):
         resumed(path, 1)
 
 
