@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -255,6 +255,7 @@ def _rotations(pattern: int) -> list[int]:
     return [((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)]
 
 
+@cache
 def _kind(pattern: int) -> int:
     """The kind of a pattern: the smallest of its rotations."""
     return min(_rotations(pattern))

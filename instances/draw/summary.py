@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from instances.pairing import pairing
 from instances.puzzle import GREY, Puzzle, canonical
 
 
@@ -89,8 +90,10 @@ def describe(puzzle: Puzzle) -> str:
         f"colours     {len(colours)}, {len(both)} of them both along the rim and inside",
         f"along rim   {_counts(summary.along_rim)}",
         f"inside      {_counts(summary.inside)}",
-        f"clues       {len(puzzle.clues)}",
     ]
+    if unpaired := str(pairing(puzzle)):
+        lines.append(f"pairing     {unpaired}")
+    lines.append(f"clues       {len(puzzle.clues)}")
     for clue in puzzle.clues:
         lines.append(f"  {puzzle.cell_label(clue.cell)}: piece {clue.piece + 1}, rotation {clue.rotation + 1}")
     return "".join(line + "\n" for line in lines)

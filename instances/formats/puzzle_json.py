@@ -4,7 +4,7 @@
 "clues": [[cell, piece, rotation], ...]}``
 
 Three more fields are written where they are not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among
-the pieces, ``"framed": false`` and ``"turns": false``. See `instances.puzzle.Puzzle`.
+the pieces, ``"framed": false`` and ``"turns": false``. See `instances.puzzle.Puzzle`. Width, height and pieces suffice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def looks_like(text: str) -> bool:
 
 def read(source: Source) -> Document:
     fields = JsonFields(json_object(source.text))
-    fields.integer("schema", 1, 1)
+    if "schema" in fields:
+        fields.integer("schema", 1, 1)
     width = fields.integer("width", 1, MAX_CELLS)
     height = fields.integer("height", 1, MAX_CELLS)
     board_shape(width, height)

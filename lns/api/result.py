@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from instances.board import Board
 from instances.formats import write
+from instances.pairing import pairing
 from instances.puzzle import Puzzle
 from lns.engine import Statistics
 from lns.runs.history import Improvement, RunHistory
@@ -93,6 +94,8 @@ class Result:
             return f"no full board yet, of {self.max_score} inner edges"
         wrong = self.max_score - self.score
         meaning = "solved: every inner edge matches" if not wrong else count_of(wrong, "mismatch", "mismatches")
+        if wrong and self.score == pairing(self.puzzle).best_possible:
+            meaning += ": no board has fewer"
         return f"{self.score} of {self.max_score}, {meaning}"
 
     @property

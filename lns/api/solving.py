@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from instances.board import Board
+from instances.pairing import pairing
 from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import cells
@@ -289,6 +290,9 @@ def _run(
 ) -> Result:
     log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
              puzzle.renumbered().colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
+    possible = pairing(puzzle)
+    if possible.odd_colours:
+        log.warning("%s", possible)
     if pins:
         log.info("%d cells of the start board are pinned", pins)
     if not is_compiled("lns.construct.kernel"):
@@ -296,7 +300,8 @@ def _run(
     limits = [limit for limit in (steps, None if stop is None else stop.max_steps) if limit is not None]
     shown = min(seconds, (None if stop is None else stop.max_seconds) or seconds)
     session = SearchSession(
-        puzzle, archipelago, recorder, target=puzzle.max_score if target is None else target, seconds=seconds,
+        puzzle, archipelago, recorder, seconds=seconds,
+        target=possible.best_possible if target is None else min(target, possible.best_possible),
         steps=min(limits, default=None), stop=stop,
         stop_wanted=(lambda: False) if directory is None else lambda: directory.stop_wanted,
         on_improve=on_improve,
@@ -412,6 +417,8 @@ def _check(
         raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
     if target is not None and not 0 <= target <= puzzle.max_score:
         raise InputError(f"a target of {target} cannot be reached: {puzzle.name} has {puzzle.max_score} inner edges")
+    if target is not None and target > (possible := pairing(puzzle)).best_possible:
+        raise InputError(f"a target of {target} cannot be reached: {possible}")
     if steps is not None and steps < 1:
         raise InputError(f"{steps} steps; expected 1 or more")
     if checkpoint_s < LEAST_CHECKPOINT_S:

@@ -13,6 +13,7 @@ COMMANDS = {
     "compare": ("lns.cli.compare", "compare runs of one instance: a table, and their scores over time"),
     "merge": ("lns.cli.merge", "make one run of several runs of one instance"),
     "verify": ("lns.cli.verify", "check a board: score, rim, clues, each piece used once"),
+    "instances": ("lns.cli.instances", "list the shipped instances"),
     "show": ("lns.cli.show", "draw a board or a puzzle: terminal, SVG, TikZ, viewer URL"),
     "convert": ("lns.cli.convert", "convert a puzzle or a board from one file format to another"),
     "generate": ("lns.cli.generate", "make a puzzle: uniform, balanced torus, or like Eternity II"),

@@ -134,6 +134,7 @@ def ended(result: Result, end: SearchEnd, args: argparse.Namespace, *, target: i
 
 def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
     """The score and what it means, where the run is saved, and the commands that come next."""
+    from instances.pairing import pairing
     from lns.runs.files import format_duration, reason_in_words
 
     workers = result.history.sessions[-1].workers
@@ -150,7 +151,11 @@ def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
         print_text(f"viewer      {result.url or 'none: it has no letter for some of the colours'}")
     if result.record:
         print_text(f"see it      lns show {directory}")
-    if not result.solved and result.why != "nothing left to search":
+    if (
+        not result.solved
+        and result.score < pairing(result.puzzle).best_possible
+        and result.why != "nothing left to search"
+    ):
         time = "" if result.history.remaining_s >= 1 else " --time 1h"
         print_text(f"go on       lns resume {directory}{time}")
     sys.stdout.flush()

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     solution: Board | None = None
     if args.kind is None:
         puzzle, solution = _constructed(args)
-        width, height, pinned = puzzle.width, puzzle.height, []
+        width, height = puzzle.width, puzzle.height
     else:
         shaped = args.kind in ("triangle", "diamond")
         columns, rows = (None, None) if shaped else _shape(args.width, args.height)
@@ -109,10 +109,10 @@ def run(args: argparse.Namespace) -> int:
             clues=args.clues,
             fix_corners=args.fix_corners,
         )
-        width, height, pinned = puzzle.width, puzzle.height, [clue.cell for clue in puzzle.clues]
+        width, height = puzzle.width, puzzle.height
     form = args.format
     if form is None and args.output is None:
-        form = "json" if puzzle.rules or (pinned and width != height) else "benoist" if width == height else "quads"
+        form = "json" if puzzle.rules else "benoist" if width == height else "quads"
     text, left_out = render(form, puzzle, None, path=args.output)
     if left_out:  # without a clue that was requested it would be another puzzle
         raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)

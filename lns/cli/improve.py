@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  lns improve best.json --rows 13:16                free the last three rows of a 16x16 board
+  lns improve best.json --rows 13-15                free the last three rows of a 16x16 board
   lns improve "https://e2.bucas.name/#puzzle=..."   free the cells around the mismatches, for a minute
   lns improve best.json --cells 200-215,231 -o better.json
   lns improve best.json --window 2x16 --everywhere --svg map.svg
   lns improve best.json --cells 17-20,33-36 --order dynamic --no-backjumping
 
-Rows and cells count from 0. A range A:B does not include B, a range A-B does. A proof means that no other way to fill
-the region gives a better score. With -o each better board is written as soon as it is found. Ctrl-C, SIGTERM and SIGHUP
-end the search with the best board so far.
+Rows and cells count from 0. A range A-B includes both ends; A:B, for rows, leaves out B. A proof means that no other
+way to fill the region gives a better score. With -o each better board is written as soon as it is found. Ctrl-C,
+SIGTERM and SIGHUP end the search with the best board so far.
 Exit status: 0 done, 1 --target not reached, 2 bad input, 130 interrupted.
 """
 _MINUTE = 60.0
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", metavar="F", help="format of BOARD (default: recognised by its content)")
     region = parser.add_argument_group("region")
-    region.add_argument("--rows", metavar="A:B", type=_range, help="free the rows A to B-1")
+    region.add_argument("--rows", metavar="A-B", type=_range, help="free the rows A to B, both included")
     region.add_argument(
         "--cells", metavar="LIST", type=cell_list, help="free these cells, such as 3,4,10-20; r3 is the whole row 3"
     )
@@ -238,10 +238,10 @@ def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
 
 
 def _range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,5}):([0-9]{1,5})", text)
+    match = re.fullmatch(r"([0-9]{1,5})([:-])([0-9]{1,5})", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A:B, rows from 0, B left out")
-    return int(match[1]), int(match[2])
+        raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A-B, rows from 0, both included")
+    return int(match[1]), int(match[3]) + (match[2] == "-")
 
 
 def _shape(text: str) -> tuple[int, int]:

@@ -22,9 +22,10 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from exact.polyominoes.shapes import WEIGHTS
+from exact.trace import TRACED
 from instances import formats
 from instances.draw import svg
-from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
 from instances.formats import shipped_instances
 from lns.api.files import generate
 from lns.engines import ENGINES
@@ -32,9 +33,11 @@ from lns.params import Params, from_dict
 from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP
 from lns.terminal.options import max_workers
+from lns.web import polyominoes
 from lns.web.access import Access
 from lns.web.guard import Guard, refuse, with_key
 from lns.web.jobs import MAX_SECONDS, MOST_JOBS, Jobs
+from lns.web.recording import colours
 from lns.web.runs import Runs
 from lns.web.wire import (
     board_to_json,
@@ -58,6 +61,8 @@ PAGES = {
     "runs": "Runs",
     "board": "Board",
     "play": "Play",
+    "polyominoes": "Polyominoes",
+    "steps": "Step by step",
 }
 """Page by the last part of its address, in the order of the menu."""
 EVERY_S = 1.0
@@ -197,12 +202,10 @@ async def get_setup(server: Server, request: Request) -> Response:
     ]
     return JSONResponse(
         {
-            "palette": ["#" + hex_code(colour) for colour in PALETTE],
-            "grey": "#" + hex_code(GREY),
-            "mismatch": "#" + hex_code(MISMATCH),
-            "clue": "#" + hex_code(CLUE),
-            "patterns": [list(pattern) for pattern in svg.PATTERNS],
+            **colours(),
             "solvers": solvers,
+            "traced": list(TRACED),
+            "weights": [*WEIGHTS, polyominoes.NO_WEIGHT],
             "instances": list(shipped_instances()),
             "engines": list(ENGINES),
             "formats": {name: form.holds for name, form in formats.FORMATS.items()},
@@ -352,17 +355,27 @@ async def check_board(server: Server, request: Request) -> Response:
 async def make_game(server: Server, request: Request) -> Response:
     """A new game: a puzzle and the board that it was cut from."""
     fields = await _fields(request)
-    shape, colours = fields.text("shape", 20), fields.integer("colours", 2, 21)
+    shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
     if shape not in GAMES:
         raise InputError(f"there is no shape of this name; expected one of {', '.join(GAMES)}")
     kind, names = GAMES[shape]
     size: dict[str, Any] = {name: fields.integer(name, 1, 64) for name in names}
     puzzle, solution = await asyncio.to_thread(
-        partial(generate, kind, seed=secrets.randbelow(10**9), colours=colours, **size)
+        partial(generate, kind, seed=secrets.randbelow(10**9), colours=colour_count, **size)
     )
     if puzzle.piece_count > MOST_GAME_PIECES:
         raise InputError(f"a game of {puzzle.piece_count} pieces; expected at most {MOST_GAME_PIECES}")
     return JSONResponse({"puzzle": puzzle_to_json(puzzle), "solution": board_to_json(puzzle, solution)})
+
+
+async def read_polyominoes(server: Server, request: Request) -> Response:
+    """A grid of polyominoes from its picture."""
+    return JSONResponse(polyominoes.grid_to_json(polyominoes.read_grid(await _fields(request))))
+
+
+async def cut_polyominoes(server: Server, request: Request) -> Response:
+    """A grid cut into random polyominoes."""
+    return JSONResponse(await asyncio.to_thread(polyominoes.cut, await _fields(request)))
 
 
 async def start_job(server: Server, request: Request) -> Response:
@@ -505,6 +518,21 @@ def _solve_fields(fields: JsonFields) -> dict[str, Any]:
     return {"puzzle": puzzle_to_json(puzzle), "board": fields.get("board"), "solver": solver}
 
 
+def _trace_fields(fields: JsonFields) -> dict[str, Any]:
+    puzzle = read_puzzle(fields)
+    if fields.get("board") is not None:
+        read_board(fields, puzzle)
+    if (solver := fields.text("solver", 60)) not in TRACED:
+        raise InputError(f"this solver cannot be watched; expected one of {', '.join(TRACED)}")
+    return {
+        "puzzle": puzzle_to_json(puzzle),
+        "board": fields.get("board"),
+        "solver": solver,
+        "most": fields.integer("most", 1, 20_000),
+        "page": fields.boolean("page", default=False),
+    }
+
+
 async def _fields(request: Request) -> JsonFields:
     """The JSON object of a request. Raises InputError if it is none."""
     body = await request.body()
@@ -531,6 +559,9 @@ JOB_KINDS: dict[str, Callable[[JsonFields], dict[str, Any]]] = {
     "improve": _improve_fields,
     "windows": _windows_fields,
     "solve": _solve_fields,
+    "trace": _trace_fields,
+    "fill": polyominoes.check_fill,
+    "level": lambda fields: {"placed": fields.integer("placed", 0, 11), "seed": fields.integer("seed", 0, 10**6)},
 }
 """The jobs of a page, and what checks their fields."""
 
@@ -551,6 +582,8 @@ CHANGES = {
     "render": render_document,
     "check": check_board,
     "game": make_game,
+    "polyomino/read": read_polyominoes,
+    "polyomino/cut": cut_polyominoes,
     "job": start_job,
     "job/stop": stop_job,
     "run/start": start_run,

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import Verification, verify
+from lns.web import polyominoes
 from lns.web.wire import board_to_json, find_shipped, puzzle_to_json, read_board, read_cells, read_puzzle
-from lns_support.errors import InputError
 from lns_support.json_values import JsonFields
 
 Fields = dict[str, Any]
@@ -142,6 +142,22 @@ def solve(values: Fields, send: Send) -> Fields:
     }
 
 
+def trace(values: Fields, send: Send) -> Fields:
+    """Record the first steps of an exact search."""
+    from exact.trace import trace
+    from lns.api.starting import placed_as_clues
+    from lns.web.recording import page, trace_to_json
+
+    fields = JsonFields(values)
+    puzzle = read_puzzle(fields)
+    if values.get("board") is not None:
+        puzzle = placed_as_clues(puzzle, read_board(fields, puzzle))
+    found = trace(puzzle, values["solver"], steps=values["most"])
+    if values["page"]:
+        return {"html": page(puzzle, found)}
+    return {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(found)}
+
+
 def run(values: Fields, send: Send) -> Fields:
     """Search for the best board, in a run directory."""
     from lns.api.solving import solve
@@ -205,7 +221,8 @@ TASKS: dict[str, Callable[[Fields, Send], Fields]] = {
     "solve": solve,
     "run": run,
     "resume": resume,
+    "trace": trace,
+    "fill": polyominoes.fill,
+    "level": polyominoes.level,
 }
 """Task by the kind of its job."""
-
-__all__ = ["TASKS", "InputError", "puzzle_to_json"]

@@ -309,3 +309,17 @@ def test_the_experiment_prints_its_tables(capsys: pytest.CaptureFixture[str]) ->
     said_ = capsys.readouterr()
     assert "**Table 2." in said_.out and "**Table 3." in said_.out
     assert "7x7-c6-s1 ColorPairs" in said_.err and Path("runs.csv").read_text().startswith("size,colours,seed")
+
+
+def test_trace_prints_each_step_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from lns.cli.main import main
+
+    assert main(["exact", "trace", "like-e2-4x4", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["status"] == "solved" and answer["steps"][-1][3] == "solution"
+    path = tmp_path / "steps.html"
+    assert main(["exact", "trace", "like-e2-4x4", "--solver", "rowscan", "-o", str(path)]) == 0
+    text = path.read_text()
+    assert "import {" not in text and "\nexport " not in text and "</script>" in text
+    assert main(["exact", "trace", "like-e2-4x4", "--solver", "cp"]) == 2
+    assert "expected one of colorpairs" in capsys.readouterr().err

@@ -137,7 +137,6 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
             "p.txt: format benoist cannot say that a puzzle has no frame and no turns; expected json",
         ),
         ("like-e2 -o p.odd", "p.odd: the name does not say the format"),
-        ("like-e2 --width 3 --height 4 --clues 2 -o p.txt", "p.txt: quads carries no clues: 2 left out"),
         ("like-e2 -o p.txt --solution ./p.txt", "the same file name"),
         ("like-e2 -o nowhere/p.txt", "nowhere: there is no such directory"),
     ],

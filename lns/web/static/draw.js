@@ -1,5 +1,5 @@
 // Boards and pieces as SVG: four triangles a cell, a pattern over every colour beyond the first eight.
-import { h, s } from "./common.js";
+import { h, s } from "./elements.js";
 
 const CELL = 24, HALF = 12, RIM = 6;
 const TRIANGLES = ["M0 0h24L12 12z", "M24 0v24L12 12z", "M0 24h24L12 12z", "M0 0v24L12 12z"];

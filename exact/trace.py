@@ -1,0 +1,218 @@
+"""Searches watched step by step: what is decided, what is taken back, and why.
+
+The kernels run as always, a node at a time; between two nodes their state is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from exact.colorpairs import state as pairs
+from exact.colorpairs.search import ColorPairs
+from exact.cover import kernel as covers
+from exact.cover.search import Cover
+from exact.outcome import SolveStatus
+from exact.rowscan import kernel as scans
+from exact.rowscan.search import RowScan
+from instances.puzzle import Puzzle
+from lns_support.bits import bit
+from lns_support.errors import InputError
+
+PLACED, REFUSED, SOLUTION = "placed", "refused", "solution"
+MAX_STEPS = 100_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node of a search.
+
+    Parameters
+    ----------
+    depth : int
+        Decisions that stand before it.
+    cell : int
+        The cell that was decided.
+    oriented : int
+        The oriented piece that was tried there.
+    outcome : str
+        ``"placed"``, ``"refused"`` or ``"solution"``.
+    depth_after : int
+        Decisions that stand after it: ``depth + 1`` where it stays, fewer where more than it was taken back.
+    why : str
+        What the search found, in words; empty where there is nothing to say.
+    """
+
+    depth: int
+    cell: int
+    oriented: int
+    outcome: str
+    depth_after: int
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The first steps of a search.
+
+    Parameters
+    ----------
+    solver : str
+    steps : tuple of Step
+    status : SolveStatus
+        How the search ended within these steps; BUDGET_SPENT if it would go on.
+    """
+
+    solver: str
+    steps: tuple[Step, ...]
+    status: SolveStatus
+
+
+def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop_at_first: bool = True) -> Trace:
+    """Search a puzzle and record each node.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        The pieces and the board; its clues stay on their cells.
+    solver : str
+        A key of `TRACED`.
+    steps : int
+        Most nodes, at most `MAX_STEPS`.
+    stop_at_first : bool
+        End at the first solution.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        The solver cannot be watched, or cannot take the puzzle.
+    """
+    if solver not in TRACED:
+        raise InputError(f"solver '{solver}' cannot be watched step by step; expected one of {', '.join(TRACED)}")
+    if not 1 <= steps <= MAX_STEPS:
+        raise InputError(f"{steps} steps; expected 1 to {MAX_STEPS:,}")
+    recorded: list[Step] = []
+    status = SolveStatus.BUDGET_SPENT
+    found = 0
+    for step in TRACED[solver](puzzle):
+        if step is None:
+            status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE
+            break
+        recorded.append(step)
+        found += step.outcome == SOLUTION
+        if found and stop_at_first:
+            status = SolveStatus.SOLVED
+            break
+        if len(recorded) == steps:
+            break
+    return Trace(solver, tuple(recorded), status)
+
+
+def _colorpairs(puzzle: Puzzle) -> Iterator[Step | None]:
+    """The nodes of ColorPairs; None at the end."""
+    search = ColorPairs(puzzle)
+    state, counters = search._state, search.counters
+    search.advance(0, False)  # opens the first frame
+    while not search.exhausted:
+        depth = int(counters[pairs.DEPTH])
+        cell, value = int(state.frame_cell[depth]), int(state.values[state.frame_next[depth]])
+        piece_class, turn = search._class_of_piece[value >> 2], value & 3
+        solutions, before = search.solutions, counters.copy()
+        search.advance(1, False)
+        after = 0 if search.exhausted else int(counters[pairs.DEPTH])
+        if search.solutions > solutions:
+            outcome, why = SOLUTION, ""
+        else:
+            stands = counters[pairs.DEEPEST] > depth and after > depth
+            outcome, why = (PLACED if stands else REFUSED), _pairs_reason(search, before, depth, after)
+        member, own_turn = search.classes.members[piece_class][0]
+        yield Step(depth, cell, member * 4 + (own_turn + turn) % 4, outcome, after, why)
+    yield None
+
+
+def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int) -> str:
+    """What ColorPairs found at a node, by its counters before and after."""
+    counters, state = search.counters, search._state
+    parts = []
+    if counters[pairs.CONTRADICTIONS] > before[pairs.CONTRADICTIONS]:
+        parts.append("contradiction: more cells demand a pair of colours than pieces offer it")
+    if counters[pairs.PREEMPTIONS] > before[pairs.PREEMPTIONS]:
+        parts.append(f"preemption of {int(counters[pairs.PREEMPTIONS] - before[pairs.PREEMPTIONS])} pieces")
+    jumped = int(counters[pairs.LEVELS_JUMPED] - before[pairs.LEVELS_JUMPED])
+    if jumped > 0:
+        parts.append(f"jumps over {jumped} decisions that have no part in it")
+    if after <= depth and not search.exhausted:
+        words = len(state.conflict) // (len(state.frame_cell))
+        conflict = state.conflict[after * words : (after + 1) * words]
+        levels = [level + 1 for level in range(after) if conflict[level >> 6] & np.uint64(bit(level))]
+        if levels:
+            parts.append(f"conflict set: decisions {', '.join(map(str, levels))}")
+    return "; ".join(parts)
+
+
+def _rowscan(puzzle: Puzzle) -> Iterator[Step | None]:
+    """The nodes of the row scan; None at the end."""
+    search = RowScan(puzzle)
+    counters, width = search.counters, puzzle.width
+    depth = 0
+    while True:
+        nodes, solutions = search.nodes, search.solutions
+        search.advance(1, False)
+        if search.nodes == nodes:
+            break
+        after = int(counters[scans.DEPTH])
+        solved = search.solutions > solutions
+        at = after if solved else after - 1
+        chosen = (
+            int(search.state.first[at]) if solved and search.solutions == 1 else int(search.state.chosen[at + width])
+        )
+        if solved and search.solutions > 1:
+            chosen = int(search.tables.candidates[int(search.state.next_index[at]) - 1])
+        member, turn = search.tables.classes.members[(chosen & 0x1FFF) - 1][0]
+        taken = depth - at
+        why = f"{taken} taken back: no piece fitted {puzzle.cell_label(depth)}" if taken > 0 else ""
+        yield Step(at, at, member * 4 + (turn + (chosen >> 13 & 3)) % 4, SOLUTION if solved else PLACED, after, why)
+        depth = after
+    yield None
+
+
+def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
+    """The nodes of exact cover by dancing cells; None at the end."""
+    search = Cover(puzzle)
+    state, counters, model = search.state, search.counters, search.model
+    last: Step | None = None
+    while not search.exhausted:
+        nodes, solutions = search.nodes, search.solutions
+        search.advance(1, False)
+        if search.solutions > solutions and last is not None:
+            last = Step(last.depth, last.cell, last.oriented, SOLUTION, int(counters[covers.LEVEL]))
+        if last is not None:
+            yield last
+            last = None
+        if search.nodes == nodes:
+            continue
+        level = int(counters[covers.LEVEL])
+        placed = bool(counters[covers.DESCENDING])
+        at = level - 1 if placed else level
+        option = int(state.chosen[at] if placed else state.tries[state.next_try[at] - 1])
+        why = "" if placed else "some cell or piece has no option left"
+        cell = int(model.cell[option])
+        oriented = int(model.oriented[option])
+        last = Step(at, cell, oriented, PLACED if placed else REFUSED, level, why)
+    if last is not None:
+        yield last
+    yield None
+
+
+TRACED: dict[str, Callable[[Puzzle], Iterator[Step | None]]] = {
+    "colorpairs": _colorpairs,
+    "rowscan": _rowscan,
+    "dlx": _dlx,
+}
+"""The solvers that can be watched, by name."""

@@ -1,0 +1,51 @@
+"""`lns exact trace`: record a search step by step, as a page that plays it or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+
+from lns.terminal.options import check_files, nonempty_path, positive_number
+from lns.terminal.output import print_text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or a shipped instance")
+    parser.add_argument("--start", metavar="BOARD", help="keep the pieces on this board (a file or viewer URL)")
+    parser.add_argument("--solver", default="colorpairs", metavar="NAME", help="colorpairs (default), rowscan or dlx")
+    parser.add_argument("--steps", type=positive_number, default=5000, metavar="N", help="most nodes (default 5000)")
+    parser.add_argument(
+        "-o", "--output", type=nonempty_path, metavar="FILE", help="write a page that plays the steps in any browser"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    parser.add_argument("--json", action="store_true", help="print the steps as one JSON object to stdout")
+    parser.epilog = (
+        "A step is a node: a piece tried on a cell, whether it stays, and why not. Without -o and --json a line is "
+        "printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from exact.outcome import SolveStatus
+    from exact.trace import trace
+    from instances.formats import atomic_write, load_board, load_puzzle
+    from lns.api.starting import placed_as_clues
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
+    from lns.web.recording import page, trace_to_json
+
+    check_files(args.force, args.output)
+    puzzle = load_puzzle(args.instance)
+    if args.start is not None:
+        puzzle = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
+    found = trace(puzzle, args.solver, steps=args.steps)
+    if args.output is not None:
+        atomic_write(args.output, page(puzzle, found))
+    if args.json:
+        print_json(trace_to_json(found) | {"output": None if args.output is None else str(args.output)})
+    elif args.output is not None:
+        print_text(f"{args.output}: {len(found.steps):,} steps, {found.status}")
+    else:
+        for step in found.steps:
+            where = puzzle.cell_label(step.cell)
+            print_text(f"{step.depth + 1:>4}  piece {step.oriented // 4 + 1} on {where}: {step.outcome}  {step.why}")
+        print_text(f"status  {found.status}")
+    return ANSWER_IS_NO if found.status is SolveStatus.INFEASIBLE else DONE

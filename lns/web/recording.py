@@ -1,0 +1,83 @@
+"""Steps of a search as JSON, and as one HTML file that plays them without a server."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from exact.trace import Trace
+from instances.draw import svg
+from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
+from instances.puzzle import Puzzle
+from lns.web.wire import puzzle_to_json
+
+_STATIC = Path(__file__).parent / "static"
+_SCRIPTS = ("elements.js", "model.js", "draw.js", "player.js", "steps_view.js")
+_IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:const|class|function|let) )", re.MULTILINE)
+
+
+def colours() -> dict[str, Any]:
+    """What the scripts need to draw: the palette and the patterns."""
+    return {
+        "palette": ["#" + hex_code(colour) for colour in PALETTE],
+        "grey": "#" + hex_code(GREY),
+        "mismatch": "#" + hex_code(MISMATCH),
+        "clue": "#" + hex_code(CLUE),
+        "patterns": [list(pattern) for pattern in svg.PATTERNS],
+    }
+
+
+def trace_to_json(trace: Trace) -> dict[str, Any]:
+    """The steps as lists [depth, cell, oriented, outcome, depth after, why]."""
+    return {
+        "solver": trace.solver,
+        "status": str(trace.status),
+        "steps": [
+            [step.depth, step.cell, step.oriented, step.outcome, step.depth_after, step.why] for step in trace.steps
+        ],
+    }
+
+
+def page(puzzle: Puzzle, trace: Trace) -> str:
+    """One HTML file with scripts, styles and steps in it."""
+    title = f"{puzzle.name}: {trace.solver} step by step"
+    data = {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(trace), "colours": colours()}
+    text = json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    script = "\n".join(_plain((_STATIC / name).read_text(encoding="utf-8")) for name in _SCRIPTS)
+    style = (_STATIC / "style.css").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
+style-src 'unsafe-inline'">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+<h1>{escape(title)}</h1>
+<div class="two"><section class="panel" aria-label="Board"><div id="place"></div></section>
+<section id="player" class="panel"></section></div>
+</main>
+<script type="application/json" id="data">{text}</script>
+<script type="module">
+{script}
+const given = JSON.parse(document.getElementById("data").textContent);
+useColours(given.colours);
+watchSteps(new Puzzle(given.puzzle), given.trace);
+</script>
+</body>
+</html>
+"""
+
+
+def _plain(script: str) -> str:
+    """A module without its imports and exports."""
+    return _EXPORT.sub("", _IMPORT.sub("", script))

@@ -1,0 +1,48 @@
+// The page of searches step by step: record the first nodes of a solver, then play them.
+import { ask, complain, download, fileName, find, getSetup, h, job, safely, store } from "./common.js";
+import { useColours } from "./draw.js";
+import { Puzzle } from "./model.js";
+import { watchSteps } from "./steps_view.js";
+
+let asked = null;
+
+async function chosen() {
+  const which = find("which").value;
+  if (which === "board") {
+    const kept = store.get("board", null);
+    if (!kept) throw new Error("no board is open on the page Board");
+    return { puzzle: kept.puzzle, board: kept.board };
+  }
+  return { puzzle: (await ask(`instance?name=${encodeURIComponent(which)}`)).puzzle, board: null };
+}
+
+find("begin").addEventListener("submit", safely(async (event) => {
+  event.preventDefault();
+  const line = find("steps-said");
+  line.textContent = "recording ...";
+  try {
+    asked = { kind: "trace", ...(await chosen()), solver: find("solver").value, most: Number(find("most").value), time: 120 };
+    const result = await (await job(asked, { note: (message) => { line.textContent = message.text; } })).done;
+    if (!result.trace) throw new Error("the recording was stopped");
+    const puzzle = new Puzzle(result.puzzle);
+    find("name").textContent = `${puzzle.name}, ${puzzle.width} x ${puzzle.height}`;
+    watchSteps(puzzle, result.trace);
+    find("save").disabled = false;
+    line.textContent = "";
+  } catch (error) {
+    line.textContent = error.message;
+  }
+}));
+find("save").addEventListener("click", safely(async () => {
+  const { html } = await (await job({ ...asked, page: true })).done;
+  download(`${fileName(asked.puzzle.name)}-${asked.solver}.html`, html, "text/html");
+}));
+
+async function load() {
+  const setup = await getSetup();
+  useColours(setup);
+  if (store.get("board", null)) find("which").append(h("option", { value: "board" }, "the board of the page Board"));
+  find("which").append(...setup.instances.map((name) => h("option", { selected: name === "like-e2-5x5" }, name)));
+  find("solver").append(...setup.traced.map((name) => h("option", {}, name)));
+}
+load().catch(complain);

@@ -1,0 +1,92 @@
+"""Polyominoes in a browser: filled by a search and replayed, by hand, cut at random, stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from exact.polyominoes.grid import filling_errors
+from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
+from tests.web.browsing import Site, cell
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def rows(page: Page) -> list[str]:
+    """The grid on the screen, as rows of names."""
+    labels = page.locator("#place [role=row]").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('[role=gridcell]')].map(one => one.ariaLabel))"
+    )
+    return ["".join(label.split("piece ")[1][0] if "piece " in label else "." for label in row) for row in labels]
+
+
+def test_the_game_is_filled_and_replayed(page: Page, site: Site) -> None:
+    page.goto(site.at("polyominoes"))
+    page.locator("#place svg").wait_for()
+    page.click("#solve")
+    expect(page.locator("#solve-said")).to_have_text("Filled.", timeout=180_000)
+    filled = rows(page)
+    assert not filling_errors(parse(IQ_PUZZLER_PRO), filled)
+    page.get_by_role("button", name="To the start").click()
+    assert set("".join(rows(page))) == {"."}
+    page.get_by_role("button", name="One step", exact=True).click()
+    assert len(set("".join(rows(page)))) == 2
+    page.get_by_role("button", name="One step back").click()
+    assert set("".join(rows(page))) == {"."}
+    page.get_by_role("button", name="To the end").click()
+    assert rows(page) == filled
+    expect(page.locator("#player")).to_contain_text("a filling")
+
+
+def test_a_level_is_played_by_hand(page: Page, site: Site) -> None:
+    page.goto(site.at("polyominoes"))
+    page.locator("#place svg").wait_for()
+    page.click("#play")
+    expect(page.locator("#name")).to_contain_text("level 1, 8 placed", timeout=180_000)
+    level = rows(page)
+    page.click("#solve")
+    expect(page.locator("#solve-said")).to_have_text("Filled.", timeout=180_000)
+    filled = rows(page)
+    page.click("#clear")
+    assert rows(page) == level
+    names = sorted(set("".join(filled)) - set("".join(level)))
+    for name in names:
+        page.locator(f"#pieces [data-name='{name}']").click()
+        width = len(level[0])
+        cells = [(r, c) for r, row in enumerate(filled) for c, sign in enumerate(row) if sign == name]
+        for attempt in range(8):
+            cell(page, cells[0][0] * width + cells[0][1]).click()
+            if [(r, c) for r, row in enumerate(rows(page)) for c, sign in enumerate(row) if sign == name] == cells:
+                break
+            if any(name in row for row in rows(page)):  # it fits there in another way too
+                page.click("#undo")
+                page.locator(f"#pieces [data-name='{name}']").click()
+                for _ in range(attempt % 4):
+                    page.keyboard.press("r")
+                if attempt >= 4:
+                    page.keyboard.press("f")
+            page.keyboard.press("f" if attempt == 3 else "r")
+    assert rows(page) == filled
+    expect(page.locator("#fill-said")).to_have_text("The grid is filled.")
+
+
+def test_a_grid_is_cut_at_random_and_its_search_is_stopped(page: Page, site: Site) -> None:
+    page.goto(site.at("polyominoes"))
+    page.locator("#place svg").wait_for()
+    page.select_option("#size", "60x6")
+    page.click("#cut")
+    expect(page.locator("#name")).to_contain_text("60 x 6")
+    page.check("#count")
+    page.click("#solve")
+    expect(page.locator("#play")).to_be_disabled()
+    expect(page.locator("#figures")).to_contain_text("placements tested", timeout=180_000)
+    page.click("#stop")
+    expect(page.locator("#solve-said")).to_contain_text("Stopped", timeout=30_000)
+    expect(page.locator("#play")).to_be_enabled()

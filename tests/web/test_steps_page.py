@@ -1,0 +1,57 @@
+"""Searches step by step in a browser, and as a file that plays without the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lns.cli.main import main
+from tests.web.browsing import Site
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def step_through(page: Page) -> None:
+    """Play a recording of the 5x5 instance to its solution, back, and forth."""
+    empty = page.locator("#place .empty")
+    expect(empty).to_have_count(25)
+    page.get_by_role("button", name="One step", exact=True).click()
+    expect(page.locator("#player")).to_contain_text("decision 1: piece")
+    expect(empty).to_have_count(24)
+    page.get_by_role("button", name="One step back").click()
+    expect(empty).to_have_count(25)
+    page.get_by_role("button", name="To the end").click()
+    expect(page.locator("#player")).to_contain_text("solution")
+    expect(empty).to_have_count(0)
+    page.get_by_role("button", name="To the start").click()
+    page.get_by_label("Steps a second").fill("10")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.locator("#player")).to_contain_text("solution", timeout=60_000)
+
+
+@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "dlx"])
+def test_a_search_is_recorded_and_played(page: Page, site: Site, solver: str) -> None:
+    page.goto(site.at("steps"))
+    page.locator("#which option", has_text="like-e2-5x5").wait_for(state="attached")
+    page.select_option("#which", "like-e2-5x5")
+    page.select_option("#solver", solver)
+    page.fill("#most", "20000")
+    page.locator("#begin button[type=submit]").click()
+    expect(page.locator("#player")).to_contain_text("steps, solved", timeout=180_000)
+    step_through(page)
+
+
+def test_a_recorded_file_plays_without_the_server(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "steps.html"
+    assert main(["exact", "trace", "like-e2-5x5", "-o", str(path)]) == 0
+    page.goto(path.as_uri())
+    expect(page.locator("#player")).to_contain_text("steps, solved")
+    step_through(page)
