@@ -123,6 +123,16 @@ def board_from_view(board: Board, view: View) -> Board:
     return rotate_board(_reflected_board(board) if view.mirrored else board, -view.turns)
 
 
+@lru_cache(maxsize=16)
+def cells_from_view(puzzle: Puzzle, view: View) -> IntArray:
+    """The cell of ``puzzle`` that each cell of ``puzzle_in_view(puzzle, view)`` is; int32 (cells,), read-only."""
+    seen = puzzle_in_view(puzzle, view)
+    numbered = Board(4 * np.arange(puzzle.cells, dtype=np.int32), seen.width, seen.height)
+    cells = np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32)
+    cells.flags.writeable = False
+    return cells
+
+
 def _check_turns(puzzle: Puzzle) -> None:
     if not puzzle.turns:
         raise InputError(f"{puzzle.name} has no other view: its pieces may not be turned, so neither may its board")

@@ -117,8 +117,6 @@ class Statistics:
         Prefixes of the constructor that reached the exact tail.
     tail_nodes : int
         Placements of those tails.
-    window_nodes : int
-        Placements of the region re-solves of the main engine.
     beam_nodes : int
         Children examined by beams, and placements of their tails.
     beam_prefixes : int
@@ -138,7 +136,6 @@ class Statistics:
     nodes: int = 0
     prefixes: int = 0
     tail_nodes: int = 0
-    window_nodes: int = 0
     beam_nodes: int = 0
     beam_prefixes: int = 0
     arms: int = 0
@@ -159,7 +156,7 @@ class Statistics:
     @property
     def placements(self) -> int:
         """Placements of all parts; tabu moves evaluated if nothing was placed. The count behind `rate`."""
-        placed = self.nodes + self.tail_nodes + self.window_nodes + self.beam_nodes + sum(self.operators.values())
+        placed = self.nodes + self.tail_nodes + self.beam_nodes + sum(self.operators.values())
         return placed if self.nodes or not self.moves else self.moves
 
     @property
@@ -170,14 +167,13 @@ class Statistics:
     def node_equivalents_by_part(self) -> dict[str, int]:
         """Cost of each part in node equivalents, by the name that its boards carry as their origin.
 
-        One node equivalent takes as long as one placement of the constructor. For a tabu search: moves evaluated.
+        One node equivalent takes as long as one placement of the constructor.
         """
         parts = {
             "construct": self.nodes + node_equivalents.exact_tails(self.prefixes, self.tail_nodes),
             "beam": self.beam_nodes * node_equivalents.BEAM_CHILD + node_equivalents.exact_tails(self.beam_prefixes, 0),
-            "windows": self.window_nodes * node_equivalents.REGION_NODE,
             **{name: nodes * node_equivalents.REGION_NODE for name, nodes in self.operators.items()},
-            "tabu": self.moves,
+            "tabu": self.moves * node_equivalents.TABU_MOVE,
         }
         return {name: int(nodes) for name, nodes in parts.items() if nodes}
 
@@ -226,10 +222,8 @@ class Statistics:
             parts.append(f"{self.beam_nodes / 1e6:,.0f} M nodes of beams")
         if finished := self.prefixes + self.beam_prefixes:
             parts.append(f"{finished:,} prefixes finished exactly")
-        if self.window_nodes:
-            parts.append(f"{self.window_nodes / 1e6:,.0f} M nodes in regions")
         if operated := sum(self.operators.values()):
-            parts.append(f"{operated / 1e6:,.0f} M nodes in neighbourhoods")
+            parts.append(f"{operated / 1e6:,.0f} M nodes in regions")
         if self.moves:
             parts.append(f"{self.moves / 1e6:,.0f} M tabu moves evaluated")
         return ", ".join([*parts, self.rate(seconds)])

@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from instances.puzzle import IntArray, Puzzle
 from lns.construct.schedule_search import ChildMeans, ScheduleForecast, best_schedule
 from lns.distinct_boards import DistinctBoards
-from lns.engines import construction_only
-from lns.main_engine import MainEngine
+from lns.loop.construction import Construction
 from lns.orientation import Orientation
 from lns.params import Params
 from lns_support.errors import InputError
@@ -138,8 +137,8 @@ class Measurement:
     def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
         orientation = Orientation.of_island(puzzle)
         self.puzzle = puzzle = orientation.puzzle
-        self.params = construction_only(params)
-        self.engine = MainEngine(puzzle, self.params, seed, 0, views=orientation.views)
+        self.params = params
+        self.engine = Construction(puzzle, self.params, seed, 0, views=orientation.views)
         self.target, self.seconds = 1, 0.0
         self.on_step: Callable[[Measurement], None] = lambda measured: None
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}

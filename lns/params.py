@@ -203,18 +203,25 @@ class TabuParams(Component):
 
 
 @dataclass(frozen=True)
-class WindowsParams(Component):
-    """Exact re-solves of regions around the mismatches of the best board."""
+class ReworkParams(Component):
+    """Exact re-solves of regions of all boards near the best: their last cells, and all their damage."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
     nodes: int = option(
-        2_000_000, "most nodes of one region; 0 switches regions off", 0, 10**10, log=True, tune=(20_000, 20_000_000)
+        500_000, "most nodes of one region; 0 switches regions off", 0, 10**10, log=True, tune=(20_000, 2_000_000)
     )
-    patience: int = option(
-        300, "steps without a new best after which its regions are re-solved", 0, 10**6, tune=(0, 3000)
+    near_misses: int = option(
+        2, "edges by which a constructed board may miss the wanted score and be reworked", 0, 8, tune=(0, 4)
     )
-    share: float = option(0.005, "most nodes of regions, for each node of the construction", 0.0, 1000.0)
+    suffix: int = option(16, "last cells of the construction that are freed first", 1, 64, tune=(8, 20))
+    suffix_step: int = option(4, "cells by which each further suffix is longer", 1, 64, tune=(2, 8))
+    suffixes: int = option(3, "suffixes that are freed, one after the other", 0, 8, tune=(0, 6))
+    share: float = option(
+        0.003, "share of the search that an operator may cost though it gains less than the construction", 0.0, 1.0,
+        tune=(0.0, 0.1),
+    )  # fmt: skip
+    candidates: int = option(64, "most boards that wait to be reworked", 1, 10_000, log=True)
 
 
 @dataclass(frozen=True)
@@ -257,6 +264,10 @@ class EngineParams(Component):
 
     step_nodes: int = option(4_000_000, "nodes of construction in one step", 1000, 10**9, log=True)
     beams: int = option(1, "beams before the construction begins; 0 switches beams off", 0, 10, tune=(0, 3))
+    side_share: float = option(
+        0.01, "share of the search that a side part (lns, tabu) may cost though it gains nothing; 0 switches them off",
+        0.0, 1.0, tune=(0.0, 0.2),
+    )  # fmt: skip
     search_floor: int = option(
         0, "search for boards of this score even if better ones are known; 0: only for better ones", 0, 10**6
     )
@@ -268,7 +279,7 @@ class Params:
 
     construct: ConstructParams = field(default_factory=ConstructParams)
     beam: BeamParams = field(default_factory=BeamParams)
-    windows: WindowsParams = field(default_factory=WindowsParams)
+    rework: ReworkParams = field(default_factory=ReworkParams)
     neighbourhoods: NeighbourhoodsParams = field(default_factory=NeighbourhoodsParams)
     tabu: TabuParams = field(default_factory=TabuParams)
     engine: EngineParams = field(default_factory=EngineParams)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 from functools import cache
 
+from exact.region.resolve import RegionOptions, resolve
 from instances.formats import load_puzzle
+from instances.puzzle import Puzzle
 from lns.engines import make_engine
 from lns.params import from_dict
 from lns.worker_pool import stop_requested
@@ -16,12 +18,21 @@ _BRIEF = from_dict(
     {
         "construct": {"population": 100, "tail_nodes": 100},
         "beam": {"width": 64},
-        "windows": {"patience": 1, "nodes": 100_000},
+        "rework": {"nodes": 20_000},
         "neighbourhoods": {"nodes": 100_000},
         "tabu": {"steps": 20, "patience": 1},
         "engine": {"step_nodes": 2000},
     }
 )
+
+
+def _warm_up_regions(puzzle: Puzzle) -> None:
+    """Re-solve a region in both orders."""
+    board = make_engine("beam", puzzle, _BRIEF, 1, 0)
+    board.step(puzzle.max_score)
+    if board.best is not None:
+        for order in ("static", "dynamic"):
+            resolve(puzzle, board.best, range(16, 40), nodes=10_000, options=RegionOptions(order=order))
 
 
 @cache
@@ -33,6 +44,10 @@ def warm_up(engine: str) -> None:
     compiler left.
     """
     puzzle = load_puzzle(PUZZLE)
+    if engine == "auto":  # whose other parts take their first steps late
+        warm_up("lns")
+        warm_up("tabu")
+        _warm_up_regions(puzzle)
     search = make_engine(engine, puzzle, _BRIEF, 1, 0)
     for _ in range(STEPS):
         if search.exhausted or search.best_score == puzzle.max_score or stop_requested():

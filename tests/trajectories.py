@@ -85,7 +85,7 @@ def engine_run(name: str, instance: str, seed: int, steps: int, island: tuple[in
         engine.step(puzzle.max_score)
         boards += [found.board.placements for found in engine.pop_boards()]
     done = engine.statistics
-    nodes = done.nodes + done.tail_nodes + done.window_nodes + done.beam_nodes + done.moves
+    nodes = done.nodes + done.tail_nodes + done.beam_nodes + done.moves
     return {
         "score": int(engine.best_score),
         "boards": len(boards),

@@ -7,15 +7,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 from exact.rowscan.bench import placements_per_second
 from instances.formats import load_puzzle, shipped_instances
 from instances.puzzle import Puzzle
-from lns.main_engine import MainEngine
-from lns.params import Params, WindowsParams
+from lns.loop.construction import Construction
+from lns.params import Params
 from lns.rng import random_state
 from lns.tabu.search import TabuSearch
 from tuning.cost_calibration import measure_costs
@@ -39,8 +38,8 @@ def speed_figures() -> Iterator[tuple[str, str]]:
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
     """Time to the first board and to each score on one core, and nodes a second; without compilation."""
-    params = replace(Params(), windows=WindowsParams(nodes=0))
-    for search in (MainEngine(puzzle, params, 1, 0), MainEngine(puzzle, params, 1, 0)):  # the first one compiles
+    params = Params()
+    for search in (Construction(puzzle, params, 1, 0), Construction(puzzle, params, 1, 0)):  # the first one compiles
         began = time.perf_counter()
         while search.constructor is None:
             search.step(puzzle.max_score)

@@ -12,14 +12,14 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from instances.formats import load_puzzle
 from instances.puzzle import IntArray, Puzzle
 from lns import params as parameters
-from lns.engines import construction_only
+from lns.engines import island_engine
 from lns.estimate import Tally
-from lns.main_engine import MainEngine
+from lns.loop.construction import Construction
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.worker_pool import WorkerPool
@@ -65,16 +65,23 @@ class BoardCounts:
 
 
 def count_boards(
-    puzzle: Puzzle, params: Params, seed: int, best: int, nodes: int, island: int = 0, islands: int = 1
+    puzzle: Puzzle,
+    params: Params,
+    seed: int,
+    best: int,
+    nodes: int,
+    island: int = 0,
+    islands: int = 1,
+    engine: str = "construct",
 ) -> BoardCounts:
-    """Count the distinct boards that the construction of one island finds.
+    """Count the distinct boards that one island finds.
 
     Parameters
     ----------
     puzzle : Puzzle
         The instance.
     params : Params
-        Parameters; beams and regions are switched off.
+        Parameters.
     seed : int
         Random seed.
     best : int
@@ -83,10 +90,13 @@ def count_boards(
         Budget in node equivalents.
     island, islands : int
         Number of the island, and how many islands there are.
+    engine : {"construct", "auto"}
+        The construction alone, or all parts.
     """
     orientation = Orientation.of_island(puzzle, island, islands)
     puzzle, scores = orientation.puzzle, _scores(puzzle, best)
-    search = MainEngine(puzzle, construction_only(params), seed, island, orientation.partition, orientation.views)
+    params = replace(params, engine=replace(params.engine, search_floor=max(1, scores[0])))
+    search = island_engine(engine, orientation, params, seed, island)
     while search.best is None:
         search.step(puzzle.max_score)
     search.pop_boards()
@@ -94,11 +104,12 @@ def count_boards(
     boards = []
     began = time.process_time()
     while search.statistics.node_equivalents < nodes:
-        search.step(puzzle.max_score, floor=max(1, scores[0]), wanted=best + 1)
+        search.step(puzzle.max_score, wanted=best + 1)
         for found in search.pop_boards():
             if _is_new(found.board.placements, found.score, tallies):
                 boards.append((orientation.from_engine(found.board).placements, found.score))
-    arms = search.bandit.arms
+    assert isinstance(search.main, Construction)
+    arms = search.main.bandit.arms
     total = sum(arm.node_equivalents for arm in arms) or 1.0
     return BoardCounts(
         seed=seed,
@@ -153,6 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=6, metavar="N", help="random seeds 1 to N (default 6)")
     parser.add_argument("--islands", type=int, default=1, metavar="N", help="islands of each seed (default 1)")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="worker processes (default 2)")
+    parser.add_argument("--engine", choices=("construct", "auto"), default="construct", help="default construct")
     parser.add_argument("--params", metavar="FILE", help="read parameters from this TOML file")
     args = parser.parse_args(arguments)
     try:
@@ -177,7 +189,9 @@ def _run(args: argparse.Namespace, puzzle: Puzzle, params: Params) -> None:
     print(f"{'boards of':<9} {' '.join(f'{score:>5}+' for score in _scores(puzzle, args.best))}")
     with WorkerPool(args.workers) as pool:
         jobs = [
-            pool.submit(count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands)
+            pool.submit(
+                count_boards, puzzle, params, seed, args.best, int(args.nodes), island, args.islands, args.engine
+            )
             for seed in range(1, args.seeds + 1)
             for island in range(args.islands)
         ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +18,9 @@ from lns.construct.endgame import REACHED, remove_pieces, start_endgame
 from lns.construct.endgame_plan import EndgamePlan, EndgameState
 from lns.construct.kernel import ConstructorPlan, ConstructorState
 from lns.construct.tail import solve_tail
-from lns.main_engine import MainEngine
+from lns.loop.construction import Construction
 from lns.neighbourhoods import windows
-from lns.params import Params, WindowsParams
+from lns.params import Params
 from lns.rng import random_state
 from lns_support.jit import flat_kernel
 
@@ -45,8 +44,8 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     (str, float, float)
         What is timed, its cost in `lns.node_equivalents`, and its cost here, both in constructor nodes.
     """
-    params = replace(Params(), windows=WindowsParams(nodes=0))
-    search = MainEngine(puzzle, params, 1, 0)
+    params = Params()
+    search = Construction(puzzle, params, 1, 0)
     while search.constructor is None or search.constructor.no_prefix_found:
         search.step(puzzle.max_score)
     constructor = search.constructor
@@ -68,11 +67,11 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     yield "child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.nodes / node
 
     assert search.best is not None
-    largest = sorted(windows.rework_regions(puzzle, search.best), key=len, reverse=True)
+    largest = sorted((cells for _, cells in windows.regions_by_shape(puzzle, search.best)), key=len, reverse=True)
     resolve(puzzle, search.best, largest[0], nodes=1)  # compiles
     began, placed = time.process_time(), 0
     for cells in largest:
-        placed += resolve(puzzle, search.best, cells, nodes=Params().windows.nodes).nodes
+        placed += resolve(puzzle, search.best, cells, nodes=Params().rework.nodes).nodes
         if placed > nodes // 2:
             break
     seconds = time.process_time() - began

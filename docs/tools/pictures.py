@@ -21,7 +21,7 @@ from instances.formats.shipped import shipped_instances
 from instances.puzzle import Puzzle
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.schedule_search import cell_order, tail_cut
-from lns.main_engine import MainEngine
+from lns.loop.construction import Construction
 from lns.params import ConstructParams, from_dict
 
 _BLUE, _ORANGE, _GREEN, _GREY, _INK = "#0072b2", "#e69f00", "#009e73", "#999999", "#222222"
@@ -101,12 +101,12 @@ def order() -> str:
 
 
 @cache
-def _run() -> tuple[MainEngine, BreakSchedule]:
-    """The main engine after a short search of a 12x12 board with short restarts, and its first schedule."""
+def _run() -> tuple[Construction, BreakSchedule]:
+    """The construction after a short search of a 12x12 board with short restarts, and its first schedule."""
     params = {
         "construct": {"restart_nodes": 20_000_000, "restart_nodes_without_prefix": 4_000_000},
     }
-    engine = MainEngine(load_puzzle("like-e2-12x12"), from_dict(params), 1, 0)
+    engine = Construction(load_puzzle("like-e2-12x12"), from_dict(params), 1, 0)
     first = None
     for _ in range(150):
         engine.step(engine.best_score + 1)

@@ -49,11 +49,21 @@ class LnsEngine:
         Number of the island; each has its own random numbers.
     operators : sequence of str, optional
         Names of the operators, in a fixed order; all that are known in this process by default.
+    beams : bool
+        Whether descents begin from new beams too. Without them they begin from elites that the caller adds.
     """
 
     def __init__(
-        self, puzzle: Puzzle, params: Params, seed: int, island: int, operators: Sequence[str] | None = None
+        self,
+        puzzle: Puzzle,
+        params: Params,
+        seed: int,
+        island: int,
+        operators: Sequence[str] | None = None,
+        *,
+        beams: bool = True,
     ) -> None:
+        self.beams = beams
         self.puzzle, self.params, self.settings = puzzle, params, params.neighbourhoods
         self.random = random_state(seed, island)
         if not puzzle.rules:
@@ -125,7 +135,7 @@ class LnsEngine:
     def _restart(self) -> None:
         """Begin a descent from an elite; from a new beam while the pool has room, and at times later."""
         rng = generator(self.random)
-        if not self.elites.full or rng.random() < self.settings.new_beam_share:
+        if self.beams and (not self.elites.full or rng.random() < self.settings.new_beam_share):
             self._construct()
         else:
             self._begin(*self.elites.draw(rng))

@@ -31,7 +31,9 @@ from lns_support.text import quoted
 
 ENTRY_POINTS = "lns.operators"
 BUILT_IN = ("block", "band", "cluster", "comb", "path", "donors", "suffix", "assign", "exchange", "perturb")
-RESERVED = ("construct", "beam", "windows", "tabu", "fill", "start", "elsewhere", "others")  # origins of other boards
+RESERVED = (  # origins of other boards
+    "construct", "beam", "damage", "blocks", "clusters", "bands", "tabu", "fill", "start", "elsewhere", "others",
+)  # fmt: skip
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
 _registered: dict[str, Operator] = {}
 

@@ -19,24 +19,44 @@ BLOCKS = ((4, 4), (4, 5), (5, 4), (4, 6), (6, 4), (5, 5), (4, 7), (7, 4), (4, 8)
 BANDS = (1, 2)  # whole rows at once
 MOST_CELLS, MOST_OF_CLUSTER = 64, 36  # larger ones are rarely proven within the nodes of a region
 HALO = 1  # cells around a cluster
+SHAPES = ("damage", "blocks", "clusters", "bands")  # in the order in which the regions of a board are searched
+BAND_SHAPES = ("damage", "bands")  # whole rows or columns: for these the static order is faster
 
 
-def rework_regions(puzzle: Puzzle, board: Board) -> list[tuple[int, ...]]:
-    """Cells of each region worth freeing, without repetition: blocks around mismatches, clusters, damaged bands."""
+def regions_by_shape(puzzle: Puzzle, board: Board) -> list[tuple[str, tuple[int, ...]]]:
+    """Regions worth freeing, without repetition: (shape, cells), by shape in the order of `SHAPES`.
+
+    "damage": the fewest whole rows, and the fewest whole columns, that hold all mismatches; "blocks": a rectangle
+    around a mismatch; "clusters": two mismatches near each other, with what is between and around; "bands": damaged
+    rows.
+    """
     mismatches = verify(puzzle, board).mismatches
-    found: dict[tuple[int, ...], None] = {}
+    found: dict[tuple[int, ...], str] = {}
+    for cells in _bands_of_all_damage(puzzle, mismatches):
+        found.setdefault(cells, "damage")
     for height, width in BLOCKS:
         for pair in mismatches:
-            found.setdefault(_block(puzzle, pair, min(height, puzzle.height), min(width, puzzle.width)))
+            found.setdefault(_block(puzzle, pair, min(height, puzzle.height), min(width, puzzle.width)), "blocks")
     for cells in _clusters(puzzle, mismatches):
-        found.setdefault(cells)
+        found.setdefault(cells, "clusters")
     damaged = sorted({cell // puzzle.width for pair in mismatches for cell in pair})
     for thick in BANDS:
         for row in damaged:
             top = min(row, puzzle.height - thick)
             if top >= 0:
-                found.setdefault(tuple(rows(puzzle, top, top + thick)))
-    return [cells for cells in found if len(cells) <= MOST_CELLS]
+                found.setdefault(tuple(rows(puzzle, top, top + thick)), "bands")
+    return [(shape, cells) for cells, shape in found.items() if len(cells) <= MOST_CELLS]
+
+
+def _bands_of_all_damage(puzzle: Puzzle, mismatches: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, ...]]:
+    """The rows from the first to the last mismatch, and the columns."""
+    if not mismatches:
+        return
+    row, column = np.divmod(np.array(mismatches), puzzle.width)
+    top, left = int(row.min()), int(column.min())
+    height, width = int(row.max()) - top + 1, int(column.max()) - left + 1
+    yield tuple(window(puzzle, height, puzzle.width, top, 0))
+    yield tuple(window(puzzle, puzzle.height, width, 0, left))
 
 
 def _block(puzzle: Puzzle, pair: tuple[int, int], height: int, width: int) -> tuple[int, ...]:

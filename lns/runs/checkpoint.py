@@ -30,7 +30,7 @@ from lns_support.files import sync_folder
 from lns_support.json_values import JsonFields, describe_found, json_object
 from lns_support.text import printable
 
-SCHEMA = 16
+SCHEMA = 17
 MAX_BYTES = 2**30  # of a file
 MAX_STATE_BYTES = MAX_BYTES - 2**25  # of the arrays in it
 MAX_FREE_BYTES = 2**26  # of an array whose length depends on the search

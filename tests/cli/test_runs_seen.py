@@ -89,7 +89,7 @@ def test_other_directories_do_not_hide_the_runs(
 def test_status_imports_no_engine(run: Path) -> None:
     program = f"import sys; from lns.cli.main import main; main(['status', {str(run)!r}]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert not {"lns.main_engine", "scipy", "numba"} & set(loaded.stdout.split())
+    assert not {"lns.loop.search_loop", "scipy", "numba"} & set(loaded.stdout.split())
 
 
 def test_status_without_status_json(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

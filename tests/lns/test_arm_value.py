@@ -13,7 +13,7 @@ from lns.construct.arm_value import arm_rates
 from lns.construct.quota_arm import ALL, RATE_FACTOR_PER_EXTRA_BREAK
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, SCALE_STEP, QuotaBandit
 from lns.construct.schedule import BreakSchedule
-from lns.main_engine import MainEngine
+from lns.loop.construction import Construction
 from lns.params import ConstructParams, from_dict
 from lns.rng import random_state
 from tests.lns.simulated_bandit import (
@@ -222,7 +222,7 @@ def test_a_restart_is_told_the_nodes_of_earlier_ones_with_its_colours_and_view(m
     quick = from_dict(
         {"construct": {"restart_nodes": 100_000, "restart_nodes_without_prefix": 1000, "population": 100}}
     )
-    engine = MainEngine(load_puzzle("like-e2-8x8"), quick, 1, 0)
+    engine = Construction(load_puzzle("like-e2-8x8"), quick, 1, 0)
     while (constructor := engine.constructor) is None:
         engine.step(112)
     calls, restart = [], constructor.restart

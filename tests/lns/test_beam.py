@@ -123,7 +123,7 @@ def test_the_engine_resumes_bit_for_bit():
         parts = again
         same(whole, parts)
         state = whole.state()
-        seen.add((len(state["paths"]) > 0, len(state["values"]) > 0))
+        seen.add((len(state["main.paths"]) > 0, len(state["main.values"]) > 0))
     assert seen == {(False, False), (True, False), (True, True)}
 
 
@@ -146,14 +146,14 @@ def test_a_state_that_no_beam_would_have_is_refused():
     for _ in range(3):
         engine.step(112)
     good = engine.state()
-    assert len(good["values"]) > 1
+    assert len(good["main.values"]) > 1
     chance, refused = np.random.default_rng(1), 0
     for _ in range(60):
         bad = {name: value.copy() for name, value in good.items()}
-        name = ["paths", "values", "counters"][int(chance.integers(3))]
+        name = ["main.paths", "main.values", "main.counters"][int(chance.integers(3))]
         flat = bad[name].reshape(-1)
         flat[int(chance.integers(len(flat)))] = chance.integers(-200, 300)
-        if name == "counters":
+        if name == "main.counters":
             bad[name][:-1] = good[name][:-1]
         trial = make_engine("beam", puzzle, params, 1, 0)
         try:
@@ -165,7 +165,7 @@ def test_a_state_that_no_beam_would_have_is_refused():
             trial.step(112)
         assert all(verify(puzzle, find.board).valid for find in trial.pop_boards())
     assert refused > 15
-    for name in ("paths", "values"):
+    for name in ("main.paths", "main.values"):
         with pytest.raises(InputError):
             make_engine("beam", puzzle, params, 1, 0).restore({**good, name: good[name][:-1]})
 
@@ -205,7 +205,7 @@ def test_after_a_beam_that_died_the_next_one_favours_less_also_over_an_interrupt
     params = from_dict({"beam": {"width": 20}})
     engine = make_engine(name, puzzle, params, 1, 0)
     while len(asked) < 4:
-        engine._run_beams(1) if name == "auto" else engine._construct()
+        engine._run_beam(engine.opening) if name == "auto" else engine.main._construct()
         state, engine = engine.state(), make_engine(name, puzzle, params, 1, 0)
         engine.restore(state)
     assert asked[:4] == [(1, 2), (0, 2), (0, 0), (0, 0)]

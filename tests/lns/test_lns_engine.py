@@ -56,7 +56,7 @@ def test_finds_are_legal_and_better_than_their_line(name):
     assert statistics.boards == len(finds)
     assert {find.origin for find in finds} - {"fill"} <= statistics.node_equivalents_by_part().keys()
     assert statistics.placements == statistics.beam_nodes + sum(statistics.operators.values())
-    assert "M nodes in neighbourhoods" in statistics.summary(1.0)
+    assert "M nodes in regions" in statistics.summary(1.0)
 
 
 def test_a_met_board_is_polished_and_never_lost():
@@ -81,9 +81,9 @@ def test_a_stuck_line_gives_way_to_beams_and_elites():
     engine = engine_for(puzzle, patience=1000)
     begun = []
     for _ in range(40):
-        before = engine.statistics.beam_nodes, engine.idle_nodes
+        before = engine.statistics.beam_nodes, engine.main.idle_nodes
         engine.step(puzzle.max_score)
-        if engine.idle_nodes == 0 and before[1] > 1000:
+        if engine.main.idle_nodes == 0 and before[1] > 1000:
             begun.append(engine.statistics.beam_nodes > before[0])
     assert begun[:2] == [True, True], "while the pool has room"
     assert True in begun[2:] and False in begun[2:]
@@ -133,14 +133,14 @@ def test_a_state_that_no_search_would_have_is_refused():
         engine.step(10**6)
     good = engine.state()
     clue = rotate_puzzle(puzzle, best_quarter_turns(puzzle)).clues[0].cell
-    for name in ("best", "current", "elites"):
+    for name in ("best", "main.best", "main.current", "main.elites"):
         spoilt = good[name].copy()
         spoilt.reshape(-1)[clue] ^= 1
         with pytest.raises(InputError):
             engine_for(puzzle).restore({**good, name: spoilt})
-    counters = good["counters"].copy()
+    counters = good["main.counters"].copy()
     counters[0] = puzzle.max_score + 1
     with pytest.raises(InputError):
-        engine_for(puzzle).restore({**good, "counters": counters})
+        engine_for(puzzle).restore({**good, "main.counters": counters})
     with pytest.raises(InputError):
-        engine_for(puzzle).restore({**good, "weights": -good["weights"] - 1})
+        engine_for(puzzle).restore({**good, "main.weights": -good["main.weights"] - 1})

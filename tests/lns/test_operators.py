@@ -163,7 +163,7 @@ def test_a_bad_board_gets_better(name):
 
 @pytest.mark.parametrize("name", ["block", "cluster", "suffix", "assign", "exchange"])
 def test_other_boards_as_good_are_found(name):
-    puzzle, _ = planted(3, 6, 6, 3)
+    puzzle, _ = planted(3, 7, 7, 6)
     board = fill(puzzle, Board.empty(puzzle))
     chance, sideways = np.random.default_rng(3), 0
     for _ in range(20):

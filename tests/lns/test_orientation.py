@@ -8,13 +8,12 @@ import pytest
 from instances import InputError, verify
 from instances.formats import load_board, load_puzzle, shipped_instances
 from instances.puzzle import Clue
-from instances.symmetry import View, puzzle_in_view, rotate_puzzle
+from instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view, rotate_puzzle
 from lns.construct.constructor import Constructor
 from lns.construct.order import comb_order
 from lns.construct.schedule import BreakSchedule
-from lns.engines import construction_only, make_engine
-from lns.main_engine import MainEngine
-from lns.orientation import OrientedEngine, best_quarter_turns, island_views, prefix_partition
+from lns.engines import island_engine, make_engine
+from lns.orientation import Orientation, OrientedEngine, best_quarter_turns, island_views, prefix_partition
 from lns.params import ConstructParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
@@ -100,10 +99,10 @@ def test_prefixes_are_dealt_out_among_islands():
     engine = make_engine("auto", with_clue(plain, solution, 8 * 16 + 7), QUICK, 1, 4, 6)
     assert (
         isinstance(engine, OrientedEngine)
-        and engine.engine.partition == (4, 6)
-        and len(engine.engine.bandit.views) == 8
+        and engine.engine.main.partition == (4, 6)
+        and len(engine.engine.main.bandit.views) == 8
     )
-    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).partition == (1, 2)
+    assert make_engine("construct", planted(1, 8, 8, 4)[0], QUICK, 1, 1, 2).main.partition == (1, 2)
 
 
 @pytest.mark.parametrize("engine", ["auto", "construct", "beam", "tabu", "lns"])
@@ -152,7 +151,7 @@ def test_a_turned_engine_resumes_bit_for_bit():
         second.step(puzzle.max_score)
     assert second.best == whole.best and whole.best_score > 380
     for name, value in whole.state().items():
-        if name != "construct.cursor":
+        if name != "main.constructor.cursor":
             assert np.array_equal(value, second.state()[name]), name
 
 
@@ -169,7 +168,7 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
 
     def step(engine: OrientedEngine) -> None:
         engine.step(puzzle.max_score)
-        for arm in engine.engine.bandit.arms:
+        for arm in engine.engine.main.bandit.arms:
             arm.keys_seen, arm.keys_new = 99, 9
 
     whole, part = (make_engine("construct", puzzle, quick, 1, 1, 2) for _ in range(2))
@@ -179,15 +178,16 @@ def test_an_island_that_looks_from_all_sides_resumes_bit_for_bit():
         if number % 4 == 0:
             state, part = part.state(), make_engine("construct", puzzle, quick, 2, 1, 2)
             part.restore(state)
-    views = {arm.view for arm in whole.engine.bandit.arms}
-    assert len(whole.engine.bandit.views) == 8 and len(views) > 4, views
+    views = {arm.view for arm in whole.engine.main.bandit.arms}
+    assert len(whole.engine.main.bandit.views) == 8 and len(views) > 4, views
     for name, value in whole.state().items():
-        if name != "construct.cursor":
+        if name != "main.constructor.cursor":
             assert np.array_equal(value, part.state()[name]), name
     assert whole.best == part.best and verify(puzzle, whole.best).valid
     assert all(verify(puzzle, find.board).valid for find in whole.pop_boards())
     with pytest.raises(InputError, match="out of range"):
-        MainEngine(whole.engine.puzzle, construction_only(quick), 1, 1).restore(whole.state())
+        one_view = Orientation(whole.engine.puzzle, 0, (IDENTITY_VIEW,), (1, 2))
+        island_engine("construct", one_view, quick, 1, 1).restore(whole.state())
 
 
 def test_islands_with_other_turns_see_the_same_from_the_same_side():

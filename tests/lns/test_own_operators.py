@@ -56,7 +56,9 @@ def half_empty(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: in
 
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
-    """Operators that a test registers are gone after it."""
+    """No operators are registered before a test, by an example of the docs for instance, nor after it."""
+    for name in operators.process_only_operators():
+        unregister_operator(name)
     yield
     for name in operators.process_only_operators():
         unregister_operator(name)

@@ -19,10 +19,10 @@ REQUEST = StudyRequest(
 
 
 class MadeUp:
-    """A run whose score is best at tail 12 and patience 0, with noise that belongs to pair and parameters."""
+    """A run whose score is best at tail 12 and the shortest suffix, with noise that belongs to pair and parameters."""
 
     def __init__(self, engine, params, pair, shortest):
-        merit = params.construct.tail - 6 - params.windows.patience / 150
+        merit = params.construct.tail - 6 - params.rework.suffix / 2
         self._draw(params, pair, 40 + merit)
 
     def _draw(self, params, pair, mean):

@@ -54,7 +54,7 @@ def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
 
     assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
     assert report.agreement(study).correlation > 0.5
-    assert next(iter(report.importance(study))) in ("construct.tail", "windows.patience")
+    assert next(iter(report.importance(study))) in ("construct.tail", "rework.suffix")
     lines = "\n".join(report.summary(study, found, 0.01))
     assert f"better        trial {winner.trial}: {study.path / 'best_params.toml'}" in lines
     assert "rank correlation" in lines
@@ -233,10 +233,10 @@ def test_the_first_trials_have_long_runs_but_only_good_ones_are_promoted(made_up
 
 def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
     """No regions at all: 0, where the range is one of logarithms."""
-    study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"windows": {"nodes": 0}})))
+    study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"rework": {"nodes": 0}})))
     assert not study.trials(TrialState.FAIL)
-    assert study.trials()[0].params["windows.nodes"] > 0
-    assert "windows.nodes" in report.html_page(study, validated(study), "now")
+    assert study.trials()[0].params["rework.nodes"] > 0
+    assert "rework.nodes" in report.html_page(study, validated(study), "now")
 
 
 @pytest.mark.slow

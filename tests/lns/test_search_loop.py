@@ -1,4 +1,4 @@
-"""The main engine: any instance gets a legal full board, quickly a good one; its state is all of it."""
+"""The loop of the engines: any instance gets a legal full board, quickly a good one; its state is all of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ from instances.formats import load_puzzle
 from instances.puzzle import Clue, Puzzle
 from instances.symmetry import IDENTITY_VIEW, View
 from lns.construct.quota_bandit import QuotaBandit
-from lns.engines import ENGINES, construction_only, make_engine
-from lns.main_engine import ALL_REGIONS_DONE, MainEngine
+from lns.engine import FoundBoard
+from lns.engines import ENGINES, island_engine, make_engine
+from lns.loop.search_loop import SearchLoop
+from lns.orientation import Orientation
 from lns.params import Params, from_dict
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
+
+
+def main_engine(puzzle, params, seed, island, *, views=(IDENTITY_VIEW,), name="auto") -> SearchLoop:
+    """An island that fills the puzzle as it is."""
+    return island_engine(name, Orientation(puzzle, 0, views, (0, 1)), params, seed, island)
+
 
 QUICK = from_dict({"construct": {"population": 300}, "engine": {"step_nodes": 200_000}})
 
@@ -28,7 +36,7 @@ SHAPES = [(1, 1), (1, 2), (1, 7), (6, 1), (2, 2), (3, 2), (3, 3), (2, 9), (4, 4)
 @pytest.mark.parametrize("clues", [0, 1])
 def test_small_boards_are_solved(width, height, clues):
     puzzle, _ = planted(width * 10 + height, width, height, 3, clues)
-    search = MainEngine(puzzle, QUICK, 1, 0)
+    search = main_engine(puzzle, QUICK, 1, 0)
     for _ in range(200):
         search.step(puzzle.max_score)
         if search.best_score == puzzle.max_score:
@@ -41,7 +49,7 @@ def test_small_boards_are_solved(width, height, clues):
 @pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-16x16-clue5", "uniform-10x10"])
 def test_there_is_a_full_legal_board_after_one_step(name):
     puzzle = load_puzzle(name)
-    search = MainEngine(puzzle, QUICK, 1, 0)
+    search = main_engine(puzzle, QUICK, 1, 0)
     search.step(puzzle.max_score)
     assert search.best is not None
     judged = verify(puzzle, search.best)
@@ -51,7 +59,7 @@ def test_there_is_a_full_legal_board_after_one_step(name):
 def test_the_real_puzzle_reaches_460_quickly():
     """The heart: 460 of 480 on Eternity II with the starter clue, within half a billion nodes."""
     puzzle = load_puzzle(str(shared("instances", "eternity2_clue1.txt")))
-    search = MainEngine(puzzle, Params(), 3, 0)
+    search = main_engine(puzzle, Params(), 3, 0)
     while search.best_score < 460 and search.statistics.nodes < 500_000_000:
         search.step(460)
     assert search.best is not None
@@ -73,7 +81,7 @@ def test_the_engine_resumes_bit_for_bit(split):
     assert second.best_score == whole.best_score > 130
     assert second.best == whole.best
     for name, value in whole.state().items():
-        if name != "construct.cursor":
+        if name != "main.constructor.cursor":
             assert np.array_equal(value, second.state()[name]), name
 
 
@@ -87,19 +95,19 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
         again = make_engine("auto", puzzle, QUICK, 1, 2, islands)
         again.restore(state)
         assert (
-            again.partition == (2, 3) == again.constructor.partition
-            and again.constructor.plan.prefix.partition_depth == 16
+            again.main.partition == (2, 3) == again.main.constructor.partition
+            and again.main.constructor.plan.prefix.partition_depth == 16
         )
     parts = []
     for island in (2, 5):  # of twice as many islands two have what was its part
         again = make_engine("auto", puzzle, QUICK, 1, island, 6)
         if island == 2:
             again.restore(state)
-        parts.append(again.partition)
+        parts.append(again.main.partition)
     assert parts == [(2, 6), (5, 6)]
     for wrong in ([3, 3], [0, 0], [-1, 3]):
         with pytest.raises(InputError):
-            again.restore({**state, "partition": np.array(wrong)})
+            again.restore({**state, "main.partition": np.array(wrong)})
 
 
 @pytest.mark.slow
@@ -120,16 +128,16 @@ def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkey
         learn(arms, built)
 
     monkeypatch.setattr(QuotaBandit, "learn", noted)
-    whole, part = MainEngine(puzzle, params, 1, 0), MainEngine(puzzle, params, 1, 0)
+    whole, part = main_engine(puzzle, params, 1, 0), main_engine(puzzle, params, 1, 0)
     for number in range(250):
         for search in (whole, part):
             search.step(puzzle.max_score)
         if number % 10 == 0:
-            state, part = part.state(), MainEngine(puzzle, params, 2 + number, 0)
+            state, part = part.state(), main_engine(puzzle, params, 2 + number, 0)
             part.restore(state)
     assert left_soon and all(500_000 <= nodes < 4_000_000 for nodes in left_soon)
     for name, value in whole.state().items():
-        if name != "construct.cursor":
+        if name != "main.constructor.cursor":
             assert np.array_equal(value, part.state()[name]), name
 
 
@@ -139,22 +147,23 @@ def test_what_was_met_before_is_remembered_over_an_interruption():
     params = replace(
         QUICK,
         construct=replace(QUICK.construct, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000),
-        engine=replace(QUICK.engine, step_nodes=1_000_000),
+        engine=replace(QUICK.engine, step_nodes=1_000_000, side_share=0.0),
+        rework=replace(QUICK.rework, nodes=0),
     )
     views = (IDENTITY_VIEW, View(0, True))
-    whole, part = MainEngine(puzzle, params, 1, 0, views=views), MainEngine(puzzle, params, 1, 0, views=views)
+    whole, part = main_engine(puzzle, params, 1, 0, views=views), main_engine(puzzle, params, 1, 0, views=views)
     for number in range(30):
         for search in (whole, part):
             search.step(puzzle.max_score)
-            for arm in search.bandit.arms:
+            for arm in search.main.bandit.arms:
                 arm.keys_seen, arm.keys_new = 99, 9
-        state, part = part.state(), MainEngine(puzzle, params, 2 + number, 0, views=views)
+        state, part = part.state(), main_engine(puzzle, params, 2 + number, 0, views=views)
         part.restore(state)
-    assert {arm.view for arm in whole.bandit.arms} == {0, 1}
-    assert len({arm.colour_set for arm in whole.bandit.arms}) > 1
-    assert len(whole.bandit.frontier_keys.keys) and whole.best == part.best
+    assert {arm.view for arm in whole.main.bandit.arms} == {0, 1}
+    assert len({arm.colour_set for arm in whole.main.bandit.arms}) > 1
+    assert len(whole.main.bandit.frontier_keys.keys) and whole.best == part.best
     for name, value in whole.state().items():
-        if name != "construct.cursor":
+        if name != "main.constructor.cursor":
             assert np.array_equal(value, part.state()[name]), name
 
 
@@ -170,27 +179,28 @@ def test_colour_numbers_may_be_large(engine):
     assert search.best is not None and verify(far, search.best).score == far.max_score
 
 
-def test_what_regions_add_is_foretold_too():
+def test_what_other_parts_add_is_expected_too():
     puzzle = load_puzzle("like-e2-10x10")
-    search = MainEngine(puzzle, QUICK, 1, 0)
+    search = main_engine(puzzle, QUICK, 1, 0)
     while search.expected_best_score is None:
         search.step(puzzle.max_score)
-    assert search.best is not None and search.edges_by_regions == 0
-    before, board, score = search.expected_best_score, search.best, search.best_score
-    search._adopt(board, score + 1, "windows")
-    search._adopt(board, score + 2, "windows")
+    search.edges_by_others = 0
+    assert search.best is not None
+    state, before, board, score = search.state(), search.expected_best_score, search.best, search.best_score
+    search._adopt(FoundBoard(board, score + 1, "blocks"), "rework")
+    search._adopt(FoundBoard(board, score + 2, "perturb"), "lns")
     assert search.expected_best_score == before + 2
-    search.best_score = score  # the board's own again: a saved score is counted again
-    again = MainEngine(puzzle, QUICK, 2, 0)
-    again.restore(search.state())
-    assert again.edges_by_regions == 2 and again.expected_best_score == search.expected_best_score
-    for wrong in (score + 1, -(2**31)):
-        state = search.state()
-        state["counters"][0] = wrong
-        with pytest.raises(InputError, match=r"saved score .*, but the saved board scores"):
-            again.restore(state)
-    search._adopt(board, score + 3, "construct")
+    search._adopt(FoundBoard(board, score + 3, "construct"), "main")
     assert search.expected_best_score == before
+    again = main_engine(puzzle, QUICK, 2, 0)
+    counters = state["counters"].copy()
+    counters[2] = 2
+    again.restore({**state, "counters": counters})
+    assert again.edges_by_others == 2 and again.expected_best_score == before + 2
+    for wrong in (score + 1, -(2**31)):
+        counters[0] = wrong
+        with pytest.raises(InputError, match=r"saved score .*, but the saved board scores"):
+            again.restore({**state, "counters": counters})
 
 
 def test_a_board_that_is_all_tail_resumes_too():
@@ -221,83 +231,103 @@ def test_beams_go_on_where_no_construction_gets_through():
         construct=replace(QUICK.construct, quota_scale=0.0, restart_nodes_without_prefix=20_000),
         beam=replace(QUICK.beam, width=64),
     )
-    one, other = (MainEngine(puzzle, params, seed, 0) for seed in (1, 2))
+    one, other = (main_engine(puzzle, params, seed, 0) for seed in (1, 2))
     one.step(puzzle.max_score)
-    opening = one.beam_nodes
-    while not one.bandit.no_prefix_found:
-        assert one.beam_nodes == opening
+    opening = one.statistics.beam_nodes
+    while not one.main.bandit.no_prefix_found:
+        assert one.statistics.beam_nodes == opening
         one.step(puzzle.max_score)
-    assert one.bandit.arms[-1].scale_percent == 0 and one.constructor is not None
+    assert one.main.bandit.arms[-1].scale_percent == 0 and one.main.constructor is not None
     for _ in range(8):
         one.step(puzzle.max_score)
-    assert 2 * opening < one.beam_nodes <= one.constructor.nodes + 2 * opening
+    assert 2 * opening < one.statistics.beam_nodes <= one.main.constructor.nodes + 2 * opening
     assert one.best is not None and verify(puzzle, one.best).score == one.best_score
     other.restore(one.state())
     for search in (one, other):
         for _ in range(2):
             search.step(puzzle.max_score)
-    assert one.best == other.best and one.beam_nodes == other.beam_nodes
-    assert np.array_equal(one.random, other.random)
-    alone = MainEngine(puzzle, construction_only(params), 1, 0)
+    assert one.best == other.best and one.statistics.beam_nodes == other.statistics.beam_nodes
+    assert np.array_equal(one.main.random, other.main.random)
+    alone = main_engine(puzzle, params, 1, 0, name="construct")
     for _ in range(4):
         alone.step(puzzle.max_score)
-    assert alone.beam_nodes == 0
+    assert alone.statistics.beam_nodes == 0
 
 
 def test_two_islands_search_differently():
     puzzle = load_puzzle("like-e2-10x10")
-    islands = [MainEngine(puzzle, QUICK, 1, island) for island in (0, 1)]
+    islands = [main_engine(puzzle, QUICK, 1, island) for island in (0, 1)]
     for island in islands:
         for _ in range(3):
             island.step(180)
-    assert not np.array_equal(*(island.state()["construct.cursor"] for island in islands))
+    assert not np.array_equal(*(island.state()["main.constructor.cursor"] for island in islands))
 
 
 def test_a_better_board_from_elsewhere_raises_the_bar():
     puzzle, solution = planted(3, 5, 5, 4)
-    search = MainEngine(puzzle, QUICK, 1, 0)
+    search = main_engine(puzzle, QUICK, 1, 0)
     search.inject_incumbent(solution, puzzle.max_score)
     search.step(puzzle.max_score)
     assert search.best == solution and search.pop_boards() == []
 
 
-def test_only_the_first_island_reworks_a_board_to_start_from_and_none_that_of_another():
+def test_only_the_first_island_reworks_a_start_board_and_none_that_of_another_island():
     puzzle = load_puzzle("like-e2-10x10")
-    params = replace(QUICK, windows=replace(QUICK.windows, nodes=2_000))
-    elsewhere = MainEngine(puzzle, params, 9, 0)
+    params = replace(QUICK, rework=replace(QUICK.rework, nodes=2_000, share=0.0, near_misses=0))
+    elsewhere = main_engine(puzzle, params, 9, 0)
     while elsewhere.best_score < 150:
         elsewhere.step(puzzle.max_score)
     assert elsewhere.best is not None
 
     def regions(island: int, steps_before: int) -> int:
-        search = MainEngine(puzzle, params, 1, island)
+        search = main_engine(puzzle, params, 1, island)
         for _ in range(steps_before):
             search.step(puzzle.max_score)
         search.best_score = min(search.best_score, 100)  # whatever its own beam made
+        search.rework.candidates.members.clear()
         search.inject_incumbent(elsewhere.best, elsewhere.best_score)
         for _ in range(5):
             search.step(puzzle.max_score)
-        assert (search.statistics.nodes == 0) == (search.next_region == 5)
-        return search.next_region
+        return int(search.rework.payoffs.tries.sum())
 
     assert regions(island=0, steps_before=0) == 5
-    assert all(regions(island, before) == ALL_REGIONS_DONE for island, before in ((1, 0), (0, 1), (1, 1)))
+    assert regions(island=1, steps_before=0) == regions(island=0, steps_before=1) == 0
 
 
-def test_regions_get_their_share_and_no_more():
-    """A run that has long not improved goes on constructing; a board to start from is worked on whatever it takes."""
+def test_operators_that_do_not_pay_cost_their_share_and_no_more():
     puzzle = load_puzzle("like-e2-10x10")
-    params = replace(QUICK, windows=replace(QUICK.windows, patience=5, nodes=2_000, share=0.01))
-    search = MainEngine(puzzle, params, 1, 0)
-    for _ in range(300):
+    params = replace(
+        QUICK,
+        rework=replace(QUICK.rework, nodes=2_000, share=0.01),
+        engine=replace(QUICK.engine, step_nodes=2_000_000, side_share=0.02),
+        neighbourhoods=replace(QUICK.neighbourhoods, nodes=10_000),
+    )
+    search = main_engine(puzzle, params, 1, 0)
+    search.step(puzzle.max_score)
+    for _ in range(250):
+        search.rework.payoffs.gained[:] = search.payoffs.gained[:] = 0  # whatever they gain
+        search.rework.payoffs.paid[:] = search.payoffs.paid[:] = 9
         search.step(puzzle.max_score)
-        made = search.statistics
-        assert made.window_nodes <= 0.01 * made.nodes + 2_500, "one region over it, at most"
-    assert made.window_nodes > 2_500 and made.nodes > 50 * made.window_nodes
+        total = search.statistics.node_equivalents
+        assert (search.rework.payoffs.cost <= 0.01 * total + 500_000).all(), "one region over it, at most"
+        assert search.payoffs.cost[0] <= 0.02 * total + 1_000_000
+    assert search.rework.payoffs.tries.sum() > 10 and search.payoffs.tries[0] > 10
+    parts = search.statistics.node_equivalents_by_part()
+    assert parts["construct"] > 0.7 * sum(parts.values())
 
-    begun = MainEngine(puzzle, replace(params, windows=replace(params.windows, share=0.0)), 2, 0)
-    assert search.best is not None
-    begun.inject_incumbent(search.best, search.best_score)
-    for _ in range(10):  # some regions are proven by their bound alone
-        begun.step(puzzle.max_score)
-    assert begun.statistics.nodes == 0 < begun.statistics.window_nodes
+
+def test_the_search_wants_one_edge_more_from_every_part():
+    """Boards near the best are reworked until they reach it, and every board that is reported is better."""
+    puzzle = load_puzzle("like-e2-10x10")
+    search = main_engine(puzzle, QUICK, 3, 0)
+    scores = []
+    for _ in range(120):
+        search.step(puzzle.max_score)
+        for found in search.pop_boards():
+            verdict = verify(puzzle, found.board)
+            assert verdict.complete and verdict.score == found.score
+            scores.append(found.score)
+        low = search.best_score + 1 - max(1, QUICK.rework.near_misses)
+        search.rework.next_region(search.best_score + 1, 1e18)
+        assert all(low <= member.score <= search.best_score for member in search.rework.candidates.members)
+    assert max(scores) == search.best_score

@@ -1,0 +1,78 @@
+"""What an operator of the loop brings for its cost, learnt while the search runs.
+
+The unit of cost is the *price* of a board: what the construction pays for one board of the wanted score, in node
+equivalents. The price of the next score is ten to thirty times higher, but what an operator gains for a price changes
+little from one score to the next. So what was learnt at low scores, which takes seconds, holds for high ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lns_support.errors import InputError
+
+PRIOR = 0.25  # prices: an operator without evidence counts as if it had gained this many boards for as many prices
+MEMORY = 8.0  # prices after which a record counts half
+
+
+class Payoffs:
+    """Boards gained and prices paid, of each operator.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The operators.
+
+    Attributes
+    ----------
+    gained, paid : float64 (operators,)
+        Boards of the wanted score, and their cost in prices; old ones are forgotten.
+    cost, tries, gains : int64 (operators,)
+        Node equivalents, calls, and boards gained, in all.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.gained, self.paid = np.zeros(len(names)), np.zeros(len(names))
+        self.cost, self.tries, self.gains = (np.zeros(len(names), dtype=np.int64) for _ in range(3))
+
+    def record(self, number: int, cost: float, price: float, gained: bool) -> None:
+        """Record a call of operator ``number`` that cost ``cost`` node equivalents when a board cost ``price``."""
+        paid = cost / max(price, 1.0)
+        keep = 0.5 ** (paid / MEMORY)
+        self.gained[number] = keep * self.gained[number] + gained
+        self.paid[number] = keep * self.paid[number] + paid
+        self.cost[number] += int(cost)
+        self.tries[number] += 1
+        self.gains[number] += gained
+
+    def value(self, number: int) -> float:
+        """Boards that operator ``number`` gains for the price of one; the construction has 1."""
+        return float((self.gained[number] + PRIOR) / (self.paid[number] + PRIOR))
+
+    def pays(self, number: int, share: float, total: float) -> bool:
+        """Whether to call operator ``number`` now.
+
+        Parameters
+        ----------
+        number : int
+            The operator.
+        share : float
+            Share of ``total`` that it may cost even if it gains less than the construction.
+        total : float
+            Node equivalents of the whole search.
+        """
+        return self.value(number) >= 1.0 or self.cost[number] < share * total
+
+    def state(self) -> npt.NDArray[np.float64]:
+        """The record of all operators, float64 (5, operators)."""
+        return np.array([self.gained, self.paid, self.cost, self.tries, self.gains], dtype=np.float64)
+
+    def restore(self, state: npt.NDArray[np.generic]) -> None:
+        """Continue from `state`. Raises InputError if a value is negative, infinite or above 1e18."""
+        values = np.asarray(state, dtype=np.float64)
+        if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1e18).all()):
+            raise InputError("checkpoint: payoffs of the operators out of range; expected 0 to 1e18")
+        self.gained, self.paid = values[0].copy(), values[1].copy()
+        self.cost, self.tries, self.gains = (row.astype(np.int64) for row in values[2:])

@@ -1,0 +1,177 @@
+"""Exact re-solves of regions of all boards near the best: the last cells of the construction, and all the damage.
+
+A board that misses the wanted score by an edge or two is common where one that has it is rare. Its last cells in the
+order of the construction, where breaks were allowed by a schedule, are freed and searched exactly for a refill that
+reaches the wanted score: first the fewest cells, then more (escalation). Boards one edge short are also freed around
+their mismatches. Regions of one shape and size are an *operator*; how often an operator is called depends on what it
+gains (`lns.loop.payoff`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+
+from exact.region.options import RegionOptions
+from exact.region.resolve import resolve
+from instances.board import Board
+from instances.puzzle import Puzzle
+from lns import node_equivalents
+from lns.engine import FoundBoard, State, verified_board
+from lns.loop.candidates import Candidate, Candidates
+from lns.loop.payoff import Payoffs
+from lns.neighbourhoods import windows
+from lns.params import ReworkParams
+
+REMEMBERED = 4096  # regions that are not searched again, since another board had the same pieces around them
+STATIC_NODES = 8  # nodes of a static order that take as long as one of a dynamic order
+_DYNAMIC, _STATIC = RegionOptions(order="dynamic"), RegionOptions(order="static")
+
+
+class Region(NamedTuple):
+    """A region to re-solve."""
+
+    operator: int
+    cells: tuple[int, ...]
+
+
+class Rework:
+    """The candidates of an island, and the operators that re-solve their regions.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        Puzzle of the boards.
+    params : ReworkParams
+        Sizes, node budgets and shares.
+
+    Attributes
+    ----------
+    candidates : Candidates
+        Boards whose regions are still to be searched.
+    payoffs : Payoffs
+        What each operator has gained.
+    nodes : int64 (operators,)
+        Cost of each operator, in placements of a static order.
+    """
+
+    def __init__(self, puzzle: Puzzle, params: ReworkParams) -> None:
+        self.puzzle, self.params = puzzle, params
+        longest = min(puzzle.cells, windows.MOST_CELLS)
+        sizes = (params.suffix + i * params.suffix_step for i in range(params.suffixes))
+        self.suffixes = tuple(dict.fromkeys(min(size, longest) for size in sizes))
+        self.operators = (*(f"suffix-{size}" for size in self.suffixes), *windows.SHAPES)
+        self.candidates = Candidates(puzzle, params.candidates)
+        self.payoffs = Payoffs(self.operators)
+        self.nodes = np.zeros(len(self.operators), dtype=np.int64)
+        self._searched: deque[int] = deque(maxlen=REMEMBERED)  # keys of regions that were searched
+        self._regions: tuple[Board, list[Region]] | None = None  # of the board that was reworked last
+
+    @property
+    def is_on(self) -> bool:
+        """Whether any region is re-solved at all."""
+        return self.params.nodes > 0
+
+    @property
+    def cost(self) -> int:
+        """Node equivalents of all operators."""
+        return int(self.payoffs.cost.sum())
+
+    def next_region(self, wanted: int, total: float, *, all_regions: bool = False) -> tuple[Candidate, Region] | None:
+        """The next region of the best candidate that is worth its cost; None if there is none.
+
+        Regions that are not worth it are passed over for good: there are always new candidates.
+
+        Parameters
+        ----------
+        wanted : int
+            The score that is searched for.
+        total : float
+            Node equivalents of the whole search.
+        all_regions : bool
+            Whether all regions are worth it, as those of a board to start from are.
+        """
+        self.candidates.keep(wanted - max(1, self.params.near_misses), wanted - 1)
+        while self.candidates.members:
+            candidate = self.candidates.members[0]
+            regions = self._regions_of(candidate, wanted)
+            while candidate.done < len(regions):
+                region = regions[candidate.done]
+                if all_regions or self.payoffs.pays(region.operator, self.params.share, total):
+                    key = self._key(candidate.board, region, wanted)
+                    if key not in self._searched:
+                        return candidate, region
+                candidate.done += 1
+            self.candidates.members.pop(0)
+        return None
+
+    def search(self, candidate: Candidate, region: Region, wanted: int, price: float) -> FoundBoard | None:
+        """Search a region for a refill that gives the board the score ``wanted``; the board if there is one.
+
+        Parameters
+        ----------
+        candidate, region
+            As `next_region` returned them.
+        wanted : int
+            The score that is searched for.
+        price : float
+            Node equivalents that the construction pays for a board of that score.
+        """
+        name = self.operators[region.operator]
+        is_band = name in windows.BAND_SHAPES
+        result = resolve(
+            self.puzzle,
+            candidate.board,
+            region.cells,
+            target=wanted,
+            nodes=self.params.nodes * (STATIC_NODES if is_band else 1),
+            options=_STATIC if is_band else _DYNAMIC,
+        )
+        self._searched.append(self._key(candidate.board, region, wanted))
+        candidate.done += 1
+        gained = result.score >= wanted
+        cost = node_equivalents.region(result.nodes, dynamic=not is_band)
+        self.nodes[region.operator] += int(cost / node_equivalents.REGION_NODE)
+        self.payoffs.record(region.operator, cost, price, gained)
+        return verified_board(self.puzzle, result.board, name) if gained else None
+
+    def _regions_of(self, candidate: Candidate, wanted: int) -> list[Region]:
+        """All regions of a candidate, in the order in which they are searched."""
+        if self._regions is None or self._regions[0] is not candidate.board:
+            regions = []
+            if candidate.order is not None:
+                cells = candidate.order.tolist()
+                regions = [Region(i, tuple(cells[-size:])) for i, size in enumerate(self.suffixes)]
+            if wanted - candidate.score <= 1:
+                regions += [
+                    Region(self.operators.index(shape), cells)
+                    for shape, cells in windows.regions_by_shape(self.puzzle, candidate.board)
+                ]
+            self._regions = candidate.board, regions
+        return self._regions[1]
+
+    def _key(self, board: Board, region: Region, wanted: int) -> int:
+        """A number for the question: the region, the pieces around it, and the wanted score."""
+        around = board.placements.copy()
+        around[list(region.cells)] = -1
+        digest = blake2b(around.tobytes(), digest_size=8, key=wanted.to_bytes(8, "little"))
+        return int.from_bytes(digest.digest(), "little")
+
+    def state(self) -> State:
+        return {
+            **self.candidates.state(),
+            "payoffs": self.payoffs.state(),
+            "nodes": self.nodes.copy(),
+            "searched": np.array(list(self._searched), dtype=np.uint64),
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from `state`; raises InputError if it does not fit this puzzle and these parameters."""
+        self.candidates.restore(state)
+        self.payoffs.restore(state["payoffs"])
+        self.nodes[:] = state["nodes"]
+        self._searched = deque((int(key) for key in state["searched"]), maxlen=REMEMBERED)
+        self._regions = None
