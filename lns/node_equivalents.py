@@ -14,9 +14,8 @@ BEAM_CHILD = 2.0  # one child that a beam evaluates
 CANDIDATE_CHECK = 1.5  # one candidate checked by the populations that measure a quota profile
 MAX_PROFILE_CHECKS = 100_000_000  # candidates checked for one quota profile: about one or two seconds
 REGION_NODE = 7.0  # one placement of a region re-solve
-DYNAMIC_REGION_NODE = 28.0  # one placement of a region re-solve in a dynamic order
 TABU_MOVE = 0.09  # one tabu move evaluated
-REGION_SETUP = 280_000.0  # setting up a region re-solve
+REGION_SETUP = 200_000.0  # setting up a region re-solve
 
 
 def exact_tails(prefixes: int, placements: int) -> float:
@@ -24,9 +23,9 @@ def exact_tails(prefixes: int, placements: int) -> float:
     return prefixes * TAIL_SETUP + placements * TAIL_NODE
 
 
-def region(placements: int, *, dynamic: bool) -> float:
+def region(placements: int) -> float:
     """Cost of one region re-solve."""
-    return REGION_SETUP + placements * (DYNAMIC_REGION_NODE if dynamic else REGION_NODE)
+    return REGION_SETUP + placements * REGION_NODE
 
 
 def quota_profile(cells: int) -> float:

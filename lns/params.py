@@ -209,13 +209,13 @@ class ReworkParams(Component):
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
     nodes: int = option(
-        500_000, "most nodes of one region; 0 switches regions off", 0, 10**10, log=True, tune=(20_000, 2_000_000)
+        5_000_000, "most nodes of one region; 0 switches regions off", 0, 10**10, log=True, tune=(100_000, 20_000_000)
     )
     near_misses: int = option(
         2, "edges by which a constructed board may miss the wanted score and be reworked", 0, 8, tune=(0, 4)
     )
-    suffix: int = option(16, "last cells of the construction that are freed first", 1, 64, tune=(8, 20))
-    suffix_step: int = option(4, "cells by which each further suffix is longer", 1, 64, tune=(2, 8))
+    suffix: int = option(20, "last cells of the construction that are freed first", 1, 64, tune=(12, 28))
+    suffix_step: int = option(6, "cells by which each further suffix is longer", 1, 64, tune=(2, 8))
     suffixes: int = option(3, "suffixes that are freed, one after the other", 0, 8, tune=(0, 6))
     share: float = option(
         0.003, "share of the search that an operator may cost though it gains less than the construction", 0.0, 1.0,

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from lns_support.errors import InputError
 
-PRIOR = 0.25  # prices: an operator without evidence counts as if it had gained this many boards for as many prices
+PRIOR_GAIN, PRIOR_PRICES = 0.5, 0.25  # what an operator without evidence counts as having gained, and for how much:
+# so each of them may cost a quarter of a price before it has gained anything
 MEMORY = 8.0  # prices after which a record counts half
 
 
@@ -49,7 +50,7 @@ class Payoffs:
 
     def value(self, number: int) -> float:
         """Boards that operator ``number`` gains for the price of one; the construction has 1."""
-        return float((self.gained[number] + PRIOR) / (self.paid[number] + PRIOR))
+        return float((self.gained[number] + PRIOR_GAIN) / (self.paid[number] + PRIOR_PRICES))
 
     def pays(self, number: int, share: float, total: float) -> bool:
         """Whether to call operator ``number`` now.

@@ -27,8 +27,7 @@ from lns.neighbourhoods import windows
 from lns.params import ReworkParams
 
 REMEMBERED = 4096  # regions that are not searched again, since another board had the same pieces around them
-STATIC_NODES = 8  # nodes of a static order that take as long as one of a dynamic order
-_DYNAMIC, _STATIC = RegionOptions(order="dynamic"), RegionOptions(order="static")
+_OPTIONS = RegionOptions(order="auto")
 
 
 class Region(NamedTuple):
@@ -55,7 +54,7 @@ class Rework:
     payoffs : Payoffs
         What each operator has gained.
     nodes : int64 (operators,)
-        Cost of each operator, in placements of a static order.
+        Cost of each operator, in placements.
     """
 
     def __init__(self, puzzle: Puzzle, params: ReworkParams) -> None:
@@ -121,19 +120,18 @@ class Rework:
             Node equivalents that the construction pays for a board of that score.
         """
         name = self.operators[region.operator]
-        is_band = name in windows.BAND_SHAPES
         result = resolve(
             self.puzzle,
             candidate.board,
             region.cells,
             target=wanted,
-            nodes=self.params.nodes * (STATIC_NODES if is_band else 1),
-            options=_STATIC if is_band else _DYNAMIC,
+            nodes=self.params.nodes,
+            options=_OPTIONS,
         )
         self._searched.append(self._key(candidate.board, region, wanted))
         candidate.done += 1
         gained = result.score >= wanted
-        cost = node_equivalents.region(result.nodes, dynamic=not is_band)
+        cost = node_equivalents.region(result.nodes)
         self.nodes[region.operator] += int(cost / node_equivalents.REGION_NODE)
         self.payoffs.record(region.operator, cost, price, gained)
         return verified_board(self.puzzle, result.board, name) if gained else None

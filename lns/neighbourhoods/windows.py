@@ -20,7 +20,6 @@ BANDS = (1, 2)  # whole rows at once
 MOST_CELLS, MOST_OF_CLUSTER = 64, 36  # larger ones are rarely proven within the nodes of a region
 HALO = 1  # cells around a cluster
 SHAPES = ("damage", "blocks", "clusters", "bands")  # in the order in which the regions of a board are searched
-BAND_SHAPES = ("damage", "bands")  # whole rows or columns: for these the static order is faster
 
 
 def regions_by_shape(puzzle: Puzzle, board: Board) -> list[tuple[str, tuple[int, ...]]]:
