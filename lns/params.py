@@ -221,6 +221,10 @@ class ReworkParams(Component):
         0.003, "share of the search that an operator may cost though it gains less than the construction", 0.0, 1.0,
         tune=(0.0, 0.1),
     )  # fmt: skip
+    max_share: float = option(
+        0.05, "share of the search that all regions together may cost, however much they gain", 0.0, 1.0,
+        tune=(0.01, 0.4),
+    )  # fmt: skip
     candidates: int = option(64, "most boards that wait to be reworked", 1, 10_000, log=True)
 
 

@@ -27,7 +27,6 @@ from lns.params import Params
 from lns_support.errors import InputError
 
 MAX_SHARE = 0.5  # of the search, for a side part however much it gains
-MAX_REWORK_SHARE = 0.3  # of the search, for all regions together: the construction makes the boards that they are on
 
 
 class SearchLoop:
@@ -135,7 +134,9 @@ class SearchLoop:
         if rework is None or not rework.candidates.members or wanted > self.puzzle.max_score:
             return False
         total = self.statistics.node_equivalents
-        if not self.has_start_board and (self._price(wanted) == 0 or rework.cost > MAX_REWORK_SHARE * total):
+        if not self.has_start_board and (
+            self._price(wanted) == 0 or rework.cost > self.params.rework.max_share * total
+        ):
             return False  # nothing is known yet of what a board costs, or regions have cost enough
         chosen = rework.next_region(wanted, total, all_regions=self.has_start_board)
         if chosen is None:
