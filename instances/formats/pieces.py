@@ -17,11 +17,13 @@ from itertools import permutations
 
 import numpy as np
 
-from instances.eternity2 import recognise
+from instances.board import Board
+from instances.eternity2 import clue_sentence, recognise
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.e2pieces import CLOCKWISE, clockwise, detect_order, in_words
+from instances.formats.piece_index import PieceIndex
 from instances.formats.rows import MAX_NUMBER, Row, bracketed_quads, rows_of
-from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
+from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
 from lns_support.text import quoted
 
@@ -60,8 +62,8 @@ class PieceList:
         Of the last piece.
     missing : list of int
         Ids that are left out between the smallest and the largest.
-    tails : list of tuple of int
-        Numbers after the four sides.
+    placed : list of (int, int, list of int)
+        Row, column and colours, up right down left, of pieces that lie on the board.
     """
 
     quads: list[list[int]]
@@ -71,6 +73,7 @@ class PieceList:
     line: int = 1
     missing: list[int] = field(default_factory=list)
     count: int | None = None
+    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -142,14 +145,18 @@ def parse(text: str) -> PieceList:
 def _parse_json(text: str) -> PieceList:
     try:
         value = json.loads(text)
-        tiles = value.get("tiles", value.get("pieces"))
+        tiles = value["tiles"]
         quads = [list(map(_small, tile["edges"] if isinstance(tile, dict) else tile)) for tile in tiles]
         shape = _small(value.get("cols", value.get("width"))), _small(value.get("rows", value.get("height")))
+        placed = [
+            (_small(each["row"]), _small(each["col"]), list(map(_small, each["tile"])))
+            for each in value.get("placed", [])
+        ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise InputError("this JSON has no list of pieces; expected rows, cols and tiles, four numbers each") from None
     if not quads or any(len(quad) != 4 for quad in quads):
         raise InputError("a tile of this JSON has not four sides; expected four numbers each")
-    return PieceList(quads, shape=shape)
+    return PieceList(quads, shape=shape, placed=placed)
 
 
 def _small(value: object) -> int:
@@ -286,7 +293,33 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, Non
         known = recognise(puzzle)
     if known is not None:
         notes.append(known.sentence)
+    if listed.placed:
+        puzzle = _with_placed(puzzle, [(y, x, [_swap(c, border) for c in tile]) for y, x, tile in listed.placed], order)
+        notes.append(f"{len(puzzle.clues)} clues, the tiles that are placed")
+        lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
+        board = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
+        if sentence := clue_sentence(puzzle, board):
+            notes.append(sentence)
     return puzzle, None, tuple(notes)
+
+
+def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], order: str) -> Puzzle:
+    """The puzzle with the placed tiles as clues; a tile placed twice on one cell is one clue."""
+    clues: dict[int, Clue] = {}
+    index = PieceIndex(puzzle)
+    for row, column, tile in placed:
+        if row >= puzzle.height or column >= puzzle.width or len(tile) != 4:
+            raise InputError(f"a tile at row {row}, column {column}; expected a cell of the board, and four sides")
+        [quad] = clockwise([tile], order)
+        cell = row * puzzle.width + column
+        used = {clue.piece for clue in clues.values() if clue.cell != cell}
+        piece = next((piece for piece in index.by_colours.get(canonical(quad), ()) if piece not in used), None)
+        if piece is None:
+            raise InputError(f"the tile placed at row {row}, column {column} is none of the tiles, or placed elsewhere")
+        turns = next(turns for turns in range(4) if rotate(index.pieces[piece], turns) == tuple(quad))
+        if clues.setdefault(cell, Clue(cell, piece, turns)) != Clue(cell, piece, turns):
+            raise InputError(f"two tiles are placed at row {row}, column {column}; expected one")
+    return puzzle.with_clues(clues.values())
 
 
 def _without_gaps(quads: Sequence[Sequence[int]]) -> list[list[int]]:

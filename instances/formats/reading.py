@@ -118,6 +118,8 @@ def _by_evidence(source: Source) -> Document:
     if document is None:
         strict_name = next((each.name for each in FORMATS.values() if each.looks_like(source.text)), None)
         readers = ("cells",) if source.puzzle is not None else ("pieces", "cells")
+        if source.puzzle is None and strict_name is not None:
+            readers = ("pieces",)  # rows of numbers; that they match side by side is no reason to drop their frame
         for name in readers:
             try:
                 return FORMATS[name].read(source)
@@ -147,7 +149,8 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
     if document.board is None:
         return found
     here, there = (verify(found.puzzle, board) for board in (document.board, found.board))
-    better = len(there.violations) < len(here.violations) and there.score > here.score
+    wrong = len(here.violations) > 5 + 0.05 * here.cells  # a few rules may be broken by the board itself
+    better = wrong and not there.violations and there.score > here.score
     return found if better else document
 
 
@@ -162,7 +165,7 @@ def _bare_letters(text: str) -> str:
         return text
     boards = [
         word
-        for word in re.findall(r"(?<![A-Za-z])[a-w]{36,16384}(?![A-Za-z])", text)
+        for word in re.findall(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])", text)
         if math.isqrt(len(word)) ** 2 == len(word)
     ]
     return "\n".join(f"#puzzle=board&board_edges={word}" for word in boards) or text

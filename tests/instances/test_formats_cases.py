@@ -106,6 +106,26 @@ def test_eight_hints_of_words() -> None:
     assert len(puzzle.clues) == 8
 
 
+@pytest.mark.parametrize(
+    ("name", "clues", "says"),
+    [
+        ("17_eii_4x4_duplicate_placed.json", 4, "4 clues"),
+        ("18_eii_real_16x16_five_placed.json", 5, "4 of 5 official clues"),
+    ],
+)
+def test_placed_tiles_are_clues(name: str, clues: int, says: str) -> None:
+    document = read(case(name))
+    assert document.puzzle is not None and len(document.puzzle.clues) == clues
+    assert says in "; ".join(document.notes)
+
+
+def test_sides_that_only_another_order_makes_legal(tmp_path: Path) -> None:
+    path = tmp_path / "pieces.txt"
+    path.write_text("3 3\n" + "0 1 0 1\n" * 4 + "0 1 1 1\n" * 4 + "1 1 1 1\n")
+    document = read(str(path))
+    assert document.puzzle is not None and any("side order up" in note for note in document.notes)
+
+
 def test_a_missing_piece_is_named() -> None:
     with pytest.raises(InputError, match="15 of 16 pieces; missing: id 4; 3 corner pieces"):
         read(case("25_missing_piece_15_of_16.txt"))
