@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import lns
 from exact.outcome import Outcome, SolveStatus
 from instances import verify
 from instances.formats import load_board, load_puzzle
@@ -33,10 +34,10 @@ def test_puzzle_and_solution_apart(tmp_path: Path, capsys: pytest.CaptureFixture
     assert judged.valid and judged.score == judged.max_score == 84
 
 
-def test_rectangles_with_clues_are_json_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rectangles_with_clues_are_text_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["generate", "like-e2", "--width", "5", "--height", "3", "--clues", "2"]) == 0
-    value = json.loads(capsys.readouterr().out)
-    assert (value["width"], value["height"], len(value["clues"])) == (5, 3, 2)
+    puzzle = lns.load_puzzle(capsys.readouterr().out)
+    assert (puzzle.width, puzzle.height, len(puzzle.clues)) == (5, 3, 2)
 
 
 @pytest.mark.parametrize(
