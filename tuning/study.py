@@ -281,6 +281,8 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     """
     if path.exists() and not path.is_dir():
         raise InputError("is a file; expected the directory of a study", path)
+    if path.is_dir():
+        refuse_links(path)
     if not (path / STUDY_FILE).exists():
         begin_study(path, request)
     study = Study(path, reading=reading)
