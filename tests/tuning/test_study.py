@@ -161,9 +161,10 @@ def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
 
 
 def suggested(study):
-    """The number of the next trial, its parameters drawn."""
+    """The number of the next trial, its parameters drawn and its short runs made."""
     trial = study.optuna.ask()
     suggest_params(trial, study.space, study.base)
+    trial.set_user_attr("short", 0.0)
     return trial.number
 
 
@@ -175,9 +176,7 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
         study.run_store.add(study.key(study.base, pair), Trace((), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
     assert session._search_end() == 1000.0  # nothing is promising yet
     for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
-        trial = suggested(study)
-        trial.set_user_attr("short", value)
-        study.optuna.tell(trial, value)
+        study.optuna.tell(suggested(study), value)
     assert session._search_end() == pytest.approx(
         1000 - sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2
     )  # two, and the defaults
