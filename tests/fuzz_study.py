@@ -27,6 +27,7 @@ from lns.cli.main import main
 from lns.runs.files import is_sealed, seal
 from tests.tuning.made_up import REQUEST, MadeUp, searched, validated
 from tuning import worker as workers
+from tuning.append_file import MAX_BYTES
 
 FILES = ("study.json", "journal.log", "runs.jsonl")
 MAX_SECONDS = 20.0  # of one report; the machine may be busy
@@ -61,8 +62,8 @@ def mutate(path: Path, outside: Path, chance: random.Random) -> str:
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         file = path / chance.choice(FILES)
         mutation = chance.choice(_MUTATIONS)
-        if file.is_symlink() or not file.is_file():
-            continue
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
+            continue  # damaged enough
         mutation(file, outside, chance)
         done.append(f"{mutation.__name__} {file.name}")
     return ", ".join(done)
