@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -16,16 +17,18 @@ from instances.formats import load_puzzle, write
 from instances.generate import family
 from instances.puzzle import Puzzle
 from lns import params as parameters
+from lns.engines import ENGINES
 from lns.params import Params
 from lns.runs.files import read_sealed, seal
 from lns.runs.settings import digest
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from lns_support.json_values import JsonFields, bounded_integer
+from lns_support.json_values import JsonFields, describe_found
+from lns_support.text import printable, quoted
 from lns_support.version import __version__
 from tuning import SAMPLERS
+from tuning.append_file import locked
 from tuning.objective import OBJECTIVE, Pair, TrialRun
-from tuning.run_store import locked
 from tuning.sampler import check_sampler
 from tuning.sources import engine_digest
 
@@ -37,10 +40,13 @@ SCHEMA = 3  # of the files of a study; 3: names of parameters, keys of runs.json
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
-MAX_PAIRS = 10**6
+MAX_PAIRS = 2_000
+MAX_COMMAND = 2**19  # characters of the command that began a study
+SEED_BLOCK = 10**6  # seeds that a study has for its training pairs, and for its held-out pairs
+MAX_INSTANCES = 1_000
 _UNFINISHED = {BASE_FILE, LOCK_FILE, "journal.lock", "runs.lock"}  # files that may precede study.json
 _TEXTS = {
-    "family": 200, "engine": 20, "base": 64, "objective": 200, "sources": 64, "version": 40, "command": 2**19
+    "family": 200, "engine": 20, "base": 64, "objective": 200, "sources": 64, "version": 40, "command": MAX_COMMAND
 }  # fmt: skip
 
 
@@ -112,11 +118,17 @@ class StudyPlan:
         values.integer("nodes", 1, 10**15)
         values.number("nodes_per_s", 0, 1e12)
         if self.sampler not in SAMPLERS:
-            raise InputError(f"'sampler': '{self.sampler}'; expected one of {', '.join(SAMPLERS)}")
-        for seed in self.first_seeds:
-            bounded_integer(seed, 0, 2**63 - 1, "an entry of 'first_seeds'")
+            raise InputError(f"'sampler': {quoted(self.sampler)}; expected one of {', '.join(SAMPLERS)}")
         for name, limit in _TEXTS.items():
             values.text(name, limit)
+        if self.engine not in ENGINES:
+            raise InputError(f"'engine': {quoted(self.engine)}; expected one of {', '.join(ENGINES)}")
+        if self.first_seeds != first_seeds(self.seed):
+            raise InputError(f"'first_seeds': expected {list(first_seeds(self.seed))}, those of seed {self.seed}")
+        if bool(self.family) == bool(self.instances):
+            raise InputError("expected either a 'family' or 'instances'")
+        if self.family:
+            family(self.family)
 
     @property
     def short(self) -> int:
@@ -126,7 +138,7 @@ class StudyPlan:
     @property
     def subject(self) -> str:
         """What is tuned for: the family, or the names of the instances."""
-        return self.family or ", ".join(name for name, _ in self.instances)
+        return printable(self.family or ", ".join(name for name, _ in self.instances))
 
 
 @dataclass(frozen=True)
@@ -167,8 +179,8 @@ def first_seeds(seed: int) -> tuple[int, int]:
 
     No other study has them, nor have shipped instances or rows of the benchmark, whose seeds are smaller.
     """
-    training = 100_001 + 2 * MAX_PAIRS * seed
-    return training, training + MAX_PAIRS
+    training = 100_001 + 2 * SEED_BLOCK * seed
+    return training, training + SEED_BLOCK
 
 
 def params_digest(params: Params) -> str:
@@ -269,23 +281,40 @@ def read_plan(path: Path) -> StudyPlan:
         schema = values.integer("schema", 0, 10**6)
         if schema != SCHEMA:
             raise InputError(
-                f"a study of schema {schema}, begun by lns {values.text('version', 40)}; "
+                f"a study of schema {schema}, begun by lns {printable(values.text('version', 40))}; "
                 f"this is lns {__version__}, which reads schema {SCHEMA}: expected a new study"
             )
         training, held_out = values.array("first_seeds", 2)
         plan = StudyPlan(
-            instances=tuple((str(name), str(sha256)) for name, sha256 in values.array("instances")),
+            instances=_instances(values),
             first_seeds=(training, held_out),
             sources=values.text("sources", 64),
-            command=values.text("command", 2**19),
+            command=values.text("command", MAX_COMMAND),
             sampler=values.text("sampler", 20, SAMPLERS[0]),
             **{name: values.get(name) for name in plain},
         )
         if plan.objective != OBJECTIVE:
-            raise InputError(f"its objective is '{plan.objective}'; expected '{OBJECTIVE}': begin another study")
+            raise InputError(
+                f"its objective is {quoted(plan.objective, 200)}; expected '{OBJECTIVE}': begin another study"
+            )
     except InputError as error:
         raise error.at(path / STUDY_FILE) from None
     return plan
+
+
+def _instances(values: JsonFields) -> tuple[tuple[str, str], ...]:
+    """Name and sha256 of each named instance."""
+    instances = []
+    for entry in values.array("instances"):
+        if not isinstance(entry, list) or len(entry) != 2 or not all(isinstance(text, str) for text in entry):
+            raise InputError(f"'instances': {describe_found(entry)}; expected [name, sha256]")
+        name, sha256 = entry
+        if len(name) > 1000 or not re.fullmatch("[0-9a-f]{64}", sha256):
+            raise InputError(f"'instances': {describe_found(entry)}; expected a name and 64 hexadecimal digits")
+        instances.append((name, sha256))
+    if len(instances) > MAX_INSTANCES:
+        raise InputError(f"'instances' has {len(instances)} entries; expected at most {MAX_INSTANCES}")
+    return tuple(instances)
 
 
 def check_engine(plan: StudyPlan, path: Path) -> None:

@@ -17,9 +17,10 @@ from scipy.stats import spearmanr
 from instances.draw import page as frame
 from lns import params as parameters
 from lns.runs.lock import Holder
+from lns_support.text import escape_controls, printable
 from tuning import validate
 from tuning.charts import Point, bars, scatter
-from tuning.plan import JOURNAL_FILE, MIN_HELD_OUT_PAIRS
+from tuning.plan import JOURNAL_FILE, MAX_COMMAND, MIN_HELD_OUT_PAIRS
 from tuning.space import Variable, values_of
 from tuning.study import FINISHED, Study, trial_value
 from tuning.validate import Conclusion, Verdict
@@ -105,11 +106,11 @@ def summary(study: Study, conclusion: Conclusion, overhead: float | None) -> lis
     """
     completed, finished = _completed(study), study.trials(*FINISHED)
     lines = [
-        f"study         {study.path}: {study.plan.subject}, {study.plan.nodes:,} nodes a run, {len(study.pairs)} pairs"
+        f"study         {study.path}: {study.plan.subject}, {study.plan.nodes:,} nodes a run, {study.plan.pairs} pairs"
     ]
     lines.append(f"trials        {len(finished)} finished, {len(completed)} of them promoted to long runs")
     if running := [trial for trial in study.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]:
-        hosts = sorted({Holder(**trial.user_attrs["holder"]).host for trial in running})
+        hosts = sorted({printable(Holder(**trial.user_attrs["holder"]).host, 60) for trial in running})
         lines.append(f"running       {len(running)} more, in processes on {', '.join(hosts)}; `--trials` counts them")
     if completed:
         best = max(completed, key=trial_value)
@@ -142,8 +143,8 @@ def why_not(study: Study, conclusion: Conclusion) -> str:
         return f"trials that beat the defaults in training are not validated yet: {command}"
     if not conclusion.verdicts:
         return "no trial beat the defaults in training, so there was nothing to validate"
-    if len(study.held_out) < MIN_HELD_OUT_PAIRS:
-        return f"{len(study.held_out)} held-out pairs prove nothing; at least {MIN_HELD_OUT_PAIRS} are needed"
+    if study.plan.held_out < MIN_HELD_OUT_PAIRS:
+        return f"{study.plan.held_out} held-out pairs prove nothing; at least {MIN_HELD_OUT_PAIRS} are needed"
     return (
         f"none of {len(conclusion.verdicts)} candidates beat the defaults on held-out pairs with p < {validate.ALPHA}"
     )
@@ -174,11 +175,11 @@ def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
     ]
     title = f"lns tune: {plan.subject}"
     head = (
-        f'<h1>{escape(title)}</h1>\n<p class="soft">{plan.engine} engine, {plan.nodes:,} nodes a long run, '
+        f'<h1>{escape(title)}</h1>\n<p class="soft">{escape(plan.engine)} engine, {plan.nodes:,} nodes a long run, '
         f"{plan.short:,} a short run, {plan.pairs} training and {plan.held_out} held-out pairs, seed {plan.seed}; "
         f"objective: {escape(plan.objective)}</p>\n{lines}"
     )
-    return frame.page(title, head, sections, made)
+    return escape_controls(frame.page(title, head, sections, made))
 
 
 def _completed(study: Study) -> list[FrozenTrial]:
@@ -191,7 +192,7 @@ def _calibration_trials(study: Study) -> list[FrozenTrial]:
 
 
 def _trials_with_runs(study: Study) -> list[FrozenTrial]:
-    """Finished trials with at least one run."""
+    """Finished trials with at least one run: the journal's steps begin with the first short run."""
     return [trial for trial in study.trials(*FINISHED) if trial.intermediate_values]
 
 
@@ -304,7 +305,7 @@ def _commands(study: Study, conclusion: Conclusion) -> str:
     engine = "" if engine == "auto" else f" --engine {engine}"
     return "\n".join(
         [
-            f"{study.plan.command}    # began this study",
+            f"{printable(study.plan.command, MAX_COMMAND)}    # began this study",
             f"lns tune --study {quoted(study.path)} --time 1h    # continues it",
             f"lns solve INSTANCE{engine} --params {quoted(best) if best else 'FILE'}",
             f"optuna-dashboard {quoted(study.path / JOURNAL_FILE)}    # .venv/bin/pip install -e '.[dashboard]'",

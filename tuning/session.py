@@ -16,6 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from lns.worker_pool import WorkerLost, WorkerPool
 from lns_support.errors import InputError
+from lns_support.text import printable
 from tuning import validate
 from tuning.objective import Trace
 from tuning.study import FINISHED, Study, trial_value
@@ -266,7 +267,7 @@ class TuningSession:
             log.warning(
                 "the defaults found no board within the %s nodes of a short run on %d of %d pairs; "
                 "expected a new study with a longer --run-seconds or more --nodes",
-                f"{short:,}", empty, len(self.study.pairs),
+                f"{short:,}", empty, self.study.plan.pairs,
             )  # fmt: skip
 
     def _report_failures(self) -> None:
@@ -274,10 +275,12 @@ class TuningSession:
             error = trial.user_attrs.get("error")
             if error and trial.number not in self._reported:
                 self._reported.add(trial.number)
-                log.warning("trial %d failed: %s; its parameters: %s", trial.number, error, trial.params)
+                log.warning(
+                    "trial %d failed: %s; its parameters: %s", trial.number, printable(str(error)), trial.params
+                )
 
     def _missing_defaults(self) -> int:
-        return len(self.study.pairs) - len(self._default_runs())
+        return self.study.plan.pairs - len(self._default_runs())
 
     def _default_runs(self) -> list[Trace]:
         """The long runs of the defaults on the training pairs that are complete."""

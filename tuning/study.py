@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import math
 import random
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,8 @@ from lns import params as parameters
 from lns.params import Params
 from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
+from tuning.append_file import locked
+from tuning.journal import OPTUNA_NAME, JournalFile
 from tuning.objective import Pair, difference
 from tuning.plan import (
     BASE_FILE,
@@ -37,12 +38,11 @@ from tuning.plan import (
     read_plan,
 )
 from tuning.pruner import PairedPruner
-from tuning.run_store import JournalFile, RunKey, RunStore, locked
+from tuning.run_store import RunKey, RunStore
 from tuning.sampler import SeededSampler, check_sampler
 from tuning.space import Variable, search_space, suggest_params, values_of
 
 REPORT_FILE, BEST_FILE = "report.html", "best_params.toml"
-OPTUNA_NAME = "lns"  # of the study inside the journal
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
@@ -60,7 +60,7 @@ class Study:
     path : Path
         The directory.
     reading : bool
-        Open it to show what is there, even if it is of another engine; nothing is changed.
+        Open it to show what is there, even if it is of another engine; nothing is created, changed or repaired.
 
     Attributes
     ----------
@@ -82,7 +82,8 @@ class Study:
     """
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
-        self.path = path
+        self.path, self._reading = path, reading
+        refuse_links(path)
         self.plan = read_plan(path)
         if not reading:
             check_engine(self.plan, path)
@@ -94,50 +95,42 @@ class Study:
                 path / BASE_FILE,
             )
         self.space: list[Variable] = search_space(self.base, self.plan.engine)
-        self.run_store = RunStore(path / RUNS_FILE)
+        self.run_store = RunStore(path / RUNS_FILE, reading=reading)
         self.optuna = self._load()
         if not reading:
             self._start()
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Lock for starting and requeuing trials and for choosing candidates: one process at a time."""
-        return locked(self.path / LOCK_FILE)
+        return nullcontext() if self._reading else locked(self.path / LOCK_FILE)
 
     def _load(self) -> optuna.Study:
         """The trials from the journal. Raises InputError where they make no study."""
-        journal = self.path / JOURNAL_FILE
         with self.exclusive():
-            try:
-                storage = optuna.storages.JournalStorage(JournalFile(journal))
-                base_values = values_of(self.base, self.space)
+            journal = JournalFile(self.path / JOURNAL_FILE, reading=self._reading)
+            storage = optuna.storages.JournalStorage(journal)
+            base_values = values_of(self.base, self.space)
+            sampler = SeededSampler(self.plan.sampler, self.plan.seed, base_values, self.space)
+            pruner = PairedPruner(self.plan.pairs)
+            if not self._reading:
                 study = optuna.create_study(
-                    storage=storage,
-                    study_name=OPTUNA_NAME,
-                    direction="maximize",
-                    sampler=SeededSampler(self.plan.sampler, self.plan.seed, base_values, self.space),
-                    pruner=PairedPruner(self.plan.pairs),
+                    storage=storage, study_name=OPTUNA_NAME, direction="maximize", sampler=sampler, pruner=pruner,
                     load_if_exists=True,
-                )
-                self._check(study)
-            except InputError:
-                raise
-            except (KeyError, ValueError, TypeError, IndexError, AssertionError) as error:
-                raise InputError(f"damaged: its records do not make a study ({error!r})", journal) from None
-            if study.direction != optuna.study.StudyDirection.MAXIMIZE:
-                raise InputError("a study that minimises; expected one that maximises", journal)
+                )  # fmt: skip
+            elif journal.has_study:
+                study = optuna.load_study(storage=storage, study_name=OPTUNA_NAME, sampler=sampler, pruner=pruner)
+            else:  # begun, but no trial yet
+                study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
+            for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+                try:
+                    self.params_of(trial)
+                except ValueError as error:  # InputError too, for a value that no parameter may have
+                    raise InputError(
+                        f"damaged: trial {trial.number} is complete, but without usable parameters ({error})",
+                        self.path / JOURNAL_FILE,
+                        journal.line_of(trial._trial_id),
+                    ) from None
         return study
-
-    def _check(self, study: optuna.Study) -> None:
-        """Raise one of the errors of a damaged journal where a trial lacks an attribute that is read later."""
-        for trial in study.get_trials(deepcopy=False):
-            numbers = [trial.user_attrs[name] for name in ("short", "long") if name in trial.user_attrs]
-            if trial.state == TrialState.COMPLETE:
-                self.params_of(trial)
-                numbers += [trial.user_attrs["short"], trial_value(trial)]
-            if not all(math.isfinite(number) for number in numbers):
-                raise ValueError(f"a number of trial {trial.number} is not finite")
-            if trial.state == TrialState.RUNNING and "holder" in trial.user_attrs:
-                Holder(**trial.user_attrs["holder"])
 
     def _start(self) -> None:
         """Queue the defaults as the first trial of a new study; requeue trials whose process died."""
@@ -245,6 +238,13 @@ class Study:
         return differences
 
 
+def refuse_links(path: Path) -> None:
+    """Raise InputError if a file of the study is a symbolic link: what it points to is not the study's to change."""
+    for entry in sorted(path.iterdir()):
+        if entry.is_symlink():
+            raise InputError("is a symbolic link; expected a regular file", entry)
+
+
 def first_number(trial: FrozenTrial | optuna.Trial) -> int:
     """Number of the trial, or of its first attempt if it was tried again."""
     number: int = trial.user_attrs.get("first_number", trial.number)
@@ -281,6 +281,8 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     """
     if path.exists() and not path.is_dir():
         raise InputError("is a file; expected the directory of a study", path)
+    if path.is_dir():
+        refuse_links(path)
     if not (path / STUDY_FILE).exists():
         begin_study(path, request)
     study = Study(path, reading=reading)

@@ -24,15 +24,15 @@ from lns.params import Params
 from lns.runs.files import utc_now
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
+from lns_support.text import printable
 from lns_support.version import __version__
-from tuning.plan import MIN_HELD_OUT_PAIRS, params_digest
+from tuning.journal import CHOICES
+from tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
 from tuning.study import BEST_FILE, FINISHED, Study, trial_value
 
 MAX_CANDIDATES = 3  # validated in one session
 ALPHA = 0.05  # level of the test
 RESAMPLES = 10_000  # of the bootstrap
-
-_CHOICES = "choices"  # attribute of the optuna study: (share of each candidate, trial numbers) of each choice
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def choose_candidates(study: Study) -> list[FrozenTrial]:
         if new := new_candidates(study):
             choices = _choices(study)
             share = alpha_share(len(choices) + 1, len(new))
-            study.optuna.set_user_attr(_CHOICES, [*choices, (share, new)])
+            study.optuna.set_user_attr(CHOICES, [*choices, (share, new)])
     return candidates_of(study)
 
 
@@ -160,7 +160,7 @@ def alpha_share(choice: int, candidates: int) -> float:
 
 def _choices(study: Study) -> list[tuple[float, list[int]]]:
     """(share of `ALPHA` of each candidate, trial numbers) of every choice, in order."""
-    return [(share, numbers) for share, numbers in study.optuna.user_attrs.get(_CHOICES, [])]
+    return [(share, numbers) for share, numbers in study.optuna.user_attrs.get(CHOICES, [])]
 
 
 def candidates_of(study: Study) -> list[FrozenTrial]:
@@ -223,7 +223,7 @@ def write_best(study: Study, conclusion: Conclusion) -> None:
             path.unlink(missing_ok=True)
         return
     header = [
-        f"# command: {plan.command}",
+        f"# command: {printable(plan.command, MAX_COMMAND)}",
         f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
         f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {__version__}, {utc_now()}",
         f"# evidence: {winner}",

@@ -73,9 +73,9 @@ class Worker:
     def run_defaults(self, first: int) -> None:
         """Make the long runs of the defaults on all pairs, from pair ``first`` on, so that workers share them."""
         study = self.study
-        for i in range(len(study.pairs)):
+        for i in range(study.plan.pairs):
             study.run_store.refresh()
-            self.trace(study.base, study.pairs[(first + i) % len(study.pairs)], study.plan.nodes)
+            self.trace(study.base, study.pairs[(first + i) % study.plan.pairs], study.plan.nodes)
             self.clear()
 
     def run_trial(self, trial: optuna.Trial) -> float:

@@ -33,7 +33,7 @@ _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
 _SEAL_LENGTH = len(', "sum": "01234567"}')
 
 
-def open_regular(path: Path, flags: int) -> IO[bytes]:
+def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     """Open a regular file without buffering; it is created if absent.
 
     Parameters
@@ -42,6 +42,8 @@ def open_regular(path: Path, flags: int) -> IO[bytes]:
         The file; symbolic links are refused, and pipes are not waited for.
     flags : int
         ``os.O_*`` flags.
+    create : bool
+        Create an absent file; else FileNotFoundError is raised.
 
     Returns
     -------
@@ -59,11 +61,11 @@ def open_regular(path: Path, flags: int) -> IO[bytes]:
     if path.is_dir():
         raise InputError("is a directory; expected a regular file", path)
     extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(path, flags | os.O_CREAT | extra, 0o666)
+    descriptor = os.open(path, flags | (os.O_CREAT if create else 0) | extra, 0o666)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise InputError("is not a regular file; expected one", path)
-    mode = "ab" if flags & os.O_APPEND else "r+b"
+    mode = "ab" if flags & os.O_APPEND else "r+b" if flags & os.O_RDWR else "rb"
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
 
 

@@ -80,9 +80,7 @@ def test_several_processes_may_begin_a_study_at_once(tmp_path):
     assert [process.exitcode for process in processes] == [0] * 8
 
 
-@pytest.mark.parametrize(
-    "changes", [{"pairs": 10**6 + 1}, {"held_out": 2 * 10**6}, {"nodes": 10**15 + 1}, {"seed": 10**13}]
-)
+@pytest.mark.parametrize("changes", [{"pairs": 2001}, {"held_out": 2 * 10**6}, {"nodes": 10**15 + 1}, {"seed": 10**13}])
 def test_a_study_that_could_not_be_read_again_is_not_written(tmp_path, changes):
     with pytest.raises(InputError, match=f"'{next(iter(changes))}': found"):
         open_study(tmp_path / "s", replace(REQUEST, **changes))
@@ -139,7 +137,7 @@ def test_a_journal_without_the_attributes_that_are_read_later_is_refused(made_up
     assert text != journal.read_text()
     journal.write_text(text)
     for reading in (False, True):
-        with pytest.raises(InputError, match=r"journal\.log: damaged"):
+        with pytest.raises(InputError, match=r"journal\.log:\d+: damaged"):
             open_study(tmp_path / "s", StudyRequest(), reading=reading)
 
 

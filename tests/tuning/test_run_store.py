@@ -6,8 +6,9 @@ import optuna
 import pytest
 
 from instances import InputError
+from tuning.journal import OPTUNA_NAME, JournalFile
 from tuning.objective import Trace
-from tuning.run_store import JournalFile, RunStore
+from tuning.run_store import RunStore
 
 try:
     import resource
@@ -83,16 +84,22 @@ def test_any_other_damage_is_refused_with_its_line(tmp_path):
 
 def _study(path):
     storage = optuna.storages.JournalStorage(JournalFile(path))
-    return optuna.create_study(storage=storage, study_name="x", direction="maximize", load_if_exists=True)
+    return optuna.create_study(storage=storage, study_name=OPTUNA_NAME, direction="maximize", load_if_exists=True)
+
+
+def _finish(study, value):
+    trial = study.ask()
+    trial.set_user_attr("short", 0.0)
+    study.tell(trial, value)
 
 
 def test_the_journal_drops_an_incomplete_line_at_the_start_and_between_processes(tmp_path, caplog):
     path = tmp_path / "journal.log"
     study = _study(path)
-    study.tell(study.ask(), 1.0)
+    _finish(study, 1.0)
     with path.open("ab") as file:
         file.write(b'{"op_code":6,"worker')
-    study.tell(study.ask(), 2.0)  # a living sister writes behind it
+    _finish(study, 2.0)  # a living sister writes behind it
     assert "incomplete last line was dropped" in caplog.text
     with path.open("ab") as file:
         file.write(b'{"op_code":6,"worker')
@@ -102,9 +109,9 @@ def test_the_journal_drops_an_incomplete_line_at_the_start_and_between_processes
 def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
     path = tmp_path / "journal.log"
     study = _study(path)
-    study.tell(study.ask(), 1.0)
+    _finish(study, 1.0)
     lines = path.read_bytes().splitlines(keepends=True)
     for wrong in (b"garbage\n", b"[1]\n", b"\0\0\0\n", b'{"no": "code"}\n'):
         path.write_bytes(b"".join([*lines[:1], wrong, *lines[1:]]))
         with pytest.raises(InputError, match=r"journal\.log:2: damaged"):
-            JournalFile(path)
+            _study(path)

@@ -161,9 +161,10 @@ def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
 
 
 def suggested(study):
-    """The number of the next trial, its parameters drawn."""
+    """The number of the next trial, its parameters drawn and its short runs made."""
     trial = study.optuna.ask()
     suggest_params(trial, study.space, study.base)
+    trial.set_user_attr("short", 0.0)
     return trial.number
 
 
