@@ -1,7 +1,7 @@
 """Boards in any dialect, by evidence: colours in place, piece and turn of each cell, or place and turn of each piece.
 
 Candidate conventions (order of the sides, numbers from 0 or 1, turns either way, rows from the top or the bottom) are
-generated, and each is judged by what it makes legal: clues, rim, each piece once, and the seams. The best wins if no
+generated, and each is rated by what it makes legal: clues, rim, each piece once, and the seams. The best wins if no
 other comes near; two that show different boards and are near each other are asked about. An option names a convention:
 ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write them.
 """
@@ -67,9 +67,9 @@ def read(source: Source) -> Document:
 
 def _best(form: str, readings: Sequence[Reading]) -> Reading:
     """The reading that makes most legal. Raises InputError if another that shows another board comes near."""
-    judged = sorted(((_faults(each), each) for each in readings), key=lambda entry: entry[0])
-    (faults, loss), best = judged[0]
-    for (other_faults, other_loss), other in judged[1:]:
+    rated = sorted(((_faults(each), each) for each in readings), key=lambda entry: entry[0])
+    (faults, loss), best = rated[0]
+    for (other_faults, other_loss), other in rated[1:]:
         if other_faults > faults:
             break
         same = np.array_equal(other.board.colours(other.puzzle), best.board.colours(best.puzzle))
@@ -271,7 +271,7 @@ def _in_place(
     index = None if puzzle is None else PieceIndex(puzzle)
     if puzzle is not None and not puzzle.framed:
         quads = [[colour + 1 for colour in quad] for quad in quads]  # as the piece list is read
-    judged: list[tuple[int, int, str, IntArray]] = []
+    rated: list[tuple[int, int, str, IntArray]] = []
     for order in orders:
         columns = np.array(clockwise(quads, order), dtype=np.int32).reshape(height, width, 4)
         for end, shown in (("top", columns), ("bottom", columns[::-1])):
@@ -279,12 +279,12 @@ def _in_place(
                 shown = np.where((shown == GREY).all(axis=2, keepdims=True), -1, shown)
             edges = np.concatenate([shown[0, :, 0], shown[:, -1, 1], shown[-1, :, 2], shown[:, 0, 3]])
             border = GREY if puzzle is not None else int(np.bincount(edges).argmax())
-            judged.append(
+            rated.append(
                 (*_rim_and_seams(shown, border if puzzle is None or puzzle.framed else None), f"{order},{end}", shown)
             )
-    most = max((seams for _, seams, *_ in judged), default=0)
-    judged = [entry for entry in judged if entry[1] >= _NEAR * most or puzzle is not None]
-    for _, _, convention, colours in sorted(judged, key=lambda entry: (entry[0], -entry[1]))[:12]:
+    most = max((seams for _, seams, *_ in rated), default=0)
+    rated = [entry for entry in rated if entry[1] >= _NEAR * most or puzzle is not None]
+    for _, _, convention, colours in sorted(rated, key=lambda entry: (entry[0], -entry[1]))[:12]:
         flat = colours.reshape(-1, 4).tolist()
         if index is not None and puzzle is not None:
             cells: list[Quad | None] = [None if a < 0 else (a, b, c, d) for a, b, c, d in flat]

@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import instances
@@ -105,7 +106,7 @@ def test_an_instance_shows_its_pieces_and_counts(capsys: pytest.CaptureFixture[s
 def test_problems_are_named(solution: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     puzzle, board = load_board(str(solution))
     bad = tmp_path / "bad.solution.txt"
-    write(bad, "solution", puzzle, Board(board.placements ^ 2, 4, 4))
+    write(bad, "solution", puzzle, Board(np.roll(board.placements, 1), 4, 4))
     assert main(["show", str(bad), "--puzzle", "like-e2-4x4"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].startswith("  and ")

@@ -47,7 +47,7 @@ def test_every_instance_is_read_and_goes_through_every_format(name: str, tmp_pat
     for format, expected in [
         ("json", puzzle),
         ("benoist", puzzle),
-        ("quads", bare),
+        ("quads", puzzle),
         ("e2pieces", bare),
         ("csv16", bare),
     ]:
