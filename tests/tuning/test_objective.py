@@ -69,7 +69,7 @@ def test_trials_are_compared_by_their_expected_best_scores():
 def test_expected_best_scores_match_the_scores_on_average_and_vary_less():
     pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
     traces = [
-        TrialRun("auto", QUICK, replace(pair, seed=seed), 5_000_000).advance(40_000_000, lambda: False)
+        TrialRun("construct", QUICK, replace(pair, seed=seed), 5_000_000).advance(40_000_000, lambda: False)
         for seed in range(8)
     ]
     scores = np.array([trace.score_at(40_000_000) for trace in traces])
