@@ -14,8 +14,8 @@ BEAM_CHILD = 2.0  # one child that a beam evaluates
 CANDIDATE_CHECK = 1.5  # one candidate checked by the populations that measure a quota profile
 MAX_PROFILE_CHECKS = 100_000_000  # candidates checked for one quota profile: about one or two seconds
 REGION_NODE = 7.0  # one placement of a region re-solve
-TABU_MOVE = 0.09  # one tabu move evaluated
-REGION_SETUP = 200_000.0  # setting up a region re-solve
+REGION_SETUP = 280_000.0  # setting up a region re-solve
+TABU_MOVE = 0.0875  # one tabu move evaluated
 
 
 def exact_tails(prefixes: int, placements: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from lns.loop.construction import Construction
 from lns.neighbourhoods import windows
 from lns.params import Params
 from lns.rng import random_state
+from lns.tabu.search import TabuSearch
 from lns_support.jit import flat_kernel
 
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
@@ -68,14 +70,25 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
 
     assert search.best is not None
     largest = sorted((cells for _, cells in windows.regions_by_shape(puzzle, search.best)), key=len, reverse=True)
-    resolve(puzzle, search.best, largest[0], nodes=1)  # compiles
-    began, placed = time.process_time(), 0
+    ask = partial(resolve, puzzle, search.best, target=search.best_score + 1)
+    setup, searched, placed, regions = 0.0, 0.0, 0, 0
     for cells in largest:
-        placed += resolve(puzzle, search.best, cells, nodes=Params().rework.nodes).nodes
+        ask(cells, nodes=1)  # plans the shape; the first one compiles
+        setup += _seconds(partial(ask, cells, nodes=1))
+        began = time.process_time()
+        placed += ask(cells, nodes=params.rework.nodes).nodes
+        searched += time.process_time() - began
+        regions += 1
         if placed > nodes // 2:
             break
-    seconds = time.process_time() - began
-    yield "placement in a region", node_equivalents.REGION_NODE, seconds / max(1, placed) / node
+    yield "set-up of a region", node_equivalents.REGION_SETUP, setup / regions / node
+    yield "placement in a region", node_equivalents.REGION_NODE, (searched - setup) / max(1, placed) / node
+
+    tabu = TabuSearch(puzzle, random_state(1))
+    tabu.start()
+    tabu.run(1, puzzle.max_score)  # compiles
+    before, seconds = tabu.moves_evaluated, _seconds(partial(tabu.run, 1000, puzzle.max_score))
+    yield "tabu move", node_equivalents.TABU_MOVE, seconds / (tabu.moves_evaluated - before) / node
 
     quota = search.bandit.quota(100)
     order, depths = schedule_search.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)

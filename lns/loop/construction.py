@@ -81,16 +81,15 @@ class Construction:
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether all quotas were tried, none included, and no exact tail was reached."""
+        """Whether all quotas and no quota were tried, and no exact tail was reached."""
         return self.constructor is not None and self.bandit.no_prefix_found
 
     def price(self, wanted: int) -> float:
         """Node equivalents that a board of ``wanted`` costs on average; while none is expected, all that were spent."""
         spent = float(self.statistics.node_equivalents)
-        if self.constructor is None:
-            return spent
-        expected = sum(self.bandit.boards(max(0, self.puzzle.max_score - wanted), self.constructor))
-        return spent / max(expected, 1.0) if expected < 1e-9 else spent / expected
+        mismatches = max(0, self.puzzle.max_score - wanted)
+        expected = sum(self.bandit.boards(mismatches, self.constructor)) if self.constructor else 0.0
+        return spent / expected if expected else spent
 
     def step(self, target: int, *, floor: int = 0, wanted: int = 0) -> None:
         """Construct for about ``params.engine.step_nodes`` nodes, or until a board is found.

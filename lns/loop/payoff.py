@@ -1,8 +1,8 @@
 """What an operator of the loop brings for its cost, learnt while the search runs.
 
 The unit of cost is the *price* of a board: what the construction pays for one board of the wanted score, in node
-equivalents. The price of the next score is ten to thirty times higher, but what an operator gains for a price changes
-little from one score to the next. So what was learnt at low scores, which takes seconds, holds for high ones.
+equivalents. So a record made at one score is used at the next one too, where a board has another price; old records are
+forgotten, since an operator may gain more or less for a price there.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ class Payoffs:
     def restore(self, state: npt.NDArray[np.generic]) -> None:
         """Continue from `state`. Raises InputError if a value is negative, infinite or above 1e18."""
         values = np.asarray(state, dtype=np.float64)
+        if values.shape != (5, len(self.names)):
+            raise InputError(f"checkpoint: payoffs of shape {values.shape}; expected (5, {len(self.names)})")
         if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1e18).all()):
             raise InputError("checkpoint: payoffs of the operators out of range; expected 0 to 1e18")
         self.gained, self.paid = values[0].copy(), values[1].copy()

@@ -20,7 +20,7 @@ from exact.region.resolve import resolve
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns import node_equivalents
-from lns.engine import FoundBoard, State, verified_board
+from lns.engine import FoundBoard, State, Statistics, verified_board
 from lns.loop.candidates import Candidate, Candidates
 from lns.loop.payoff import Payoffs
 from lns.neighbourhoods import windows
@@ -53,8 +53,6 @@ class Rework:
         Boards whose regions are still to be searched.
     payoffs : Payoffs
         What each operator has gained.
-    nodes : int64 (operators,)
-        Cost of each operator, in placements.
     """
 
     def __init__(self, puzzle: Puzzle, params: ReworkParams) -> None:
@@ -65,14 +63,14 @@ class Rework:
         self.operators = (*(f"suffix-{size}" for size in self.suffixes), *windows.SHAPES)
         self.candidates = Candidates(puzzle, params.candidates)
         self.payoffs = Payoffs(self.operators)
-        self.nodes = np.zeros(len(self.operators), dtype=np.int64)
         self._searched: deque[int] = deque(maxlen=REMEMBERED)  # keys of regions that were searched
-        self._regions: tuple[Board, list[Region]] | None = None  # of the board that was reworked last
+        self._regions: tuple[Board, bool, list[Region]] | None = None  # of the board that was reworked last
 
     @property
-    def is_on(self) -> bool:
-        """Whether any region is re-solved at all."""
-        return self.params.nodes > 0
+    def statistics(self) -> Statistics:
+        """What each operator did, in placements."""
+        nodes = (self.payoffs.cost / node_equivalents.REGION_NODE).astype(np.int64).tolist()
+        return Statistics(operators={name: count for name, count in zip(self.operators, nodes, strict=True) if count})
 
     @property
     def cost(self) -> int:
@@ -121,35 +119,30 @@ class Rework:
         """
         name = self.operators[region.operator]
         result = resolve(
-            self.puzzle,
-            candidate.board,
-            region.cells,
-            target=wanted,
-            nodes=self.params.nodes,
-            options=_OPTIONS,
+            self.puzzle, candidate.board, region.cells, target=wanted, nodes=self.params.nodes, options=_OPTIONS
         )
         self._searched.append(self._key(candidate.board, region, wanted))
         candidate.done += 1
         gained = result.score >= wanted
         cost = node_equivalents.region(result.nodes)
-        self.nodes[region.operator] += int(cost / node_equivalents.REGION_NODE)
         self.payoffs.record(region.operator, cost, price, gained)
         return verified_board(self.puzzle, result.board, name) if gained else None
 
     def _regions_of(self, candidate: Candidate, wanted: int) -> list[Region]:
         """All regions of a candidate, in the order in which they are searched."""
-        if self._regions is None or self._regions[0] is not candidate.board:
+        is_near = wanted - candidate.score <= 1
+        if self._regions is None or self._regions[0] is not candidate.board or self._regions[1] != is_near:
             regions = []
             if candidate.order is not None:
                 cells = candidate.order.tolist()
                 regions = [Region(i, tuple(cells[-size:])) for i, size in enumerate(self.suffixes)]
-            if wanted - candidate.score <= 1:
+            if is_near:
                 regions += [
                     Region(self.operators.index(shape), cells)
                     for shape, cells in windows.regions_by_shape(self.puzzle, candidate.board)
                 ]
-            self._regions = candidate.board, regions
-        return self._regions[1]
+            self._regions = candidate.board, is_near, regions
+        return self._regions[2]
 
     def _key(self, board: Board, region: Region, wanted: int) -> int:
         """A number for the question: the region, the pieces around it, and the wanted score."""
@@ -162,7 +155,6 @@ class Rework:
         return {
             **self.candidates.state(),
             "payoffs": self.payoffs.state(),
-            "nodes": self.nodes.copy(),
             "searched": np.array(list(self._searched), dtype=np.uint64),
         }
 
@@ -170,6 +162,5 @@ class Rework:
         """Continue from `state`; raises InputError if it does not fit this puzzle and these parameters."""
         self.candidates.restore(state)
         self.payoffs.restore(state["payoffs"])
-        self.nodes[:] = state["nodes"]
         self._searched = deque((int(key) for key in state["searched"]), maxlen=REMEMBERED)
         self._regions = None

@@ -8,7 +8,6 @@ of the wanted score for less than the construction pays is called as often as it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -26,7 +25,7 @@ from lns.neighbourhoods.engine import LnsEngine
 from lns.params import Params
 from lns_support.errors import InputError
 
-MAX_SHARE = 0.5  # of the search, for a side part however much it gains
+MAX_SIDE_SHARE = 0.1  # of the search, for a side part however much it gains
 
 
 class SearchLoop:
@@ -86,9 +85,13 @@ class SearchLoop:
     def statistics(self) -> Statistics:
         done = sum((part.statistics for part in self._parts().values()), Statistics())
         if self.rework is not None:
-            nodes = zip(self.rework.operators, self.rework.nodes.tolist(), strict=True)
-            done += Statistics(operators={name: count for name, count in nodes if count})
+            done += self.rework.statistics
         return replace(done, boards=self.boards)
+
+    @property
+    def _construction(self) -> Construction | None:
+        """The main part, if it is the construction and has begun."""
+        return self.main if isinstance(self.main, Construction) and self.main.constructor is not None else None
 
     def _parts(self) -> dict[str, Engine]:
         """All parts that are engines, by the names under which their state is saved."""
@@ -133,17 +136,15 @@ class SearchLoop:
         rework = self.rework
         if rework is None or not rework.candidates.members or wanted > self.puzzle.max_score:
             return False
-        total = self.statistics.node_equivalents
-        if not self.has_start_board and (
-            self._price(wanted) == 0 or rework.cost > self.params.rework.max_share * total
-        ):
+        total, price = self.statistics.node_equivalents, self._price(wanted)
+        if not self.has_start_board and (price == 0 or rework.cost > self.params.rework.max_share * total):
             return False  # nothing is known yet of what a board costs, or regions have cost enough
         chosen = rework.next_region(wanted, total, all_regions=self.has_start_board)
         if chosen is None:
             self.has_start_board = False
             return False
         candidate, region = chosen
-        found = rework.search(candidate, region, wanted, self._price(wanted))
+        found = rework.search(candidate, region, wanted, price)
         if found is not None:
             self._offer(found, "rework")
             self._add_candidate(Candidate(found.board, found.score, candidate.order))
@@ -151,27 +152,25 @@ class SearchLoop:
 
     def _next_part(self) -> str:
         """The name of the part that comes next."""
-        main, opening = self.main, self.opening
-        if isinstance(main, Construction) and main.constructor is not None:
-            total = self.statistics.node_equivalents
-            for number, name in enumerate(self.sides):
-                if self._is_available(name) and self._is_due(number, total):
-                    return name
-            if opening is not None and main.no_prefix_found and opening.nodes <= main.constructor.nodes:
-                return "opening"
+        construction = self._construction
+        if construction is None:
+            return "main"
+        failing, total = construction.no_prefix_found, self.statistics.node_equivalents
+        for number, name in enumerate(self.sides):
+            if (failing or name != "tabu") and self._is_due(number, total):  # tabu search only where no board is made
+                return name
+        if self.opening is not None and failing and self.opening.nodes <= construction.statistics.nodes:
+            return "opening"
         return "main"
 
-    def _is_available(self, name: str) -> bool:
-        """Whether a side part has anything to do: tabu search only where the construction makes no boards."""
-        return name != "tabu" or (isinstance(self.main, Construction) and self.main.no_prefix_found)
-
     def _is_due(self, number: int, total: float) -> bool:
-        share = MAX_SHARE if self.payoffs.value(number) >= 1.0 else self.params.engine.side_share
+        share = MAX_SIDE_SHARE if self.payoffs.value(number) >= 1.0 else self.params.engine.side_share
         return bool(self.payoffs.cost[number] < share * total)
 
     def _price(self, wanted: int) -> float:
-        """Node equivalents that the construction pays for a board of the score ``wanted``."""
-        return self.main.price(wanted) if isinstance(self.main, Construction) else math.inf
+        """Node equivalents that the construction pays for a board of the score ``wanted``; 0 if it has not begun."""
+        construction = self._construction
+        return 0.0 if construction is None else construction.price(wanted)
 
     def _step_part(self, name: str, target: int, wanted: int) -> None:
         part = self._parts()[name]
@@ -187,7 +186,7 @@ class SearchLoop:
         if name in self.sides:
             cost = part.statistics.node_equivalents - before
             gained = any(board.score >= wanted for board in found)
-            self.payoffs.record(list(self.sides).index(name), cost, self._price(wanted), gained)
+            self.payoffs.record(self.payoffs.names.index(name), cost, self._price(wanted), gained)
 
     def _collect(self, name: str, part: Engine) -> list[FoundBoard]:
         """Take over the boards that a part has found, and return them. Of a side part only good ones are reported."""

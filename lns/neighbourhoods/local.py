@@ -12,6 +12,7 @@ import numpy.typing as npt
 from exact.region.windows import with_neighbours
 from instances.board import Board
 from instances.puzzle import GREY, IntArray, Puzzle
+from lns import node_equivalents
 from lns.assignment import placement_matches, reassign
 from lns.neighbourhoods.move import Move, mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OVERHEAD
@@ -24,7 +25,7 @@ WALK = 2  # tabu moves between two looks at the board
 LOOKS = 400  # at most
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
 PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
-MOVES_OF_A_NODE = 80  # tabu moves evaluated
+MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # tabu moves evaluated
 SQUARES_OF_A_NODE = 1.6  # cells x cells, for the tables of a walk
 NODES_OF_AN_EXCHANGE = 10_000
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from lns import node_equivalents
 from lns_support.errors import InputError
 
 PRIOR_GAIN = 0.3  # edges that every operator is assumed to have gained before the first call
-OVERHEAD = 40_000  # nodes equal in time to the set-up of one re-solve (`process_time`, 16 cells of a 16x16 board)
+OVERHEAD = int(node_equivalents.REGION_SETUP / node_equivalents.REGION_NODE)  # placements as long as one set-up
 
 
 class OperatorWeights:

@@ -149,6 +149,7 @@ def test_a_rework_continues_from_its_state():
         ("done", np.array([-1])),
         ("done", np.array([1, 2])),
         ("payoffs", np.full((5, 7), np.nan)),
+        ("payoffs", np.zeros((4, 7))),
     ],
 )
 def test_a_damaged_state_is_refused(name, value):
@@ -205,8 +206,3 @@ def test_the_damage_is_freed_whole():
     damage = [cells for shape, cells in windows.regions_by_shape(puzzle, board) if shape == "damage"]
     assert tuple(range(min(rows) * 6, max(rows) * 6 + 6)) in damage
     assert windows.regions_by_shape(puzzle, planted(9, 6, 6, 7)[1]) == []
-
-
-def test_no_regions_are_searched_if_they_are_switched_off():
-    off = replace(Params().rework, nodes=0)
-    assert not Rework(planted(1, 4, 4, 5)[0], off).is_on
