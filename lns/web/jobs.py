@@ -10,7 +10,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,7 @@ class Jobs:
             with contextlib.suppress(ProcessLookupError):
                 job.process.send_signal(signal.SIGINT)
 
-    async def events(self, job: Job, first: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, job: Job, first: int = 0) -> AsyncGenerator[dict[str, Any]]:
         """The messages of a job from number ``first`` on, as they come; at most five times a second progress."""
         job.watchers += 1
         try:

@@ -62,16 +62,15 @@ export function follow(path, receive, ended = () => {}) {
 /** Start a job. `on` has functions by the type of message. Returns a promise of its last message, with `stop`. */
 export async function job(fields, on = {}) {
   const { id } = await ask("job", fields);
-  let close;
   const done = new Promise((resolve, reject) => {
     let last = null;
-    close = follow(`watch/job?id=${id}`, (message) => {
+    follow(`watch/job?id=${id}`, (message) => {
       if (message.type === "done") { last = message; resolve(message); }
       else if (message.type === "error") { last = message; reject(new Error(message.error)); }
       else if (on[message.type]) on[message.type](message);
     }, () => { if (!last) reject(new Error("the job ended without a result")); });
   });
-  return { id, done, stop: safely(() => ask("job/stop", { id })), leave: close };
+  return { id, done, stop: safely(() => ask("job/stop", { id })) };
 }
 
 export function download(name, content, type = "text/plain") {
