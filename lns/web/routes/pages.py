@@ -48,13 +48,18 @@ def page_of(server: Server, name: str) -> Answer:
 
 def render_page(name: str, token: str) -> str:
     """The HTML of a page."""
-    layout = Template((_HOME / "layout.html").read_text(encoding="utf-8"))
-    body = (_HOME / f"{name}.html").read_text(encoding="utf-8")
+    body = _template(name).substitute(tray=_template("tray").template)
     menu = "".join(
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
         for other, title in PAGES.items()
     )
-    return layout.substitute(title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name)
+    return _template("layout").substitute(
+        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name
+    )
+
+
+def _template(name: str) -> Template:
+    return Template((_HOME / f"{name}.html").read_text(encoding="utf-8"))
 
 
 def login_form(server: Server) -> Answer:
@@ -70,7 +75,6 @@ def login_form(server: Server) -> Answer:
                 return with_key(access, RedirectResponse("/", 303))
             await asyncio.sleep(0.5)
             wrong = "This is not the password, or there were too many wrong ones in the last minute."
-        text = Template((_HOME / "login.html").read_text(encoding="utf-8")).substitute(wrong=wrong)
-        return HTMLResponse(text, 403 if wrong else 200)
+        return HTMLResponse(_template("login").substitute(wrong=wrong), 403 if wrong else 200)
 
     return login

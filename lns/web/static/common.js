@@ -73,6 +73,22 @@ export async function job(fields, on = {}) {
   return { id, done, stop: safely(() => ask("job/stop", { id })) };
 }
 
+const MOST_BYTES = 1_000_000;
+/** The text of a file that the user gave. Throws an Error for one that the server would refuse. */
+export async function textOf(file) {
+  if (file.size > MOST_BYTES) throw new Error(`${file.name} has ${count(file.size)} bytes; expected at most ${count(MOST_BYTES)}`);
+  return file.text();
+}
+
+/** Open each file that is chosen on the page; the same one may be chosen again. */
+export function onFile(open) {
+  find("file").addEventListener("change", safely(async (event) => {
+    const file = event.target.files[0];
+    if (file) await open(file);
+    event.target.value = "";
+  }));
+}
+
 export function download(name, content, type = "text/plain") {
   const blob = content instanceof Blob ? content : new Blob([content], { type });
   const link = h("a", { href: URL.createObjectURL(blob), download: name });
