@@ -217,11 +217,9 @@ def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, st
     if not urls:
         raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
     if not 1 <= (number or 1) <= len(urls):
-        raise InputError(f"the text has {len(urls)} URLs; expected --number from 1 to {len(urls)}")
+        raise InputError(f"the text has {len(urls)} URLs; expected a number from 1 to {len(urls)}")
     if len(urls) > 1:
-        chosen = (
-            "only the first is read (--number 2 reads the second)" if number is None else f"number {number} is read"
-        )
+        chosen = "only the first is read" if number is None else f"number {number} is read"
         notes.append(f"the text has {len(urls)} URLs; {chosen}")
     url = urls[(number or 1) - 1].strip(_AROUND).replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
