@@ -16,7 +16,7 @@ from itertools import permutations
 import numpy as np
 
 from instances.board import Board
-from instances.eternity2 import SWAPPED, clue_sentence, recognise
+from instances.eternity2 import SWAPPED, clue_sentence, clues_held, recognise
 from instances.formats import pieces
 from instances.formats.base import Document, Format, Quad, Source, Target
 from instances.formats.e2pieces import CLOCKWISE, clockwise
@@ -29,7 +29,7 @@ from lns_support.errors import InputError
 _PAIR = re.compile(r"([0-9]{1,4})\s*[/(:]\s*([0-4])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
-_ORDERS = [CLOCKWISE, *("".join(order) for order in permutations(CLOCKWISE) if "".join(order) != CLOCKWISE)]
+_ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
 _NEAR = 0.9  # a second convention with this share of the seams of the best is too near
 
 
@@ -459,8 +459,6 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
 
 def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
     """The readings that place official clues of Eternity II, all of them."""
-    from instances.eternity2 import clues_held
-
     return [each for each in readings if each.board.placed and clues_held(puzzle, each.board) == each.board.placed]
 
 

@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
 
 import numpy as np
 
@@ -443,16 +442,6 @@ def _order(quads: Sequence[Sequence[int]], options: Options, listed: PieceList, 
         f"side order {in_words(order)}, detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
     )
     return order
-
-
-def all_orders() -> list[str]:
-    """The 24 orders of the sides, clockwise from the top first."""
-    return [CLOCKWISE] + [order for each in permutations(CLOCKWISE) if (order := "".join(each)) != CLOCKWISE]
-
-
-def same_pieces(first: Puzzle, second: Puzzle) -> bool:
-    """Whether two puzzles have the same pieces, in any numbering."""
-    return Counter(map(canonical, first.pieces.tolist())) == Counter(map(canonical, second.pieces.tolist()))
 
 
 def write(target: Target) -> str:
