@@ -1,7 +1,7 @@
 """Recognise the pieces of Eternity II, in any numbering of pieces and colours, and their mirror image.
 
 The pieces themselves are not part of this package. A puzzle is recognised by a hash of a form of it that no renaming of
-colours, no turn of a piece and, for the set, no order of the pieces changes.
+colours, no turn of a piece and, for the set, no order of the pieces changes; its official clues, by hashes too.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Quad = tuple[int, int, int, int]
 _SET = "dc895f1ea95194b626af3de6f5d855e4d322ae11872d9869a1701c8617358f15"
 _NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # in the usual numbering
 SWAPPED = (111, 112)  # the pieces, counted from 0, that two files in circulation have exchanged
-STARTER = 135
-# The official clues: cell, and the colours of the piece on it, named as `colour_ranks` does.
-CLUES: dict[int, Quad] = {
-    34: (19, 22, 18, 16),
-    45: (19, 15, 19, 12),
-    135: (13, 14, 14, 18),
-    210: (12, 14, 17, 18),
-    221: (11, 17, 6, 20),
+# The official clues, each as the hash of its cell and the colours that lie there, named as `colour_ranks` does.
+_STARTER = "7970c1ad0b847c08fa4d100444aac2ae32aefba3b2e477f348354da5ee908fd6"
+_CLUES = {
+    _STARTER,
+    "f201f0892702b8aa450e345a6991362ba9654cf1c02ac6ff6edbe05b4e18dbe9",
+    "6590b01fe265fe9dd66caf4c8946a66daaa463048ea4559c660b0a1724515f0b",
+    "bd2e7203c2997ccbe0c549027eb889467734e1e116e2f011caeb3db7a6174b9e",
+    "9df34d5012767d584ff9976cd08763fa63e8c99983fa8fa147391e57a13a7a8d",
 }
 
 
@@ -72,49 +72,24 @@ def _recognise(pieces: tuple[Quad, ...]) -> Recognised | None:
     return None
 
 
-def official_clues(puzzle: Puzzle, board: Board) -> tuple[int, int, bool] | None:
-    """For a board of Eternity II: the turn that respects most official clues, how many, and the starter clue.
-
-    Returns
-    -------
-    (int, int, bool) or None
-        Clockwise quarter turns of the whole board; official clues that hold after them; whether the starter clue is
-        among them. No turn is preferred. None for another puzzle.
-    """
-    known = recognise(puzzle)
-    if known is None or known.mirrored:
-        return None
-    quads = board.colours(puzzle).tolist()
-    results = []
-    for turns in range(4):
-        held = [cell for cell, wanted in CLUES.items() if _shown(quads, cell, turns, known.ranks) == wanted]
-        results.append((len(held), STARTER in held, -turns))
-    held_count, starter, turns = max(results)
-    return -turns, held_count, starter
-
-
 def clues_held(puzzle: Puzzle, board: Board) -> int:
     """How many official clues a board of Eternity II respects; 0 for another puzzle."""
     known = recognise(puzzle)
-    if known is None or known.mirrored:
-        return 0
-    quads = board.colours(puzzle).tolist()
-    return sum(_shown(quads, cell, 0, known.ranks) == wanted for cell, wanted in CLUES.items())
+    return 0 if known is None or known.mirrored else len(_held(board.colours(puzzle).tolist(), known.ranks))
 
 
 def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
     """The official clues that a board of Eternity II respects, in words; None for another puzzle."""
-    found = official_clues(puzzle, board)
     known = recognise(puzzle)
-    if found is None or known is None:
+    if known is None or known.mirrored:
         return None
     quads = board.colours(puzzle).tolist()
-    held = [cell for cell, wanted in CLUES.items() if _shown(quads, cell, 0, known.ranks) == wanted]
-    starter = "with" if STARTER in held else "without"
-    sentence = f"Eternity II: {len(held)} of 5 official clues, {starter} the starter clue"
-    turns, best, _ = found
-    if turns and best > len(held):
-        sentence += f"; {best} of 5 after a turn of {90 * turns} degrees"
+    held = [_held(quads, known.ranks, turns) for turns in range(4)]
+    starter = "with" if _STARTER in held[0] else "without"
+    sentence = f"Eternity II: {len(held[0])} of 5 official clues, {starter} the starter clue"
+    turns = max(range(4), key=lambda turns: (len(held[turns]), _STARTER in held[turns]))
+    if len(held[turns]) > len(held[0]):
+        sentence += f"; {len(held[turns])} of 5 after a turn of {90 * turns} degrees"
     return sentence
 
 
@@ -123,13 +98,17 @@ def mirror(quad: Sequence[int]) -> Quad:
     return quad[0], quad[3], quad[2], quad[1]
 
 
-def _shown(quads: list[list[int]], cell: int, turns: int, ranks: dict[int, int]) -> Quad | None:
-    """What a 16 x 16 board shows on a cell, in ranks of colours, after clockwise quarter turns of the whole board."""
-    row, column = divmod(cell, 16)
-    for _ in range(turns):
-        row, column = 15 - column, row
-    quad = quads[row * 16 + column]
-    return None if quad[0] < 0 else rotate([ranks[colour] for colour in quad], turns)
+def _held(quads: list[list[int]], ranks: dict[int, int], turns: int = 0) -> set[str]:
+    """The official clues that a 16 x 16 board respects after clockwise quarter turns of the whole board."""
+    found = set()
+    for cell, quad in enumerate(quads):
+        if quad[0] < 0:
+            continue
+        row, column = divmod(cell, 16)
+        for _ in range(turns):
+            row, column = column, 15 - row
+        found.add(_digest([row * 16 + column, rotate([ranks[colour] for colour in quad], turns)]))
+    return found & _CLUES
 
 
 def colour_ranks(pieces: Sequence[Sequence[int]]) -> dict[int, int]:
@@ -153,5 +132,5 @@ def colour_ranks(pieces: Sequence[Sequence[int]]) -> dict[int, int]:
         ranks = refined
 
 
-def _digest(forms: Sequence[Quad]) -> str:
-    return hashlib.sha256(repr(list(forms)).encode()).hexdigest()
+def _digest(form: Sequence[object]) -> str:
+    return hashlib.sha256(repr(list(form)).encode()).hexdigest()

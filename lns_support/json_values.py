@@ -96,9 +96,9 @@ class JsonFields:
             return value
         raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
 
-    def boolean(self, name: str, default: bool) -> bool:
-        """true or false; ``default`` stands for a missing field."""
-        value = self._values.get(name, default)
+    def boolean(self, name: str, default: bool | None = None) -> bool:
+        """true or false; ``default``, if given, stands for a missing field."""
+        value = self._values.get(name, default) if default is not None else self.get(name)
         if isinstance(value, bool):
             return value
         raise InputError(f"'{name}': {describe_found(value)}; expected true or false")

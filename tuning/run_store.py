@@ -78,16 +78,13 @@ class RunStore:
 def _parse(line: str) -> tuple[RunKey, Trace]:
     fields = unseal(line)
     key = fields.text("params", 64), fields.text("puzzle", 64), fields.integer("seed", 0, 2**63)
-    exhausted = fields.get("exhausted")
-    if not isinstance(exhausted, bool):
-        raise InputError(f"'exhausted': {describe_found(exhausted)}; expected true or false")
     trace = Trace(
         best_scores=tuple(
             (bounded_integer(score, 0, MAX_SCORE, "a score of 'best_scores'"), at)
             for score, at in _entries(fields, "best_scores")
         ),
         nodes=fields.integer("nodes", 0, MAX_NODES),
-        exhausted=exhausted,
+        exhausted=fields.boolean("exhausted"),
         seconds=fields.number("seconds", 0.0, 1e9),
         wall_s=fields.number("wall_s", 0.0, 1e9),
         expected_scores=tuple(

@@ -52,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         puzzle = load_puzzle(args.puzzle)
         boards = [board for _, board in read_boards(args.boards, puzzle)][:: args.every]
-        warm_up("auto")
+        warm_up("static")
+        warm_up("dynamic")
         print(f"| shape | windows | {' | '.join(_VARIANTS)} |")
         print("|---" * (2 + len(_VARIANTS)) + "|")
         for shape in args.shapes.split(","):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.region.options import ORDERS, RegionOptions
+from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
 from exact.region.published import read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
@@ -31,7 +31,6 @@ from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.text import quoted
 
-_PARTS = ("balance", "lookahead", "curves", "prices", "backjumping")
 _HEADER = "| window | windows | decided | improved | nodes, median | s, median | s, mean | s, worst |"
 
 
@@ -46,17 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample", metavar="N", type=int, default=60, help="windows of each shape (default 60)")
     parser.add_argument("--nodes", type=float, default=1e8, help="budget of each window (default 1e8)")
     parser.add_argument("--order", choices=ORDERS, default="auto", help="in which cells are decided (auto)")
-    parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(_PARTS)}")
+    parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(PARTS)}")
     args = parser.parse_args(argv)
     try:
-        without = {part for part in args.without.split(",") if part}
-        if not without <= set(_PARTS):
-            raise InputError(f"--without names {args.without}; expected some of {', '.join(_PARTS)}")
-        options = RegionOptions(
-            order=args.order,
-            **{part: part not in without for part in _PARTS if part != "prices"},
-            prices=False if "prices" in without else None,
-        )
+        options = options_without(args.order, parse_parts(args.without))
         puzzle = load_puzzle(args.puzzle)
         boards = [board for score, board in _boards(args.boards, puzzle) if score >= args.from_score]
         warm_up(args.order)

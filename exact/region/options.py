@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from lns_support.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
+PARTS = ("balance", "lookahead", "curves", "prices", "backjumping")
+"""Parts of the search that the measurements can switch off."""
 
 
 @dataclass(frozen=True)
@@ -47,3 +49,16 @@ class RegionOptions:
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise InputError(f"the order '{self.order}' is not known; expected one of {', '.join(ORDERS)}")
+
+
+def parse_parts(text: str) -> set[str]:
+    """The parts that a list like ``"balance,prices"`` names; InputError if one is unknown."""
+    parts = {part for part in text.split(",") if part}
+    if not parts <= set(PARTS):
+        raise InputError(f"--without names {text}; expected some of {', '.join(PARTS)}")
+    return parts
+
+
+def options_without(order: str, parts: set[str]) -> RegionOptions:
+    """The default options with some parts switched off."""
+    return RegionOptions(order=order, **dict.fromkeys(parts, False))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.region.options import ORDERS, RegionOptions
+from exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
 from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
@@ -38,9 +38,6 @@ _FIELDS = (
 )  # fmt: skip
 
 
-_PARTS = ("balance", "lookahead", "curves", "prices", "backjumping")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Re-solve the windows that are not in the results yet, then print the table. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m exact.region.published", description=__doc__)
@@ -50,19 +47,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--all-windows", action="store_true", help="every window of full rows, not only the worst")
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of each window")
     parser.add_argument("--from-score", type=int, default=0, help="only boards published with this score or more")
-    parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(_PARTS)}")
+    parser.add_argument("--without", metavar="PART,PART", default="", help=f"switch off: {', '.join(PARTS)}")
     parser.add_argument("--order", choices=ORDERS, default="static", help="in which cells are decided (static)")
     parser.add_argument("--results", metavar="FILE", type=Path, default=Path("windows.csv"))
     args = parser.parse_args(argv)
     try:
         heights = [int(part) for part in args.rows.split(",")]
-        without = {part for part in args.without.split(",") if part}
-        if not without <= set(_PARTS):
-            raise InputError(f"--without names {args.without}; expected some of {', '.join(_PARTS)}")
+        without = parse_parts(args.without)
         puzzle = load_puzzle(args.puzzle)
         question = " ".join([puzzle.sha256[:16], args.order, *(f"without {part}" for part in sorted(without))])
         try:
-            run(args, puzzle, heights, without, question)
+            run(args, puzzle, heights, options_without(args.order, without), question)
         finally:
             if args.results.exists():
                 print(table(args.results, question))
@@ -74,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: set[str], question: str) -> None:
+def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], options: RegionOptions, question: str) -> None:
     """Re-solve every window that has no row yet, or one that was not proven within a smaller time limit."""
     published = read_boards(args.boards, puzzle)
     done = {_key(row) for row in _rows(args.results, question) if _settled(row, args.seconds)}
@@ -89,20 +84,7 @@ def run(args: argparse.Namespace, puzzle: Puzzle, heights: list[int], without: s
                     continue
                 cpu = time.process_time()
                 region = rows(puzzle, first, first + height)
-                result = resolve(
-                    puzzle,
-                    board,
-                    region,
-                    seconds=args.seconds,
-                    options=RegionOptions(
-                        order=args.order,
-                        balance="balance" not in without,
-                        lookahead="lookahead" not in without,
-                        curves="curves" not in without,
-                        prices=False if "prices" in without else None,
-                        backjumping="backjumping" not in without,
-                    ),
-                )
+                result = resolve(puzzle, board, region, seconds=args.seconds, options=options)
                 if result.status == RegionStatus.INTERRUPTED:
                     raise KeyboardInterrupt
                 row = _row(puzzle, board, number, score, height, first, result, time.process_time() - cpu)

@@ -13,10 +13,8 @@ block together with the blocks that are filled before it. It is either split, or
 after the other. So mismatches are allowed only gradually, and each search begins at the most constrained cells, usually
 a corner of the region.
 
-How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes (`plan_stages`): pieces
-and joints are taken to be independent, so that a joint matches with the probability that two random sides do. The
-estimate depends on the shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the
-next board.
+How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes
+(`exact.region.estimate`). It does not depend on the board, so a scheme is kept for the next board.
 
 References
 ----------
@@ -31,17 +29,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from exact.region.estimate import EstimateModel, choose_order, estimate_model
 from exact.region.state import Ints, RegionPlan
 from instances.puzzle import Puzzle
-from lns_support.jit import kernel
+from lns_support.jit import inline_kernel, kernel
 
-MAX_LEVELS = 4  # halvings of the region, one within the other
-MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
+_MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
 DIRECT = -2  # instead of a share: the block is filled directly
 _MIN_BLOCK = 4  # cells; a smaller block is not split
 _CELLS_OF_LEVELS = (0, 8, 14, 24, 36)  # a region is halved k times, one within the other, from so many cells on
-_MOST_STEPS = (6, 12, 20, MAX_SPLIT)  # mismatches that a scheme is made for
-_MAX_GREEDY = 64  # cells; in larger blocks only orders by rows and columns are tried
+_MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # mismatches that a scheme is made for
 
 
 class SearchScheme(NamedTuple):
@@ -49,7 +46,7 @@ class SearchScheme(NamedTuple):
 
     cells: Ints  # int64 (slots,): number of the cell
     first_slot: Ints  # int64 (stages,): where the slots of a stage begin, -1 if it is never filled directly
-    members: Ints  # int64: cells of all blocks, by level of halving
+    members: Ints  # int64 (n,): the cells, those of each block together
     first_member: Ints  # int64 (stages,): where the cells of the block begin in `members`
     length: Ints  # int64 (stages,): how many they are
     parts: Ints  # int64 (stages, 4): stages A, then B; or B, then A
@@ -90,7 +87,7 @@ class RegionShape:
 
     def round_up(self, r: int) -> int:
         """The mismatches for which a scheme is made that is used for at most ``r``."""
-        return next((step for step in _MOST_STEPS if step >= r), MAX_SPLIT)
+        return next((step for step in _MOST_STEPS if step >= r), _MAX_SPLIT)
 
     def order_along(self) -> Ints:
         """The cells line by line, across the longer side of the region."""
@@ -101,120 +98,46 @@ class RegionShape:
 
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
     """The scheme of a region for questions of at most ``most`` mismatches or fewer."""
-    plan = shape.plan
-    n = len(plan.cells)
+    n = len(shape.plan.cells)
     levels = sum(n >= cells for cells in _CELLS_OF_LEVELS) - 1
-    rows, columns = np.divmod(plan.cells, shape.puzzle.width)
-    pieces = plan.cells_of_kind + shape.spare
     stages = sum(4**level for level in range(levels + 1))
-    first_slot = np.full(stages, -1, dtype=np.int64)
-    members = np.zeros((levels + 1, n), dtype=np.int64)
-    first_member = np.zeros(stages, dtype=np.int64)
-    length = np.zeros(stages, dtype=np.int64)
-    parts = np.full((stages, 4), -1, dtype=np.int64)
-    share = np.full((stages, most + 1), DIRECT, dtype=np.int64)
-    filled = np.zeros((stages, n), dtype=np.uint8)
-    cells = np.zeros((stages, n), dtype=np.int64)
-    match = match_probabilities(plan)
-    kinds = plan.kind_of[plan.pattern_at]
-    plan_stages(
-        levels,
-        most,
-        rows,
-        columns,
-        plan.around,
-        match,
-        kinds,
-        plan.rotations,
-        pieces,
-        members,
-        first_member,
-        length,
-        parts,
-        share,
-        filled,
-        cells,
+    scheme = SearchScheme(
+        cells=np.zeros(0, dtype=np.int64),
+        first_slot=np.full(stages, -1, dtype=np.int64),
+        members=np.arange(n, dtype=np.int64),
+        first_member=np.zeros(stages, dtype=np.int64),
+        length=np.zeros(stages, dtype=np.int64),
+        parts=np.full((stages, 4), -1, dtype=np.int64),
+        share=np.full((stages, most + 1), DIRECT, dtype=np.int64),
+        filled=np.zeros((stages, n), dtype=np.uint8),
     )
-    slots: list[Ints] = []
-    count = 0
-    for stage in np.flatnonzero(reached_directly(parts, share, length, most)).tolist():
-        first_slot[stage] = count
-        slots.append(cells[stage, : length[stage]])
-        count += int(length[stage])
-    return SearchScheme(
-        cells=np.concatenate(slots),
-        first_slot=first_slot,
-        members=members.ravel(),
-        first_member=first_member,
-        length=length,
-        parts=parts,
-        share=share,
-        filled=filled,
-    )
-
-
-def match_probabilities(plan: RegionPlan) -> npt.NDArray[np.float64]:
-    """float64 (n, 4): the probability that a joint matches, by number of the cell and side, for random pieces."""
-    patterns, colours1 = len(plan.kind_of), len(plan.colour_class)
-    shown = np.zeros((16, 4, colours1))
-    oriented = np.flatnonzero(plan.is_clue[np.arange(len(plan.quads)) >> 2] == 0)
-    grey = ((plan.quads == 0) << np.arange(4)).sum(axis=1)
-    for side in range(4):
-        np.add.at(shown, (grey[oriented], side, plan.quads[oriented, side]), 1.0)
-    anywhere = shown.sum(axis=0)
-    anywhere[:, 0] = 0.0
-    anywhere /= np.maximum(anywhere.sum(axis=1, keepdims=True), 1.0)
-    shown /= np.maximum(shown.sum(axis=2, keepdims=True), 1.0)
-    pattern = np.zeros(patterns, dtype=np.int64)  # the set of rim-coloured sides, by number of the pattern
-    known = plan.pattern_of >= 0
-    pattern[plan.pattern_of[known]] = grey[known]
-    own = shown[pattern[plan.pattern_at]]
-    beyond = np.where(
-        (plan.around >= 0)[..., None],
-        shown[pattern[plan.pattern_at[np.maximum(plan.around, 0)]]][:, range(4), [2, 3, 0, 1]],
-        anywhere[[2, 3, 0, 1]],
-    )
-    return np.ascontiguousarray(np.maximum((own * beyond).sum(axis=2), 1e-3))
+    orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
+    plan_stages(levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
+    reached = np.flatnonzero(reached_directly(scheme.parts, scheme.share, scheme.length, most))
+    scheme.first_slot[reached] = np.cumsum(scheme.length[reached]) - scheme.length[reached]
+    return scheme._replace(cells=np.concatenate([orders[stage, : scheme.length[stage]] for stage in reached.tolist()]))
 
 
 @kernel
-def plan_stages(
-    levels: int,
-    most: int,
-    rows: Ints,
-    columns: Ints,
-    around: Ints,
-    match: npt.NDArray[np.float64],
-    kinds: Ints,
-    turns: Ints,
-    pieces: Ints,
-    members: Ints,
-    first_member: Ints,
-    length: Ints,
-    parts: Ints,
-    share: Ints,
-    filled: npt.NDArray[np.uint8],
-    cells: Ints,
-) -> float:
-    """Choose for every stage its order when direct, and for every b whether and how to split it. Returns the estimate.
+def plan_stages(levels: int, most: int, model: EstimateModel, scheme: SearchScheme, orders: Ints) -> None:
+    """Write the stages of ``scheme``: their cells, for every b whether and how to split them, and ``orders`` if direct.
 
     The stages of blocks halved ``level`` times are numbered from (4**level - 1) / 3: block * 2**level + context, where
     bit i of the context says whether the other half was filled before, at the i-th last halving.
     """
-    n = len(rows)
-    nodes = np.zeros((len(length), most + 1))  # estimate, by stage and mismatches allowed
-    refills = np.zeros((len(length), most + 1))  # estimate of partial refills with exactly so many mismatches
+    n = len(model.rows)
+    nodes = np.zeros((len(scheme.length), most + 1))  # estimate, by stage and mismatches allowed
+    refills = np.zeros((len(scheme.length), most + 1))  # estimate of partial refills with exactly so many mismatches
     blocks = 1 << levels
-    order = np.arange(n)
+    order = scheme.members
     bounds = np.zeros((levels + 1, blocks + 1), np.int64)
     bounds[0, 1] = n
     for level in range(levels):
         for block in range(1 << level):
             begin, end = bounds[level, block], bounds[level, block + 1]
             bounds[level + 1, 2 * block + 2] = end
-            bounds[level + 1, 2 * block + 1] = _halve(order, begin, end, rows, columns)
-    members[:] = order
-    used = np.zeros(len(turns), np.int64)
+            bounds[level + 1, 2 * block + 1] = _halve(order, begin, end, model.rows, model.columns)
+    used = np.zeros(len(model.turns), np.int64)
     for level in range(levels, -1, -1):
         base = (4**level - 1) // 3
         for block in range(1 << level):
@@ -222,51 +145,26 @@ def plan_stages(
             own_cells = np.sort(order[begin:end])
             for context in range(1 << level):
                 stage = base + (block << level) + context
-                first_member[stage] = level * n + begin
-                length[stage] = end - begin
+                scheme.first_member[stage] = begin
+                scheme.length[stage] = end - begin
                 for up in range(level):
                     if context >> up & 1:
                         other = (block >> up) ^ 1
                         for i in range(bounds[level - up, other], bounds[level - up, other + 1]):
-                            filled[stage, order[i]] = 1
+                            scheme.filled[stage, order[i]] = 1
                 used[:] = 0
                 for cell in range(n):
-                    used[kinds[cell]] += filled[stage, cell]
-                _choose_order(
-                    own_cells,
-                    rows,
-                    columns,
-                    around,
-                    match,
-                    kinds,
-                    turns,
-                    pieces,
-                    filled[stage],
-                    used,
-                    nodes[stage],
-                    refills[stage],
-                    cells[stage],
-                )
+                    used[model.kinds[cell]] += scheme.filled[stage, cell]
+                choose_order(model, own_cells, scheme.filled[stage], used, nodes[stage], refills[stage], orders[stage])
                 if level == levels or end - begin < _MIN_BLOCK:
                     continue
                 below = (4 ** (level + 1) - 1) // 3
                 a, b = below + (2 * block << (level + 1)), below + (2 * block + 1 << (level + 1))
-                parts[stage, 0] = a + 2 * context
-                parts[stage, 1] = b + 2 * context + 1
-                parts[stage, 2] = b + 2 * context
-                parts[stage, 3] = a + 2 * context + 1
-                for allowed in range(most + 1):
-                    for own in range(-1, allowed + 1):
-                        estimate = _expected_nodes(nodes, refills, parts[stage, 0], parts[stage, 1], own, allowed)
-                        if estimate >= nodes[stage, allowed]:
-                            continue
-                        estimate += _expected_nodes(
-                            nodes, refills, parts[stage, 2], parts[stage, 3], allowed - 1 - own, allowed
-                        )
-                        if estimate < nodes[stage, allowed]:
-                            nodes[stage, allowed] = estimate
-                            share[stage, allowed] = own
-    return float(nodes[0, most])
+                scheme.parts[stage, 0] = a + 2 * context
+                scheme.parts[stage, 1] = b + 2 * context + 1
+                scheme.parts[stage, 2] = b + 2 * context
+                scheme.parts[stage, 3] = a + 2 * context + 1
+                _choose_shares(scheme, stage, nodes, refills)
 
 
 @kernel
@@ -289,6 +187,23 @@ def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
     return int(begin + cut)
 
 
+@inline_kernel
+def _choose_shares(
+    scheme: SearchScheme, stage: int, nodes: npt.NDArray[np.float64], refills: npt.NDArray[np.float64]
+) -> None:
+    """Write the share of a stage for every b: the one with the fewest estimated nodes, if that is fewer than direct."""
+    a, b_after_a, b, a_after_b = scheme.parts[stage]
+    for allowed in range(nodes.shape[1]):
+        for own in range(-1, allowed + 1):
+            estimate = _expected_nodes(nodes, refills, a, b_after_a, own, allowed)
+            if estimate >= nodes[stage, allowed]:
+                continue
+            estimate += _expected_nodes(nodes, refills, b, a_after_b, allowed - 1 - own, allowed)
+            if estimate < nodes[stage, allowed]:
+                nodes[stage, allowed] = estimate
+                scheme.share[stage, allowed] = own
+
+
 @kernel
 def _expected_nodes(
     nodes: npt.NDArray[np.float64], refills: npt.NDArray[np.float64], first: int, second: int, own: int, allowed: int
@@ -300,123 +215,6 @@ def _expected_nodes(
     for spent in range(own + 1):
         total += refills[first, spent] * nodes[second, allowed - spent]
     return float(total)
-
-
-@kernel
-def _choose_order(
-    members: Ints,
-    rows: Ints,
-    columns: Ints,
-    around: Ints,
-    match: npt.NDArray[np.float64],
-    kinds: Ints,
-    turns: Ints,
-    pieces: Ints,
-    filled: npt.NDArray[np.uint8],
-    used: Ints,
-    nodes: npt.NDArray[np.float64],
-    refills: npt.NDArray[np.float64],
-    cells: Ints,
-) -> None:
-    """Write the best order of a block, tried by rows, by columns and by constrainedness, and its estimates."""
-    count = len(members)
-    own_nodes = np.zeros(len(nodes))
-    best = np.inf
-    for trial in range(12 if 2 < count <= _MAX_GREEDY else 8):
-        along = rows[members] if trial & 1 else columns[members]
-        across = columns[members] if trial & 1 else rows[members]
-        if trial >= 8:
-            tie = along if trial & 2 else -along
-            order = _most_constrained_first(members, tie, around, match, kinds, turns, pieces, filled, used)
-        else:
-            along, across = -along if trial & 2 else along, -across if trial & 4 else across
-            order = members[np.argsort(along * 100_000 + across)]
-        _estimate(order, around, match, kinds, turns, pieces, filled, used, own_nodes, refills)
-        weight = np.log(own_nodes + 1.0).sum()
-        if weight < best - 1e-9:
-            best = weight
-            nodes[:] = own_nodes
-            cells[:count] = order
-
-
-@kernel
-def _most_constrained_first(
-    members: Ints,
-    tie: Ints,
-    around: Ints,
-    match: npt.NDArray[np.float64],
-    kinds: Ints,
-    turns: Ints,
-    pieces: Ints,
-    filled: npt.NDArray[np.uint8],
-    used: Ints,
-) -> Ints:
-    """The order in which the next cell is always the one with the fewest expected exact candidates."""
-    count = len(members)
-    order = np.empty(count, np.int64)
-    score = np.empty(count)
-    place = np.full(len(filled), -1, np.int64)
-    for i in range(count):
-        cell = members[i]
-        place[cell] = i
-        kind = kinds[cell]
-        score[i] = np.log(max(0.5, float(pieces[kind] - used[kind]) * turns[kind])) + 1e-7 * tie[i]
-        for side in range(4):
-            beyond = around[cell, side]
-            if beyond == -2 or (beyond >= 0 and filled[beyond]):
-                score[i] += np.log(match[cell, side])
-    for depth in range(count):
-        chosen = np.argmin(score)
-        order[depth] = members[chosen]
-        score[chosen] = np.inf
-        for side in range(4):
-            beyond = around[members[chosen], side]
-            if beyond >= 0 and place[beyond] >= 0:
-                score[place[beyond]] += np.log(match[members[chosen], side])
-    return order
-
-
-@kernel
-def _estimate(
-    order: Ints,
-    around: Ints,
-    match: npt.NDArray[np.float64],
-    kinds: Ints,
-    turns: Ints,
-    pieces: Ints,
-    filled: npt.NDArray[np.uint8],
-    used: Ints,
-    nodes: npt.NDArray[np.float64],
-    refills: npt.NDArray[np.float64],
-) -> None:
-    """Write the expected nodes by mismatches allowed, and the expected partial refills by mismatches, of one order."""
-    placed, taken = filled.copy(), used.copy()
-    most = len(nodes) - 1
-    level = np.zeros(5)  # probability of so many mismatches on the known joints of a cell
-    nodes[:] = 0.0
-    refills[:] = 0.0
-    refills[0] = 1.0
-    for cell in order:
-        kind = kinds[cell]
-        level[:] = 0.0
-        level[0] = float(max(0, pieces[kind] - taken[kind]) * turns[kind])
-        for side in range(4):
-            beyond = around[cell, side]
-            if beyond == -2 or (beyond >= 0 and placed[beyond]):
-                for more in range(4, 0, -1):
-                    level[more] = level[more] * match[cell, side] + level[more - 1] * (1.0 - match[cell, side])
-                level[0] *= match[cell, side]
-        for spent in range(most, -1, -1):
-            total = 0.0
-            for more in range(min(4, spent) + 1):
-                total += refills[spent - more] * level[more]
-            refills[spent] = total
-        total = 0.0
-        for spent in range(most + 1):
-            total += refills[spent]
-            nodes[spent] += total
-        placed[cell] = 1
-        taken[kind] += 1
 
 
 def reached_directly(parts: Ints, share: Ints, length: Ints, most: int) -> npt.NDArray[np.bool_]:

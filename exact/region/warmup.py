@@ -25,7 +25,7 @@ def is_ready(order: str) -> bool:
     order : {"auto", "static", "dynamic"}
         As in `RegionOptions`.
     """
-    return all(is_compiled(module) for name in _orders(order) for module in _KERNELS[name])
+    return all(is_compiled(module) for module in _KERNELS["dynamic" if order == "dynamic" else "static"])
 
 
 @cache
@@ -37,7 +37,7 @@ def warm_up(order: str) -> None:
     Parameters
     ----------
     order : {"auto", "static", "dynamic"}
-        As in `RegionOptions`; "auto" loads both.
+        As in `RegionOptions`.
 
     Raises
     ------
@@ -50,11 +50,6 @@ def warm_up(order: str) -> None:
     placements = planted.solution.placements.copy()
     placements[[5, 6]] = placements[[6, 5]]
     board = Board(placements, 4, 4)
-    for name in _orders(order):
-        result = resolve(planted.puzzle, board, range(16), nodes=100, options=RegionOptions(order=name, prices=True))
-        if result.status is RegionStatus.INTERRUPTED:
-            raise KeyboardInterrupt
-
-
-def _orders(order: str) -> tuple[str, ...]:
-    return ("static", "dynamic") if RegionOptions(order).order == "auto" else (order,)
+    result = resolve(planted.puzzle, board, range(16), nodes=100, options=RegionOptions(order=order, prices=True))
+    if result.status is RegionStatus.INTERRUPTED:
+        raise KeyboardInterrupt

@@ -16,12 +16,12 @@ from itertools import permutations
 import numpy as np
 
 from instances.board import Board
-from instances.eternity2 import SWAPPED, clue_sentence, recognise
+from instances.eternity2 import SWAPPED, clue_sentence, clues_held, recognise
 from instances.formats import pieces
 from instances.formats.base import Document, Format, Quad, Source, Target
 from instances.formats.e2pieces import CLOCKWISE, clockwise
 from instances.formats.piece_index import PieceIndex
-from instances.formats.rows import bracketed_quads, rows_of
+from instances.formats.rows import bracketed_quads, colour_of_letter, rows_of
 from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -29,7 +29,7 @@ from lns_support.errors import InputError
 _PAIR = re.compile(r"([0-9]{1,4})\s*[/(:]\s*([0-4])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
-_ORDERS = [CLOCKWISE, *("".join(order) for order in permutations(CLOCKWISE) if "".join(order) != CLOCKWISE)]
+_ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
 _NEAR = 0.9  # a second convention with this share of the seams of the best is too near
 
 
@@ -160,7 +160,7 @@ def _readings(source: Source) -> tuple[str, Iterable[Reading]]:
     letters = [quad for quad in _QUAD.findall(text) if quad.islower() or quad.isupper() or "_" in quad]
     numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
     if len(letters) >= 4 and not numbered and (width := _line_width(text, _QUAD)):
-        quads = [[_letter(letter) for letter in quad] for quad in letters]
+        quads = [[colour_of_letter(letter) for letter in quad] for quad in letters]
         return "letters in place", _in_place(quads, width, puzzle, source.name)
     if text.lstrip().startswith("{"):
         listed = pieces.parse(text)
@@ -223,10 +223,6 @@ def _line_width(text: str, pattern: re.Pattern[str]) -> int:
     """How many groups the lines have that have any, if all have the same number; else 0."""
     counts = {len(found) for line in text.split("\n") if (found := pattern.findall(line))}
     return counts.pop() if len(counts) == 1 else 0
-
-
-def _letter(letter: str) -> int:
-    return 0 if letter == "_" else ord(letter.lower()) - ord("a") + letter.isupper()
 
 
 def _picture(text: str) -> tuple[list[list[int]], int] | None:
@@ -388,12 +384,8 @@ def _by_piece(puzzle: Puzzle, entries: Sequence[tuple[int, tuple[int, ...]]]) ->
 def _placed(puzzle: Puzzle, table: Sequence[tuple[int, ...]]) -> Iterator[Reading]:
     """Piece, two coordinates and turn, in any number of rows."""
     for base in (1, 0):
-        yield from _by_piece_numbered(puzzle, table, base)
-
-
-def _by_piece_numbered(puzzle: Puzzle, table: Sequence[tuple[int, ...]], base: int) -> Iterator[Reading]:
-    for reading in _by_piece(puzzle, [(row[0] - base, row[1:]) for row in table]):
-        yield Reading(f"base{base},{reading.name}", puzzle, reading.board)
+        for reading in _by_piece(puzzle, [(row[0] - base, row[1:]) for row in table]):
+            yield Reading(f"base{base},{reading.name}", puzzle, reading.board)
 
 
 # -- clues -------------------------------------------------------------------------------------------------------------
@@ -459,8 +451,6 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
 
 def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
     """The readings that place official clues of Eternity II, all of them."""
-    from instances.eternity2 import clues_held
-
     return [each for each in readings if each.board.placed and clues_held(puzzle, each.board) == each.board.placed]
 
 

@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from instances.eternity2 import clue_sentence, recognise
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.e2pieces import CLOCKWISE, clockwise, detect_order, in_words
 from instances.formats.piece_index import PieceIndex
-from instances.formats.rows import MAX_NUMBER, Row, bracketed_quads, rows_of
+from instances.formats.rows import MAX_NUMBER, Row, bracketed_quads, colour_of_letter, rows_of
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
 from lns_support.text import quoted
@@ -235,7 +234,7 @@ def _columns(row: Row) -> list[int] | None:
     if all(token.isdigit() for token in sides):
         numbers = [int(token) for token in tokens]
     elif all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
-        numbers = [*map(int, head), *map(_letter, sides)]
+        numbers = [*map(int, head), *map(colour_of_letter, sides)]
     elif all(token == "_" or token.isdigit() for token in sides):
         numbers = [*map(int, head), *(MAX_NUMBER if token == "_" else int(token) for token in sides)]
     else:
@@ -243,13 +242,6 @@ def _columns(row: Row) -> list[int] | None:
     if max(numbers) > MAX_NUMBER:
         raise InputError(f"the number {max(numbers)}; expected at most {MAX_NUMBER}", line=row.line)
     return numbers
-
-
-def _letter(letter: str) -> int:
-    """'_' is 0 and so is 'a', the grey of viewer letters; upper case letters, beside '_', count from 1."""
-    if letter == "_":
-        return 0
-    return ord(letter) - ord("a") if letter.islower() else ord(letter) - ord("A") + 1
 
 
 def _is_bounded_header(row: Sequence[int], count: int) -> bool:
@@ -443,16 +435,6 @@ def _order(quads: Sequence[Sequence[int]], options: Options, listed: PieceList, 
         f"side order {in_words(order)}, detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
     )
     return order
-
-
-def all_orders() -> list[str]:
-    """The 24 orders of the sides, clockwise from the top first."""
-    return [CLOCKWISE] + [order for each in permutations(CLOCKWISE) if (order := "".join(each)) != CLOCKWISE]
-
-
-def same_pieces(first: Puzzle, second: Puzzle) -> bool:
-    """Whether two puzzles have the same pieces, in any numbering."""
-    return Counter(map(canonical, first.pieces.tolist())) == Counter(map(canonical, second.pieces.tolist()))
 
 
 def write(target: Target) -> str:

@@ -149,7 +149,8 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
     if document.board is None:
         return found
     here, there = (verify(found.puzzle, board) for board in (document.board, found.board))
-    wrong = len(here.violations) > 5 + 0.05 * here.cells  # a few rules may be broken by the board itself
+    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
+    wrong = here.cells >= 9 and len(here.violations) > 5 + 0.05 * here.cells
     better = wrong and not there.violations and there.score > here.score
     return found if better else document
 

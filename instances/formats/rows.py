@@ -57,3 +57,10 @@ def rows_of(text: str) -> list[Row]:
 def bracketed_quads(text: str) -> list[list[int]]:
     """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards; in order."""
     return [[int(token) for token in re.findall("[0-9]+", found)] for found in _BRACKETED.findall(text)]
+
+
+def colour_of_letter(letter: str) -> int:
+    """'_' is 0 and so is 'a', the grey of viewer letters; upper case letters, beside '_', count from 1."""
+    if letter == "_":
+        return 0
+    return ord(letter) - ord("a") if letter.islower() else ord(letter) - ord("A") + 1

@@ -217,11 +217,9 @@ def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, st
     if not urls:
         raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
     if not 1 <= (number or 1) <= len(urls):
-        raise InputError(f"the text has {len(urls)} URLs; expected --number from 1 to {len(urls)}")
+        raise InputError(f"the text has {len(urls)} URLs; expected a number from 1 to {len(urls)}")
     if len(urls) > 1:
-        chosen = (
-            "only the first is read (--number 2 reads the second)" if number is None else f"number {number} is read"
-        )
+        chosen = "only the first is read" if number is None else f"number {number} is read"
         notes.append(f"the text has {len(urls)} URLs; {chosen}")
     url = urls[(number or 1) - 1].strip(_AROUND).replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
@@ -270,15 +268,11 @@ def _numbers(digits: str, empty_cells: list[bool], notes: list[str]) -> tuple[in
         notes.append(f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells")
         return None
     stated = [int(digits[at : at + 3]) for at in range(0, len(digits), 3)]
-    if cells > 1 and any(not number and not empty for number, empty in zip(stated, empty_cells, strict=True)):
-        shown = [number for number, empty in zip(stated, empty_cells, strict=True) if not empty]
-        if (
-            shown.count(0) == 1
-            and max(shown) < cells
-            and not any(number for number, empty in zip(stated, empty_cells, strict=True) if empty)
-        ):
-            notes.append("board_pieces counts from 0, as a cell with a piece has 000")
-            return tuple(None if empty else number for number, empty in zip(stated, empty_cells, strict=True))
+    shown = [number for number, empty in zip(stated, empty_cells, strict=True) if not empty]
+    hidden = [number for number, empty in zip(stated, empty_cells, strict=True) if empty]
+    if cells > 1 and shown.count(0) == 1 and max(shown) < cells and not any(hidden):
+        notes.append("board_pieces counts from 0, as a cell with a piece has 000")
+        return tuple(None if empty else number for number, empty in zip(stated, empty_cells, strict=True))
     return tuple(number - 1 if number else None for number in stated)
 
 
@@ -320,19 +314,15 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
         tables = {f"motifs_order {letters.order}": declared, **tables}
     shown = [_translated(letters.quads, table) for table in tables.values()]
     unmatched = [index.cells_without_piece(quads) for quads in shown]
-    fits = [number for number in range(len(shown)) if not unmatched[number]]
-    contradictions = {number: index.board(shown[number], letters.numbers)[1] for number in fits}
-    if fits and not min(contradictions.values()):
-        chosen = min(fits, key=contradictions.__getitem__)
-        notes.append(list(tables)[chosen])
-        return _document(letters, shown[chosen], index, notes)
-    if letters.numbers is not None and any(number is not None for number in letters.numbers):
+    contradictions = {at: index.board(shown[at], letters.numbers)[1] for at in range(len(shown)) if not unmatched[at]}
+    chosen = min(contradictions, key=contradictions.__getitem__, default=None)
+    numbered = letters.numbers is not None and any(number is not None for number in letters.numbers)
+    if numbered and (chosen is None or contradictions[chosen]):
         boards = _boards(letters, index, match_letters(letters.quads, index, letters.numbers))
         if len(boards) == 1:
             notes.append("letters matched to the colours by board_pieces")
             return _document(letters, boards[0], index, notes)
-    if fits:
-        chosen = min(fits, key=contradictions.__getitem__)
+    if chosen is not None:
         notes.append(list(tables)[chosen])
         return _document(letters, shown[chosen], index, notes)
     boards = _boards(letters, index, match_letters(letters.quads, index))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import NO_URL, nonempty_path, positive_number, whole_number
+from lns.terminal.options import NO_URL, add_run_directories, nonempty_path, positive_number, whole_number
 from lns.terminal.output import print_error, print_text
 from lns_support.errors import InputError
 from lns_support.text import count_of, printable
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "directories",
-        type=nonempty_path,
-        nargs="+",
-        metavar="DIR",
-        help="run directories, or folders with runs in them",
-    )
+    add_run_directories(parser)
     parser.add_argument(
         "--min-score",
         type=whole_number,

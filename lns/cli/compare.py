@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import check_new_file
+from lns.terminal.options import add_run_directories, check_new_file
 from lns.terminal.output import print_text
-from lns_support.errors import InputError
-from lns_support.text import cut_middle, printable
+from lns_support.text import cut_middle
 
 if TYPE_CHECKING:
     from lns.runs.history import RunHistory
@@ -26,9 +25,7 @@ CHART_LINES = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "directories", type=Path, nargs="+", metavar="DIR", help="run directories, or folders with runs in them"
-    )
+    add_run_directories(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="also write an HTML page with the curves")
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
@@ -40,19 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns.runs.find import run_directories
-    from lns.runs.run_summary import load_summary
+    from lns.runs.run_summary import check_same_puzzle, load_summary
     from lns.terminal.output import DONE, print_json
     from lns_support.files import atomic_write
 
     check_new_file(args.output, args.force)
     runs = [load_summary(path) for path in run_directories(args.directories)]
     for other in runs[1:]:
-        if other.puzzle.sha256 != runs[0].puzzle.sha256:
-            raise InputError(
-                f"a run of {printable(other.puzzle.name)}; expected runs of {printable(runs[0].puzzle.name)}, "
-                f"as in {runs[0].path}",
-                other.path,
-            )
+        check_same_puzzle(runs[0], other)
     if args.output is not None:
         atomic_write(args.output, _page(runs))
     if args.json:

@@ -91,16 +91,11 @@ def run(args: argparse.Namespace) -> int:
     solution: Board | None = None
     if args.kind is None:
         puzzle, solution = _constructed(args)
-        width, height = puzzle.width, puzzle.height
     else:
-        shaped = args.kind in ("triangle", "diamond")
-        columns, rows = (None, None) if shaped else _shape(args.width, args.height)
-        if shaped and (args.width, args.height) != (None, None):
-            raise InputError(f"a {args.kind} has one size, its side; expected --side N")
         puzzle, solution = generate(
             args.kind,
-            width=columns,
-            height=rows,
+            width=args.width,
+            height=args.height,
             side=args.side,
             seed=args.seed,
             colours=args.colours,
@@ -109,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
             clues=args.clues,
             fix_corners=args.fix_corners,
         )
-        width, height = puzzle.width, puzzle.height
+    width, height = puzzle.width, puzzle.height
     form = args.format
     if form is None and args.output is None:
         form = "json" if puzzle.rules else "benoist" if width == height else "quads"

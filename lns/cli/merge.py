@@ -6,20 +6,14 @@ import argparse
 import shlex
 from pathlib import Path
 
-from lns.terminal.options import nonempty_path
+from lns.terminal.options import add_run_directories, nonempty_path
 from lns.terminal.output import print_text
 from lns_support.errors import InputError
 from lns_support.text import count_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "directories",
-        type=nonempty_path,
-        nargs="+",
-        metavar="DIR",
-        help="run directories, or folders with runs in them",
-    )
+    add_run_directories(parser)
     parser.add_argument(
         "-o", "--output", type=nonempty_path, required=True, metavar="DIR", help="the new run directory"
     )

@@ -6,10 +6,9 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import whole_number
+from lns.terminal.options import add_run_directories, whole_number
 from lns.terminal.output import print_text
 from lns_support.errors import InputError
 from lns_support.text import cut_middle, printable
@@ -22,9 +21,7 @@ LEAST_NAME = 16  # columns that a name keeps on a narrow terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "directories", type=Path, nargs="+", metavar="DIR", help="run directories, or folders with runs in them"
-    )
+    add_run_directories(parser)
     parser.add_argument(
         "--min-score",
         type=whole_number,

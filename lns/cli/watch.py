@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lns.terminal.options import duration
+from lns.terminal.options import add_run_directories, duration
 from lns.terminal.output import print_text
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ LEAST_FRAME = 8  # lines that the view of one run needs below the table of sever
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "directories", type=Path, nargs="+", metavar="DIR", help="run directories, or folders with runs in them"
-    )
+    add_run_directories(parser)
     parser.add_argument(
         "--every", type=duration, metavar="S", help="seconds between two updates (default 2; without a terminal 30)"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from lns.runs.files import BEST, SETTINGS
 from lns_support.errors import InputError
 
-MAX_DEPTH = 3  # folders below the one that is named
+MAX_DEPTH = 4  # folders below the one that is named
 
 
 def run_directories(paths: Iterable[Path]) -> list[Path]:
@@ -27,21 +27,31 @@ def run_directories(paths: Iterable[Path]) -> list[Path]:
     """
     found: dict[Path, None] = {}
     for path in paths:
-        for run in _runs_in(path) or [path]:
+        for run in runs_below(path) or [path]:
             found.setdefault(run)
     return list(found)
 
 
-def _runs_in(path: Path, depth: int = 0) -> list[Path]:
+def runs_below(folder: Path, depth: int = 0) -> list[Path]:
+    """The runs in a folder and its folders, by name; the folder itself if it is one.
+
+    Links and hidden folders are passed over.
+    """
     try:
-        if (path / SETTINGS).is_file():
-            return [path]
-        if depth == MAX_DEPTH or not path.is_dir():
-            return []
-        folders = sorted(entry for entry in path.iterdir() if entry.is_dir() and not entry.is_symlink())
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+        if any(entry.name == SETTINGS and entry.is_file() for entry in entries):
+            return [folder]
     except OSError:
         return []
-    return [run for folder in folders for run in _runs_in(folder, depth + 1)]
+    if depth == MAX_DEPTH:
+        return []
+    folders = [
+        folder / entry.name
+        for entry in entries
+        if not entry.name.startswith((".", "__")) and entry.is_dir(follow_symlinks=False)
+    ]
+    return [run for inner in folders for run in runs_below(inner, depth + 1)]
 
 
 def board_source(source: str) -> str:

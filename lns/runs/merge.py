@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from instances.verify import verify
 from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.engines import make_engine
@@ -19,10 +18,9 @@ from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory
 from lns.runs.files import CHECKPOINT, PARAMETERS, PREVIOUS
 from lns.runs.history import Improvement, RunHistory
-from lns.runs.run_summary import RunSummary, load_summary
+from lns.runs.run_summary import RunSummary, check_same_puzzle, load_summary
 from lns_support.errors import InputError
 from lns_support.files import read_text
-from lns_support.text import printable
 
 log = logging.getLogger("lns")
 
@@ -66,7 +64,9 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
     runs = [load_summary(path) for path in paths]
     first = runs[0]
     for run in runs[1:]:
-        _check_same(first, run)
+        check_same_puzzle(first, run)
+        if set(run.settings.pins) != set(first.settings.pins):
+            raise InputError(f"has other pinned cells than {first.path}; expected the same", run.path)
     params = parameters.load(first.path / PARAMETERS)
     others = [run for run in runs[1:] if read_text(run.path / PARAMETERS) != read_text(first.path / PARAMETERS)]
     if others:
@@ -95,18 +95,6 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         checkpoints.save(directory.path, directory.settings.run, directory.puzzle, state)
         directory.begin()
     return Merged(len(runs), *counts, -1 if best is None else best.score, history.elapsed_s)
-
-
-def _check_same(first: RunSummary, other: RunSummary) -> None:
-    """Raises InputError unless two runs are of the same puzzle, with the same pinned cells."""
-    if other.puzzle.sha256 != first.puzzle.sha256:
-        raise InputError(
-            f"a run of {printable(other.puzzle.name)} (sha256 {other.puzzle.sha256[:12]}…); expected one of "
-            f"{printable(first.puzzle.name)} (sha256 {first.puzzle.sha256[:12]}…), as in {first.path}",
-            other.path,
-        )
-    if set(other.settings.pins) != set(first.settings.pins):
-        raise InputError(f"has other pinned cells than {first.path}; expected the same", other.path)
 
 
 def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
@@ -138,24 +126,22 @@ def _copy_boards(
     directory: RunDirectory, runs: Sequence[RunSummary], board_log: BoardLog, history: RunHistory
 ) -> tuple[int, int, int]:
     """Copy the verified boards of all logs, each once; how many, how many repeated, how many damaged lines."""
-    seen: set[bytes] = set()
+    puzzle, seen = directory.pinned_puzzle, set[bytes]()
     boards = repeated = damaged = 0
     batch: list[LoggedBoard] = []
     for run in runs:
         for entry in BoardLogReader(run.path, run.puzzle).read():
-            if not isinstance(entry, LoggedBoard) or not verify(directory.pinned_puzzle, entry.board).valid:
+            if not isinstance(entry, LoggedBoard) or not is_verified(entry, puzzle):
                 damaged += 1
                 continue
             key = hashlib.blake2b(entry.board.colours(run.puzzle).tobytes(), digest_size=16).digest()
             if key in seen:
                 repeated += 1
-            elif is_verified(entry, run.puzzle):
+            else:
                 seen.add(key)
                 boards += 1
                 history.log(FoundBoard(entry.board, entry.score, entry.origin))
                 batch.append(entry)
-            else:
-                damaged += 1
             if len(batch) == BATCH:
                 board_log.append(batch)
                 batch = []

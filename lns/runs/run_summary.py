@@ -100,6 +100,16 @@ class RunSummary:
         return f"{rate:,.0f}/h of {score}+" if rate >= 100 else f"{rate:.3g}/h of {score}+"
 
 
+def check_same_puzzle(first: RunSummary, other: RunSummary) -> None:
+    """Raises InputError unless two runs are of the same puzzle."""
+    if other.puzzle.sha256 != first.puzzle.sha256:
+        raise InputError(
+            f"a run of {printable(other.puzzle.name)} (sha256 {other.puzzle.sha256[:12]}…); expected one of "
+            f"{printable(first.puzzle.name)} (sha256 {first.puzzle.sha256[:12]}…), as in {first.path}",
+            other.path,
+        )
+
+
 def load_summary(path: Path) -> RunSummary:
     """Summarize the run in a directory.
 

@@ -22,6 +22,17 @@ _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _DURATION = re.compile("".join(f"(?:({_NUMBER}){unit})?" for unit in _UNITS))
 
 
+def add_run_directories(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of the commands that take several runs, for `lns.runs.find.run_directories`."""
+    parser.add_argument(
+        "directories",
+        type=nonempty_path,
+        nargs="+",
+        metavar="DIR",
+        help="run directories, or folders with runs in them",
+    )
+
+
 def duration(text: str) -> float:
     """Option type: seconds from '90', '1.5', '10m', '5m30s', '2h', '7d' or '1w'."""
     seconds = math.nan

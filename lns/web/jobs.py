@@ -10,7 +10,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ START_S = 240.0
 """Seconds beyond its own limit that a job may take, for the compilation of kernels."""
 END_S = 15.0
 """Seconds that a process has to end in order after a signal."""
+WORKER = ("-m", "lns.web.worker")
+"""Arguments of the interpreter that does a job."""
 _LINE_BYTES = 64 * 2**20
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,6 +79,7 @@ class Jobs:
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._starting = asyncio.Lock()
 
     @property
     def running(self) -> int:
@@ -108,22 +111,13 @@ class Jobs:
         InputError
             As many jobs are running as may run at once.
         """
-        if self.running >= MOST_JOBS:
-            raise InputError(f"{self.running} jobs are running, as many as may run at once; stop one of them first")
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "lns.web.worker",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, sys.path)])},
-            start_new_session=True,  # Ctrl-C is for the server to handle
-            limit=_LINE_BYTES,
-        )
-        job = Job(secrets.token_hex(8), kind, process, stays)
-        self._forget()
-        self._jobs[job.id] = job
+        async with self._starting:  # two requests at once may not both take the last place
+            if self.running >= MOST_JOBS:
+                raise InputError(f"{self.running} jobs are running, as many as may run at once; stop one of them first")
+            job = Job(secrets.token_hex(8), kind, await _start_worker(), stays)
+            self._forget()
+            self._jobs[job.id] = job
+        process = job.process
         request = {"kind": kind, "fields": fields, "memory": 0 if stays else MEMORY_BYTES}
         assert process.stdin is not None
         process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -138,7 +132,7 @@ class Jobs:
             with contextlib.suppress(ProcessLookupError):
                 job.process.send_signal(signal.SIGINT)
 
-    async def events(self, job: Job, first: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, job: Job, first: int = 0) -> AsyncGenerator[dict[str, Any]]:
         """The messages of a job from number ``first`` on, as they come; at most five times a second progress."""
         job.watchers += 1
         try:
@@ -209,3 +203,16 @@ class Jobs:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _start_worker() -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *WORKER,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, sys.path)])},
+        start_new_session=True,  # Ctrl-C is for the server to handle
+        limit=_LINE_BYTES,
+    )

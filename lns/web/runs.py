@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from instances.puzzle import Puzzle
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
 from lns.runs.elites import BestBoards
 from lns.runs.files import LOG, SETTINGS, STATUS
+from lns.runs.find import runs_below
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, puzzle_to_json
 from lns_support.errors import InputError
 from lns_support.text import escape_controls, printable
 
-MOST_RUNS, MAX_DEPTH = 500, 4
+MOST_RUNS = 500
 ELITES = 6
 MOST_LINES = 1_000
 """Lines of a log in one answer."""
@@ -44,7 +42,8 @@ class Runs:
 
     def names(self) -> list[str]:
         """Names of the run directories, relative to the root, the newest first."""
-        found = sorted(self._search(self.root, 0), key=lambda path: -_modified(path / SETTINGS))
+        inside = [path for path in runs_below(self.root) if not (path / SETTINGS).is_symlink()]
+        found = sorted(inside, key=lambda path: -_modified(path / SETTINGS))
         return [path.relative_to(self.root).as_posix() for path in found[:MOST_RUNS]]
 
     def path(self, name: str) -> Path:
@@ -55,10 +54,10 @@ class Runs:
         InputError
             It leaves the root, or is no run directory. No symbolic link is followed.
         """
-        path = self.inside(name)
-        if not (path / SETTINGS).is_file():
+        settings = self.inside(f"{name}/{SETTINGS}")
+        if not settings.is_file():
             raise InputError("there is no run of this name below the directory that is served")
-        return path
+        return settings.parent
 
     def inside(self, name: str) -> Path:
         """The path of a name below the root. Raises InputError if it leaves the root or passes a symbolic link."""
@@ -81,10 +80,6 @@ class Runs:
         path = self.path(name)
         run = load_summary(path)
         return run_facts(name, run) | _details(run) | {"elites": self._best_boards(name, run)}
-
-    def puzzle(self, name: str) -> Puzzle:
-        """The puzzle of a run."""
-        return load_summary(self.path(name)).puzzle
 
     def stamp(self, name: str) -> tuple[int, ...]:
         """Changes whenever a file of the run that is shown has changed."""
@@ -128,19 +123,6 @@ class Runs:
             }
             for entry in top
         ]
-
-    def _search(self, folder: Path, depth: int) -> Iterator[Path]:
-        try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError:
-            return
-        if any(entry.name == SETTINGS and entry.is_file(follow_symlinks=False) for entry in entries):
-            yield folder
-            return
-        if depth < MAX_DEPTH:
-            for entry in entries[:2000]:
-                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith((".", "__")):
-                    yield from self._search(Path(entry.path), depth + 1)
 
 
 @dataclass

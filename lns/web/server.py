@@ -12,8 +12,10 @@ from pathlib import Path
 import uvicorn
 
 from instances.formats import read
+from lns.runs.files import SETTINGS
 from lns.web.access import Access
-from lns.web.app import Server, make_app
+from lns.web.app import make_app
+from lns.web.routes.shared import Server
 from lns.web.runs import Runs
 from lns.web.wire import document_to_json
 from lns_support.errors import InputError
@@ -21,7 +23,6 @@ from lns_support.errors import InputError
 DEFAULT_PORT = 8040
 _NEXT_PORTS = 20
 _MOST_FILES = 8192
-_RUN = "run.json"
 
 
 def prepare(what: str | None, access: Access) -> Server:
@@ -40,7 +41,7 @@ def prepare(what: str | None, access: Access) -> Server:
     InputError
         It is none of these.
     """
-    if what is None or (Path(what).is_dir() and not (Path(what) / _RUN).is_file()):
+    if what is None or (Path(what).is_dir() and not (Path(what) / SETTINGS).is_file()):
         return Server(access, Runs(Path(what or ".")))
     if Path(what).is_dir():
         path = Path(what).resolve()

@@ -127,7 +127,7 @@ def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pyte
         ("like-e2 --width x", "invalid int value: 'x'"),
         ("like-e2 --format url", "format url carries a board"),
         ("like-e2 --format nothing", "unknown format 'nothing'"),
-        ("triangle --width 3", "a triangle has one size, its side; expected --side N"),
+        ("triangle --width 3", "a triangle has one size; expected its side, not width or height"),
         ("tetravex --side 3", "only triangle and diamond have one"),
         ("diamond --side 0", "a diamond of side 0; expected 1 or more"),
         ("triangle --side 99", "a board of 197 x 99"),

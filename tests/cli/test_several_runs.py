@@ -108,7 +108,9 @@ def test_compare_is_a_table_and_curves(folder: Path, tmp_path: Path, capsys: pyt
     first = json.loads(capsys.readouterr().out)["runs"][0]
     assert first["score"] == first["improvements"][-1][0] == best_of(folder / "one") and first["scores_after"]
     assert main(["compare", str(folder)]) == 2
-    assert "a run of like-e2-6x6; expected runs of like-e2-8x8, as in" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "a run of like-e2-6x6 (sha256 " in error and "; expected one of like-e2-8x8 (sha256 " in error
+    assert f", as in {folder / 'more'}" in error and error.count("\n") == 1
 
 
 def test_merge_makes_one_run_that_goes_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

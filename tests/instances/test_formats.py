@@ -118,6 +118,13 @@ def test_e2pieces_whose_possible_orders_agree_are_read() -> None:
 # -- boards ------------------------------------------------------------------------------------------------------------
 
 
+def test_an_illegal_solution_list_of_few_cells_is_read_as_it_is(tmp_path: Path) -> None:
+    """Though both its pieces would lie legally with one more turn."""
+    puzzle = Puzzle([[1, 0, 0, 0], [0, 1, 0, 0]], 1, 2, (Clue(0, 0, 2), Clue(1, 1, 3)))
+    board = Board([0, 5], 1, 2)
+    assert load_board(str(through(tmp_path, "solution", puzzle, board)), puzzle)[1] == board
+
+
 @any_folder
 @given(case=boards())
 def test_solution_lists_carry_every_board(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from lns.web import guard
 from lns.web.access import Access, is_loopback
-from lns.web.app import CHANGES, PAGES, READS
+from lns.web.app import CHANGES, READS
+from lns.web.routes.pages import PAGES
 from tests.web.page import SITE, Page
 
 

@@ -1,7 +1,7 @@
 // The page of a board: open, edit, re-solve with proof, solve exactly, share.
-import { ask, complain, count, download, fileName, find, getSetup, h, job, put, putFacts, safely, say, store } from "./common.js";
+import { ask, complain, count, download, fileName, find, getSetup, h, job, onFile, put, putFacts, safely, say, store, textOf } from "./common.js";
 import { useColours } from "./draw.js";
-import { Editor, undoKeys } from "./editor.js";
+import { Editor, undoControls } from "./editor.js";
 import { Puzzle } from "./model.js";
 
 const STARTER = 1, MODES = ["move", "rectangle", "rows", "brush"];
@@ -38,7 +38,6 @@ function open(found) {
 // -- what is shown
 
 function refresh(judged) {
-  const { board } = editor;
   const empty = puzzle.cells - puzzle.hole.size - judged.placed;
   putFacts(find("score"), [
     ["score", `${judged.score} of ${judged.maxScore}`, judged.solved ? "good" : ""],
@@ -48,8 +47,6 @@ function refresh(judged) {
     puzzle.clueOf.size > 0 && ["clues", `${puzzle.clueOf.size - judged.clues.length} of ${puzzle.clueOf.size}`, judged.clues.length ? "bad" : "good"],
     empty > 0 && ["empty", count(empty)],
   ]);
-  find("undo").disabled = !board.past.length;
-  find("redo").disabled = !board.future.length;
   keepSoon();
 }
 
@@ -141,7 +138,7 @@ async function solveExactly(keepPieces) {
   const solver = find("solver").value;
   const fields = { kind: "solve", puzzle: puzzle.fields, board: keepPieces ? [...editor.board.placements] : null, solver, time: Number(find("exact-time").value) };
   const result = await work("exact", fields, { start: keepPieces ? "complete" : "solve", stop: "exact-stop", said: "exact-said", busy: "exact-busy" }, {
-    progress: (message) => { find("exact-said").textContent = `${count(message.nodes)} nodes, ${message.seconds.toFixed(1)} s` + (message.explored > 1e-4 ? `, about ${(message.explored * 100).toFixed(1)}% of the tree` : ""); },
+    progress: (message) => { find("exact-said").textContent = figures(message) + (message.explored > 1e-4 ? `, about ${(message.explored * 100).toFixed(1)}% of the tree` : ""); },
   });
   if (!result) return;
   const line = find("exact-said");
@@ -230,15 +227,8 @@ async function begin() {
 }
 
 find("open").addEventListener("click", safely(() => openText(find("text").value)));
-find("file").addEventListener("change", safely(async (event) => {
-  const file = event.target.files[0];
-  if (file) await openFile(file);
-  event.target.value = "";
-}));
-async function openFile(file) {
-  if (file.size > 1_000_000) throw new Error(`${file.name} has ${count(file.size)} bytes; expected at most 1,000,000`);
-  await openText(await file.text(), file.name);
-}
+const openFile = async (file) => openText(await textOf(file), file.name);
+onFile(openFile);
 find("shipped").addEventListener("change", safely(async (event) => {
   if (event.target.value) open(await ask(`instance?name=${encodeURIComponent(event.target.value)}`));
 }));
@@ -251,14 +241,12 @@ addEventListener("drop", safely(async (event) => {
   if (file) await openFile(file);
   else if (text) await openText(text);
 }));
-undoKeys(() => editor);
+undoControls(() => editor);
 function chooseMode(name) {
   if (editor) editor.mode = name;
   for (const other of MODES) find(`mode-${other}`).setAttribute("aria-pressed", String(other === name));
 }
 for (const name of MODES) find(`mode-${name}`).addEventListener("click", () => chooseMode(name));
-find("undo").addEventListener("click", () => editor.undo());
-find("redo").addEventListener("click", () => editor.redo());
 find("clear").addEventListener("click", () => editor.board.replace(editor.board.placements.map(() => -1), "take all off"));
 find("around").addEventListener("click", () => {
   const cells = new Set(editor.judged.mismatches.flatMap(([cell, , other]) => [cell, other]));

@@ -62,16 +62,31 @@ export function follow(path, receive, ended = () => {}) {
 /** Start a job. `on` has functions by the type of message. Returns a promise of its last message, with `stop`. */
 export async function job(fields, on = {}) {
   const { id } = await ask("job", fields);
-  let close;
   const done = new Promise((resolve, reject) => {
     let last = null;
-    close = follow(`watch/job?id=${id}`, (message) => {
+    follow(`watch/job?id=${id}`, (message) => {
       if (message.type === "done") { last = message; resolve(message); }
       else if (message.type === "error") { last = message; reject(new Error(message.error)); }
       else if (on[message.type]) on[message.type](message);
     }, () => { if (!last) reject(new Error("the job ended without a result")); });
   });
-  return { id, done, stop: safely(() => ask("job/stop", { id })), leave: close };
+  return { id, done, stop: safely(() => ask("job/stop", { id })) };
+}
+
+const MOST_BYTES = 1_000_000;
+/** The text of a file that the user gave. Throws an Error for one that the server would refuse. */
+export async function textOf(file) {
+  if (file.size > MOST_BYTES) throw new Error(`${file.name} has ${count(file.size)} bytes; expected at most ${count(MOST_BYTES)}`);
+  return file.text();
+}
+
+/** Open each file that is chosen on the page; the same one may be chosen again. */
+export function onFile(open) {
+  find("file").addEventListener("change", safely(async (event) => {
+    const file = event.target.files[0];
+    if (file) await open(file);
+    event.target.value = "";
+  }));
 }
 
 export function download(name, content, type = "text/plain") {

@@ -6,7 +6,7 @@ import { Board, judge } from "./model.js";
 const MOST_SHOWN = 400;
 
 export class Editor {
-  /** The page has elements place, tray, tray-head and filter. `changed` gets the verdict of `judge` after every change. */
+  /** The page has elements place, tray, tray-head, filter, undo and redo. `changed` gets the verdict of `judge` after every change. */
   constructor(puzzle, placements, changed) {
     this.puzzle = puzzle;
     this.changed = changed;
@@ -30,6 +30,8 @@ export class Editor {
     this.judged = judge(this.puzzle, this.board.placements);
     this.view.mark(this.judged);
     this.drawTray();
+    find("undo").disabled = !this.board.past.length;
+    find("redo").disabled = !this.board.future.length;
     this.changed(this.judged);
   }
 
@@ -226,8 +228,10 @@ export class Editor {
   }
 }
 
-/** Ctrl+Z and Ctrl+Y, but not while text is written. */
-export function undoKeys(current) {
+/** The buttons undo and redo, and Ctrl+Z and Ctrl+Y, but these not while text is written. */
+export function undoControls(current) {
+  find("undo").addEventListener("click", () => current().undo());
+  find("redo").addEventListener("click", () => current().redo());
   addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.target.matches("input, textarea") || !current()) return;
     const key = event.key.toLowerCase();

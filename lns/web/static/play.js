@@ -1,7 +1,7 @@
 // The game of Cuvillier & Szymkowiak: make a perfect board by hand, with proven hints.
-import { ask, complain, count, download, duration, fileName, find, getSetup, h, job, put, putFacts, safely, say, store, table } from "./common.js";
+import { ask, complain, download, duration, fileName, find, getSetup, h, job, onFile, put, putFacts, safely, say, store, table, textOf } from "./common.js";
 import { chooseColours, colourOf, useColours } from "./draw.js";
-import { Editor, undoKeys } from "./editor.js";
+import { Editor, undoControls } from "./editor.js";
 import { Puzzle } from "./model.js";
 
 const MOST_SAVED = 20, MOST_TIMES = 100;
@@ -77,8 +77,6 @@ function showFacts() {
 function changed(judged) {
   game.board = [...editor.board.placements];
   showFacts();
-  find("undo").disabled = !editor.board.past.length;
-  find("redo").disabled = !editor.board.future.length;
   if (judged.solved && !game.over && going()) won();
   keep();
 }
@@ -196,8 +194,7 @@ function save() {
 }
 
 async function openFile(file) {
-  if (file.size > 1_000_000) throw new Error(`${file.name} has ${count(file.size)} bytes; expected at most 1,000,000`);
-  const text = await file.text();
+  const text = await textOf(file);
   let fields = null;
   try { fields = JSON.parse(text); } catch { /* some other format */ }
   if (fields?.lns_game === 1) {
@@ -229,21 +226,15 @@ function repaint() {
 
 find("shape").addEventListener("change", offerSizes);
 find("new").addEventListener("submit", begin);
-find("file").addEventListener("change", safely(async (event) => {
-  const file = event.target.files[0];
-  if (file) await openFile(file);
-  event.target.value = "";
-}));
+onFile(openFile);
 find("pause").addEventListener("click", () => { if (going()) { hold(); say("paused"); } else { start(); say("going on"); } keep(); });
-find("undo").addEventListener("click", () => editor.undo());
-find("redo").addEventListener("click", () => editor.redo());
 find("check").addEventListener("click", check);
 find("hint").addEventListener("click", hint);
 find("give-up").addEventListener("click", giveUp);
 find("save").addEventListener("click", safely(save));
 find("download").addEventListener("click", () => download(`${fileName(game.title)}.json`, JSON.stringify({ lns_game: 1, ...game, seconds: elapsed(), since: undefined })));
 find("own-none").addEventListener("click", () => { if (game) { game.own = {}; repaint(); offerColours(); } });
-undoKeys(() => editor);
+undoControls(() => editor);
 addEventListener("pagehide", () => { if (game) store.set("game", { ...game, seconds: elapsed(), since: null }); });
 
 async function load() {

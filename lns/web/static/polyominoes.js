@@ -1,5 +1,5 @@
 // Polyominoes on a grid, as Perrin & Beaujard: place, turn and flip by hand; solve, stop, replay.
-import { ask, complain, count, download, find, getSetup, h, job, put, putFacts, s, safely, say } from "./common.js";
+import { ask, complain, count, download, find, getSetup, h, job, onFile, put, putFacts, s, safely, say, textOf } from "./common.js";
 import { colourOf, useColours } from "./draw.js";
 import { Player } from "./player.js";
 
@@ -243,11 +243,7 @@ find("cut").addEventListener("click", safely(async () => {
   const width = Number(find("width").value) || wide, height = Number(find("height").value) || high;
   open(await ask("polyomino/cut", { width, height, seed: Number(find("seed").value), pieces: Number(find("most").value) }), `${width} x ${height}, cut at random`);
 }));
-find("file").addEventListener("change", safely(async (event) => {
-  const file = event.target.files[0];
-  if (file) open(await ask("polyomino/read", { text: await file.text() }), file.name);
-  event.target.value = "";
-}));
+onFile(async (file) => open(await ask("polyomino/read", { text: await textOf(file) }), file.name));
 find("turn").addEventListener("click", () => alter(turned));
 find("flip").addEventListener("click", () => alter(flipped));
 find("undo").addEventListener("click", () => { future.push(placed); placed = past.pop(); refresh(); });

@@ -1,0 +1,80 @@
+"""The pages themselves, and the form for the password."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from html import escape
+from pathlib import Path
+from string import Template
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from lns.web.guard import with_key
+from lns.web.routes.shared import Server
+
+_HOME = Path(__file__).parents[1] / "pages"
+PAGES = {
+    "runs": "Runs",
+    "board": "Board",
+    "play": "Play",
+    "polyominoes": "Polyominoes",
+    "steps": "Step by step",
+}
+"""Page by the last part of its address, in the order of the menu."""
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+def first_page(server: Server) -> Answer:
+    """Leads to the page that is shown first."""
+
+    async def first(request: Request) -> Response:
+        return RedirectResponse(server.start, 303)
+
+    return first
+
+
+def page_of(server: Server, name: str) -> Answer:
+    """A page by its name."""
+
+    async def page(request: Request) -> Response:
+        return HTMLResponse(render_page(name, server.access.token))
+
+    return page
+
+
+def render_page(name: str, token: str) -> str:
+    """The HTML of a page."""
+    body = _template(name).substitute(tray=_template("tray").template)
+    menu = "".join(
+        f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
+        for other, title in PAGES.items()
+    )
+    return _template("layout").substitute(
+        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name
+    )
+
+
+def _template(name: str) -> Template:
+    return Template((_HOME / f"{name}.html").read_text(encoding="utf-8"))
+
+
+def login_form(server: Server) -> Answer:
+    """Asks for the password and gives the key for it."""
+
+    async def login(request: Request) -> Response:
+        access, wrong = server.access, ""
+        if access.password is None:
+            return RedirectResponse("/", 303)
+        if request.method == "POST":
+            form = parse_qs((await request.body()).decode("latin-1"), max_num_fields=5)
+            if access.admits(form.get("password", [""])[0]):
+                return with_key(access, RedirectResponse("/", 303))
+            await asyncio.sleep(0.5)
+            wrong = "This is not the password, or there were too many wrong ones in the last minute."
+        return HTMLResponse(_template("login").substitute(wrong=wrong), 403 if wrong else 200)
+
+    return login

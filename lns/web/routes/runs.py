@@ -1,0 +1,178 @@
+"""The page of runs: all runs, one run and its log; a search started, stopped and resumed."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from instances import formats
+from instances.formats import shipped_instances
+from lns.params import Params, from_dict
+from lns.runs.directory import new_run_directory
+from lns.runs.files import STOP, open_regular
+from lns.terminal.options import max_workers
+from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
+from lns.web.wire import find_shipped, puzzle_to_json, read_puzzle
+from lns_support.errors import InputError
+
+EVERY_S = 1.0
+"""Seconds between two updates of a run."""
+_MAX_RUN_SECONDS = 366 * 86400.0
+
+
+async def get_runs(server: Server, request: Request) -> Response:
+    """All runs, a line each."""
+    return JSONResponse({"runs": await asyncio.to_thread(server.runs.facts)})
+
+
+async def get_run(server: Server, request: Request) -> Response:
+    """One run."""
+    return JSONResponse(await asyncio.to_thread(server.runs.details, request.query_params.get("name", "")))
+
+
+async def get_log(server: Server, request: Request) -> Response:
+    """Lines of a log."""
+    query = request.query_params
+    first, count = number_in_address(query.get("first", "-200")), number_in_address(query.get("count", "200"))
+    return JSONResponse(await asyncio.to_thread(server.runs.log, query.get("name", ""), first, count))
+
+
+async def watch_runs(server: Server, request: Request) -> Response:
+    """All runs again and again, whenever one has changed."""
+
+    async def changes() -> AsyncGenerator[dict[str, Any]]:
+        last = ""
+        while True:
+            runs = await asyncio.to_thread(server.runs.facts)
+            if (text := json.dumps(runs)) != last:
+                last = text
+                yield {"runs": runs}
+            else:
+                yield {}
+            await asyncio.sleep(EVERY_S)
+
+    return stream(server, changes())
+
+
+async def watch_run(server: Server, request: Request) -> Response:
+    """One run again and again, whenever a file of it has changed."""
+    name = request.query_params.get("name", "")
+    server.runs.path(name)
+
+    async def changes() -> AsyncGenerator[dict[str, Any]]:
+        last: tuple[int, ...] | None = None
+        rounds = 0
+        while True:
+            stamp = await asyncio.to_thread(server.runs.stamp, name)
+            if stamp != last or rounds % 5 == 0:  # a run that died changes no file
+                last = stamp
+                yield await asyncio.to_thread(server.runs.details, name)
+            else:
+                yield {}
+            rounds += 1
+            await asyncio.sleep(EVERY_S)
+
+    return stream(server, changes())
+
+
+async def get_params(server: Server, request: Request) -> Response:
+    """All parameters with their meaning, default and range."""
+    sections = {}
+    for section in dataclasses.fields(Params):
+        component = getattr(Params(), section.name)
+        sections[section.name] = {
+            "about": (type(component).__doc__ or "").strip(),
+            "parameters": [
+                {
+                    "name": spec.name,
+                    "default": getattr(component, spec.name),
+                    "about": spec.metadata["doc"],
+                    "low": spec.metadata["low"],
+                    "high": spec.metadata["high"],
+                }
+                for spec in dataclasses.fields(component)
+            ],
+        }
+    return JSONResponse({"sections": sections})
+
+
+async def start_run(server: Server, request: Request) -> Response:
+    """Start a search in a new run directory below the root."""
+    fields = await json_fields(request)
+    values: dict[str, Any] = {"file": ""}
+    instance = fields.get("instance")
+    if isinstance(instance, dict):
+        puzzle = read_puzzle(fields, "instance")
+        values["instance"] = puzzle_to_json(puzzle)
+    else:
+        name = fields.text("instance", 300)
+        path = server.runs.inside(name)
+        if name in shipped_instances():
+            puzzle = find_shipped(name)
+        elif path.is_file():
+            puzzle, values["file"] = formats.load_puzzle(str(path)), str(path)
+        else:
+            raise InputError("there is no shipped instance and no file below the directory served of this name")
+        values["instance"] = name
+    params = fields.get("params")
+    if not isinstance(params, dict):
+        raise InputError("'params' is no object; expected {section: {name: value}}")
+    from_dict(params)
+    folder = server.runs.root if server.runs.root.name == "runs" else server.runs.root / "runs"
+    values |= {
+        "time": fields.number("time", 0.1, _MAX_RUN_SECONDS),
+        "workers": fields.integer("workers", 1, max_workers()),
+        "seed": fields.integer("seed", 0, 2**53),
+        "engine": fields.text("engine", 20),
+        "target": None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score),
+        "params": params,
+        "run_dir": str(folder / new_run_directory(puzzle).name),
+    }
+    job = await server.jobs.start("run", values, values["time"], stays=True)
+    run = Path(values["run_dir"]).relative_to(server.runs.root).as_posix()
+    return JSONResponse({"id": job.id, "run": run})
+
+
+async def resume_run(server: Server, request: Request) -> Response:
+    """Go on with a run."""
+    fields = await json_fields(request)
+    path = server.runs.path(fields.text("name", 1000))
+    seconds = None if fields.get("time") is None else fields.number("time", 0.1, _MAX_RUN_SECONDS)
+    workers = None if fields.get("workers") is None else fields.integer("workers", 1, max_workers())
+    values = {"run_dir": str(path), "time": seconds, "workers": workers}
+    job = await server.jobs.start("resume", values, seconds or _MAX_RUN_SECONDS, stays=True)
+    return JSONResponse({"id": job.id})
+
+
+async def stop_run(server: Server, request: Request) -> Response:
+    """Ask a run to stop and save, as `lns stop` does."""
+    fields = await json_fields(request)
+    name = fields.text("name", 1000)
+    path = server.runs.path(name)
+    if server.runs.details(name)["state"] != "running":
+        raise InputError("this run is not going on")
+    open_regular(path / STOP, os.O_WRONLY | os.O_APPEND).close()
+    return JSONResponse({})
+
+
+READS: dict[str, Handler] = {
+    "params": get_params,
+    "runs": get_runs,
+    "run": get_run,
+    "log": get_log,
+    "watch/runs": watch_runs,
+    "watch/run": watch_run,
+}
+CHANGES: dict[str, Handler] = {
+    "run/start": start_run,
+    "run/resume": resume_run,
+    "run/stop": stop_run,
+}

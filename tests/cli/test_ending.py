@@ -1,0 +1,198 @@
+"""How `lns solve` and `lns resume` end: signals, rules, the closing lines, and the command of `--on-best`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instances.board import Board
+from instances.formats import load_puzzle
+from lns.api.solving import resume
+from lns.cli.main import main
+from lns.engine import FoundBoard
+from lns.runs.run_summary import load_summary
+from lns.terminal import notify
+from lns_support.errors import InputError
+from tests.cli.run_program import ONE_WORKER, ROOT, is_alive, program, wait_for
+from tests.lns.run_parts import best_of, finished_run
+from tests.torture import torture_kills
+
+
+def started(run: Path) -> bool:
+    """Whether a worker has reported."""
+    try:
+        return bool(load_summary(run).heartbeat.pids)
+    except ValueError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_saves_and_leaves(number: signal.Signals, status: int, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
+        wait_for(lambda: started(run), "the first report")
+        pids = load_summary(run).heartbeat.pids
+        os.killpg(process.pid, number)  # as a terminal does
+        output, errors = process.communicate(timeout=20)
+        assert process.returncode == status, errors
+    assert "Traceback" not in errors and "exit code" not in errors and "best score" in output
+    one = load_summary(run)
+    assert one.state == "ended" and one.why == number.name and one.best is not None
+    wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 5.0)
+
+
+@pytest.mark.slow
+def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with program("solve", "like-e2-10x10", "--time", "1h", "--workers", "2", "--run-dir", str(run)) as process:
+        wait_for(lambda: len(load_summary(run).heartbeat.pids) == 2 if started(run) else False, "two workers")
+        first = load_summary(run).heartbeat.pids
+        os.kill(first[0], signal.SIGKILL)
+        wait_for(
+            lambda: "a new worker continues island" in (run / "run.log").read_text(), "the line about it in the log"
+        )
+        wait_for(
+            lambda: first[0] not in load_summary(run).heartbeat.pids and len(load_summary(run).heartbeat.pids) == 2,
+            "the new worker",
+        )
+        pids = load_summary(run).heartbeat.pids
+        assert first[1] in pids and load_summary(run).workers == 2
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: not any(map(is_alive, pids)), "the end of the workers", 10.0)
+    one = load_summary(run)
+    assert one.state == "died" and one.workers == 0 and one.best is not None
+
+
+def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with program("solve", "like-e2-10x10", "--time", "1h", *ONE_WORKER, "--run-dir", str(run)) as process:
+        wait_for(lambda: started(run), "the first report")
+        os.kill(load_summary(run).heartbeat.pids[0], signal.SIGSTOP)  # a worker that does not answer
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.3)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(20) == 130
+        assert load_summary(run).state == "died", "a search that ends in order is 'ended'"
+    assert load_summary(run).best is not None
+
+
+@pytest.mark.slow
+def test_lns_stop_ends_a_run_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    endless = ["--time", "1h", "--steps", "1000000", *ONE_WORKER]
+    with program("solve", "like-e2-10x10", *endless, "--run-dir", str(run)) as process:
+        wait_for(lambda: started(run), "the first report")
+        assert main(["stop", str(run)]) == 0
+        assert process.wait(20) == 0
+    assert "stopped with" in capsys.readouterr().out
+    assert load_summary(run).why == "stopped" and not (run / "stop").exists()
+    assert main(["stop", str(run)]) == 1
+
+
+@pytest.mark.slow
+def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
+    outcome = torture_kills(tmp_path, 8, 7)
+    assert outcome["at a moment, at work"] + outcome["at a call, at work"] >= 4
+
+
+def test_the_end_is_a_few_short_lines_with_the_next_commands(
+    tmp_path: Path, params: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "my run"
+    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
+    assert main([*command, "--steps", "2", "--run-dir", str(run)]) == 0
+    score = best_of(run)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"best score  {score} of 112, {112 - score} mismatches (steps made after ")
+    assert lines[1:] == [f"saved in    {run}", f"see it      lns show '{run}'", f"go on       lns resume '{run}'"]
+    assert main(["resume", str(run), "--steps", "1", "--quiet", "--url"]) == 0
+    url = json.loads((run / "best.json").read_text())["url"]
+    assert f"\nviewer      {url}\n" in capsys.readouterr().out
+    start = ["--start", str(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt")]
+    assert main(["solve", "like-e2-4x4", *start, "--run-dir", str(tmp_path / "solved"), "--quiet", *ONE_WORKER]) == 0
+    solved = capsys.readouterr().out
+    assert solved.startswith("best score  24 of 24, solved") and "lns resume" not in solved
+
+
+def test_the_seed_is_drawn_and_saved_and_workers_are_as_many_as_cores(
+    tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["solve", "like-e2-4x4", "--engine", "tabu", "--params", params, "--steps", "1", "--json"]
+    monkeypatch.setattr("lns.api.solving.available_cores", lambda: 2)
+    seeds = []
+    for name in ("one", "two"):
+        assert main([*command, "--run-dir", str(tmp_path / name)]) == 0
+        captured = capsys.readouterr()
+        seeds.append(json.loads(captured.out)["seed"])
+        assert f"2 workers (one for each core), seed {seeds[-1]} (drawn at random), no time limit" in captured.err
+        assert load_summary(tmp_path / name).settings.seed == seeds[-1]
+    assert seeds[0] != seeds[1]
+    assert main([*command, "--run-dir", str(tmp_path / "three"), "--seed", "7", "--workers", "1"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["seed"] == 7 and "1 worker, seed 7, no time limit" in captured.err
+
+
+def test_resume_says_what_the_plan_was_and_what_it_is_now(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
+    assert main(["resume", str(path), "--steps", "1"]) == 0
+    assert re.search("going on at . s of search; (1:00|5. s) left", capsys.readouterr().err)
+    assert main(["resume", str(path), "--steps", "1", "--time", "2h"]) == 0
+    said = capsys.readouterr().err
+    assert re.search(r"the plan was 1:00 of search, (1:00|5. s) left; now 2:00:00 of search more", said)
+    assert 7190 < load_summary(path).history.remaining_s <= 7200
+    with pytest.raises(InputError, match="expected time, the seconds more to search"):
+        resume(finished_run(tmp_path / "used", name="like-e2-8x8", engine="tabu", seconds=1e-3))
+
+
+def test_a_run_ends_when_the_score_no_longer_rises(tmp_path: Path, params: str) -> None:
+    run = tmp_path / "run"
+    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
+    assert main([*command, "--stop-after-no-gain", "1", "--run-dir", str(run)]) == 0
+    one = load_summary(run)
+    assert one.why == "no improvement in 1 s" and not one.history.has_time_limit
+    assert one.history.elapsed_s >= one.history.improvements[-1].elapsed_s + 1
+
+
+def test_a_command_is_run_at_each_new_best_and_never_waited_for(
+    tmp_path: Path, params: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    run, told = tmp_path / "run", tmp_path / "told"
+    command = ["solve", "like-e2-8x8", "--engine", "tabu", "--params", params, "--quiet", *ONE_WORKER]
+    on_best = f'test -f "$LNS_BEST" && echo "$LNS_SCORE $LNS_MAX_SCORE $LNS_RUN_DIR" >> \'{told}\'; echo no; exit 3'
+    assert main([*command, "--steps", "6", "--run-dir", str(run), "--on-best", on_best]) == 0
+    assert told.read_text().splitlines()[-1] == f"{best_of(run)} 112 {run}"
+    assert "the command of --on-best ended with status 3: no" in caplog.text
+
+
+def test_a_notifier_tells_the_newest_best_after_a_slow_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    puzzle = load_puzzle("like-e2-4x4")
+    board = Board(np.arange(16) * 4, 4, 4).of(puzzle)
+    told, gate = tmp_path / "told", tmp_path / "gate"
+    told.touch()
+    os.mkfifo(gate)
+    monkeypatch.setattr(notify, "LAST_S", 60.0)  # of waiting for a slow machine
+    with notify.Notifier(f"echo $LNS_SCORE >> '{told}'; read line < '{gate}'", tmp_path) as notifier:
+        notifier(FoundBoard(board, 1, "tabu"))
+        wait_for(lambda: told.read_text() == "1\n", "the first call")
+        for score in (2, 3, 4):
+            notifier(FoundBoard(board, score, "tabu"))
+        gate.write_text("go\n")
+        # the second command reads the pipe only after it has told its score, and the first one no longer does
+        wait_for(lambda: told.read_text() == "1\n4\n", "the second call")
+        gate.write_text("go\n")
+    assert told.read_text().split() == ["1", "4"]
+    monkeypatch.setattr(notify, "LONGEST_S", 0.1)
+    with notify.Notifier("sleep 100", tmp_path) as notifier:
+        notifier(FoundBoard(board, 5, "tabu"))
+    assert "took more than 0.1 s and was killed" in caplog.text

@@ -1,0 +1,214 @@
+"""Jobs are limited in number, time and memory, end with what watches them, and never end without a word."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lns
+from instances.puzzle import Puzzle
+from lns.web import jobs
+from lns.web.jobs import Job, Jobs
+from lns.web.wire import puzzle_to_json
+from lns_support.errors import InputError
+from tests.web.page import Page
+
+TASKS = """
+import os, signal, time
+from lns.web import tasks, worker
+
+def wait(values, send):
+    send(type="note", text="waiting")
+    time.sleep(300)
+
+def deaf(values, send):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    wait(values, send)
+
+def talk(values, send):
+    for number in range(values["count"]):
+        send(type="progress", nodes=number)
+        send(type="note", text=str(number))
+    return {"status": "done"}
+
+tasks.TASKS |= {
+    "wait": wait, "trace": wait, "deaf": deaf, "talk": talk,
+    "crash": lambda values, send: os._exit(7),
+    "hog": lambda values, send: {"bytes": len(bytearray(values["bytes"]))},
+}
+worker.main()
+"""
+"""The worker with tasks that need no search."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers with the tasks above, and limits that a test can wait for."""
+    monkeypatch.setattr(jobs, "WORKER", ("-c", TASKS))
+    monkeypatch.setattr(jobs, "MOST_JOBS", 2)
+    monkeypatch.setattr(jobs, "START_S", 0.0)
+    monkeypatch.setattr(jobs, "END_S", 1.0)
+
+
+@pytest.fixture
+def small() -> Puzzle:
+    return lns.generate("like-e2", width=3, seed=1).puzzle
+
+
+def run(scene: Callable[[Jobs], Awaitable[None]]) -> None:
+    """Play a scene with jobs, then end them; no process is left."""
+
+    async def play() -> None:
+        started = Jobs()
+        try:
+            await scene(started)
+        finally:
+            await started.close()
+        for job in started._jobs.values():
+            await asyncio.wait_for(job.process.wait(), 10)
+
+    asyncio.run(play())
+
+
+async def messages(started: Jobs, job: Job, first: int = 0) -> list[dict[str, Any]]:
+    return [message async for message in started.events(job, first)]
+
+
+async def said(job: Job) -> None:
+    """Until the task itself has begun."""
+    while not job.messages:
+        await asyncio.sleep(0.05)
+
+
+def test_no_more_than_may_run_at_once_are_started_even_by_requests_at_once() -> None:
+    async def scene(started: Jobs) -> None:
+        asked = [started.start("wait", {}, 300) for _ in range(6)]
+        given = await asyncio.gather(*asked, return_exceptions=True)
+        running = [job for job in given if isinstance(job, Job)]
+        refused = [str(error) for error in given if isinstance(error, InputError)]
+        assert (len(running), len(refused), started.running) == (2, 4, 2)
+        assert all("2 jobs are running" in sentence for sentence in refused)
+        await said(running[0])
+        started.stop(running[0])
+        assert (await messages(started, running[0]))[-1]["status"] == "interrupted"
+        assert isinstance(await started.start("wait", {}, 300), Job)
+
+    run(scene)
+
+
+def test_a_page_is_told_that_too_many_jobs_run(tmp_path: Path, small: Puzzle) -> None:
+    page = Page(tmp_path)
+    asked = {"kind": "trace", "puzzle": puzzle_to_json(small), "board": None, "solver": "dlx", "most": 10, "time": 60}
+    with page.client:
+        started = [page.answer("/api/job", asked)["id"] for _ in range(2)]
+        assert "stop one of them first" in page.sentence("/api/job", asked)
+        for name in started:
+            page.answer("/api/job/stop", {"id": name})
+        assert page.client.portal is not None
+        page.client.portal.call(page.server.jobs.close)
+
+
+@pytest.mark.parametrize("kind", ["wait", "deaf"])
+def test_a_job_that_takes_too_long_is_ended(kind: str) -> None:
+    async def scene(started: Jobs) -> None:
+        job = await started.start(kind, {}, 6)
+        last = (await asyncio.wait_for(messages(started, job), 30))[-1]
+        assert last["type"] == ("done" if kind == "wait" else "error"), last
+        if kind == "deaf":
+            assert "no result is known" in last["error"]
+
+    run(scene)
+
+
+def test_a_job_that_nothing_watches_ends_and_one_that_stays_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "GRACE_S", 1.0)
+
+    async def scene(started: Jobs) -> None:
+        left, staying = [await started.start("wait", {}, 300, stays=stays) for stays in (False, True)]
+        began = time.monotonic()
+        while not left.ended and time.monotonic() - began < 30:
+            await asyncio.sleep(0.1)
+        assert left.ended and not staying.ended
+
+    run(scene)
+
+
+def test_a_job_that_is_watched_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "GRACE_S", 0.5)
+
+    async def scene(started: Jobs) -> None:
+        job = await started.start("wait", {}, 300)
+        watching = asyncio.create_task(messages(started, job))
+        await said(job)
+        await asyncio.sleep(2.5)
+        assert not job.ended
+        started.stop(job)
+        assert (await watching)[-1]["status"] == "interrupted"
+
+    run(scene)
+
+
+def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MEMORY_BYTES", 2 * 2**30)
+
+    async def scene(started: Jobs) -> None:
+        job = await started.start("hog", {"bytes": 3 * 2**30}, 300)
+        assert "needs more memory" in (await messages(started, job))[-1]["error"]
+
+    run(scene)
+
+
+def test_a_process_that_crashes_is_no_answer() -> None:
+    async def scene(started: Jobs) -> None:
+        job = await started.start("crash", {}, 300)
+        last = (await messages(started, job))[-1]
+        assert last["type"] == "error" and "status 7" in last["error"]
+
+    run(scene)
+
+
+def test_a_page_that_comes_back_gets_what_it_has_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST_MESSAGES", 20)
+
+    async def scene(started: Jobs) -> None:
+        job = await started.start("talk", {"count": 50}, 300)
+        every = [message for message in await messages(started, job) if message["type"] != "progress"]
+        assert [message["number"] for message in every] == list(range(1, 22)), "20, and the last one always"
+        assert every[-1]["type"] == "done"
+        assert await messages(started, job, first=18) == every[18:]
+
+    run(scene)
+
+
+def test_the_messages_of_old_jobs_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST_KEPT", 1)
+
+    async def scene(started: Jobs) -> None:
+        names = []
+        for _ in range(3):
+            job = await started.start("talk", {"count": 0}, 300)
+            await messages(started, job)
+            names.append(job.id)
+        with pytest.raises(InputError, match="no such job"):
+            started.find(names[0])
+        assert started.find(names[2]).ended
+
+    run(scene)
+
+
+def test_the_end_of_the_server_leaves_no_process() -> None:
+    async def scene(started: Jobs) -> None:
+        some = [await started.start(kind, {}, 300, stays=True) for kind in ("wait", "deaf")]
+        for job in some:
+            await said(job)
+        await started.close()
+        statuses = [await asyncio.wait_for(job.process.wait(), 10) for job in some]
+        assert statuses == [0, -signal.SIGKILL], "in order; by force where that fails"
+
+    run(scene)
