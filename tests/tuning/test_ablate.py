@@ -56,7 +56,7 @@ def test_the_engine_works_without_the_part(name, whole):
     part = stepped("auto", ablate.variants(SMALL)[name])
     assert part.best_score > small_puzzle("like-e2-10x10").max_score // 2
     assert part.statistics != whole.statistics
-    off = {"no beams": "beam", "no regions": "blocks", "no side parts": "perturb"}.get(name)
+    off = {"no beams": "beam", "no regions": "damage", "no side parts": "perturb"}.get(name)
     assert off is None or (
         off in whole.statistics.node_equivalents_by_part() and off not in part.statistics.node_equivalents_by_part()
     )

@@ -48,7 +48,7 @@ def page_of(server: Server, name: str) -> Answer:
 
 def render_page(name: str, token: str) -> str:
     """The HTML of a page."""
-    body = _template(name).substitute(tray=_template("tray").template)
+    body = _template(name).substitute(free_pieces=_template("free_pieces").template)
     menu = "".join(
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
         for other, title in PAGES.items()
