@@ -107,7 +107,8 @@ class NoImprovement(StopRule):
 
         if progress.since_improvement_s < self.seconds:
             return None
-        return f"no improvement in {format_duration(self.seconds)}"
+        length = format_duration(self.seconds) if self.seconds >= 60 else f"{self.seconds:g} s"
+        return f"no improvement in {length}"
 
 
 @dataclass(frozen=True)

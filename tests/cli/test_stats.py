@@ -34,9 +34,11 @@ def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(
     main(
         [
             "solve",
-            "like-e2-6x6",
+            "like-e2-8x8",
+            "--seed",
+            "1",
             "--target",
-            "60",
+            "112",
             "--params",
             str(params),
             "--workers",

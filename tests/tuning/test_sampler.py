@@ -69,7 +69,7 @@ def test_samplers_begin_alike_and_those_with_a_model_beat_random_ones(made_up, t
         drawn = [trial.params for trial in study.trials()]
         first[sampler] = drawn[:STARTUP_TRIALS]
         found = [study.params_of(trial) for trial in study.trials()[-30:]]
-        merits[sampler] = np.mean([one.construct.tail - one.rework.suffix / 2 for one in found])
+        merits[sampler] = np.mean([one.construct.tail - 3 * one.rework.suffix for one in found])
         if sampler == "random":
             near = kept(study)[STARTUP_TRIALS + 1 :: 2]
             assert np.mean(near) > 0.6, "it goes on near the base"
