@@ -39,7 +39,7 @@ def open_regular(path: Path, flags: int) -> IO[bytes]:
     Parameters
     ----------
     path : Path
-        The file; symbolic links are refused, and pipes are not waited for.
+        The file; links are refused, and pipes are not waited for.
     flags : int
         ``os.O_*`` flags.
 
@@ -50,7 +50,7 @@ def open_regular(path: Path, flags: int) -> IO[bytes]:
     Raises
     ------
     InputError
-        The name belongs to something else than a regular file.
+        The name belongs to something else than a regular file, or the file has a second name.
     OSError
         The file cannot be opened.
     """
@@ -60,9 +60,13 @@ def open_regular(path: Path, flags: int) -> IO[bytes]:
         raise InputError("is a directory; expected a regular file", path)
     extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags | os.O_CREAT | extra, 0o666)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise InputError("is not a regular file; expected one", path)
+    if status.st_nlink > 1:  # what is written would change a file elsewhere too
+        os.close(descriptor)
+        raise InputError("has another name too (a hard link); expected a file of its own, as `cp` makes it", path)
     mode = "ab" if flags & os.O_APPEND else "r+b"
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
 
@@ -76,6 +80,23 @@ def whole_lines(descriptor: int) -> int:
         if newline >= 0:
             return begin + newline + 1
         end = begin
+    return 0
+
+
+def start_of_last_lines(descriptor: int, end: int, lines: int) -> int:
+    """Byte at which the last ``lines`` lines before the byte ``end`` begin; ``end`` is the end of a line."""
+    position, wanted = end, lines + 1  # the line end before the first of them
+    while position > 0:
+        begin = max(0, position - _BLOCK)
+        block = os.pread(descriptor, position - begin, begin)
+        if block.count(b"\n") < wanted:
+            wanted -= block.count(b"\n")
+            position = begin
+            continue
+        at = len(block)
+        for _ in range(wanted):
+            at = block.rindex(b"\n", 0, at)
+        return begin + at + 1
     return 0
 
 
