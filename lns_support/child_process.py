@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -185,7 +186,7 @@ def serve() -> None:
     try:
         task = getattr(__import__(module, fromlist=[name]), name)
         if memory is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            _limit_memory(memory)
         task(lambda message: outbox.send((_MESSAGE, message)), *arguments)
         final = (_DONE, peak_bytes(os.getpid()))
     except MemoryError:
@@ -196,6 +197,20 @@ def serve() -> None:
         final = (_ERROR, f"{type(error).__name__} in {module}: {error}")  # type: ignore[assignment]
     outbox.send(final)
     os._exit(0)  # some libraries crash while they are unloaded
+
+
+def _limit_memory(memory: int) -> None:
+    """Limit the address space of this process, whose libraries are loaded. Raises InputError if they take it all."""
+    with contextlib.suppress(ImportError):  # numba loads it late, and OpenBLAS hangs if it gets no memory
+        import_module("scipy.linalg.cython_blas")
+    with contextlib.suppress(OSError):
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        if taken >= memory:
+            raise InputError(
+                f"a limit of {memory // 10**6} MB of memory; expected more than {taken // 10**6} MB, "
+                "which the libraries take"
+            )
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 def die_with_parent(parent: int | None = None) -> None:
