@@ -15,7 +15,8 @@ from instances.draw.scene import Quad, Scene, scene
 from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
-_LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels
+_LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels; 1 where only mismatches can be shown
+_DOT: Rgb = (110, 110, 110)  # a piece where there is no room for its colours
 _ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 
@@ -54,13 +55,21 @@ def encodes(stream: IO[str]) -> bool:
     return True
 
 
-def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None) -> str:
+def render(
+    puzzle: Puzzle,
+    board: Board | None,
+    *,
+    colour: Colour = "none",
+    width: int | None = None,
+    height: int | None = None,
+) -> str:
     """Draw a board, or all pieces of a puzzle, as lines of text.
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
-    cells are empty. Without colour, each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both
-    sides agree, ``b!c`` where they differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each
-    cell is one character: its number of mismatches, or ``+``, ``#`` or ``.``.
+    cells are empty. Where that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
+    each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they
+    differ; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell is one character: its
+    number of mismatches, or ``+``, ``#`` or ``.``.
 
     Parameters
     ----------
@@ -71,6 +80,8 @@ def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", widt
         Which escape sequences to use, see `capability`.
     width : int, optional
         Columns that the lines must fit, 80 by default.
+    height : int, optional
+        Lines that a board must fit, if it can; unlimited by default, and for the pieces of a puzzle.
 
     Returns
     -------
@@ -82,16 +93,42 @@ def render(puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", widt
     BoardError
         If the board has another shape than the puzzle.
     """
-    picture = scene(puzzle, board)
+    return "".join(f"{line}\n" for line in _drawn(scene(puzzle, board), colour, width, height)[0])
+
+
+def legend(
+    puzzle: Puzzle,
+    board: Board | None,
+    *,
+    colour: Colour = "none",
+    width: int | None = None,
+    height: int | None = None,
+) -> str:
+    """What the signs of `render` mean, in one line; the arguments are those of `render`."""
+    return _drawn(scene(puzzle, board), colour, width, height)[1]
+
+
+def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None) -> tuple[list[str], str]:
+    """The lines of a picture in the largest form that fits, and their legend."""
     columns = 80 if width is None else max(1, width)
+    rows = 10**9 if height is None or picture.sheet else max(1, height)
     if colour == "none":
         lines = _blocks(picture) if picture.sheet else _letters(picture)
-        if max(map(len, lines)) > columns:
-            lines = _signs(picture)
-    else:
-        side = min(_LARGEST, (columns + 1) // picture.width - 1)
-        lines = _pixels(picture, side, colour) if side >= _SMALLEST else _coloured(_signs(picture), colour)
-    return "".join(line + "\n" for line in lines)
+        if max(map(len, lines)) <= columns and len(lines) <= rows:
+            return lines, _LETTERS_LEGEND
+        return _signs(picture), _SIGNS_LEGEND
+    side = min(_LARGEST, (columns + 1) // picture.width - 1, (2 * rows + 1) // picture.height - 1)
+    if side >= _SMALLEST:
+        return _pixels(picture, side, colour), _COLOURS_LEGEND
+    if side == 1 and not picture.sheet:
+        return _pixels(picture, 1, colour), _DOTS_LEGEND
+    return _coloured(_signs(picture), colour), _SIGNS_LEGEND
+
+
+_COLOURS_LEGEND = "red bars are mismatches, white frames are clues"
+_DOTS_LEGEND = "a dot is a piece, red a mismatch, white a clue; a larger window shows colours"
+_LETTERS_LEGEND = "letters are colours, b!c is a mismatch, # a clue, . an empty cell"
+_SIGNS_LEGEND = "a sign is a piece: its number of mismatches, + without any, # a clue, . an empty cell"
 
 
 # -- colour ------------------------------------------------------------------------------------------------------
@@ -108,7 +145,10 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
                 canvas[top + y][left + x] = BACKGROUND if cell in picture.holes else _pixel(quad, x, y, side)
     for cell in sorted(picture.clues):
         top, left = (part * step for part in divmod(cell, picture.width))
-        _frame(canvas, top, left, side)
+        if side == 1:
+            _set(canvas, top, left, CLUE)
+        else:
+            _frame(canvas, top, left, side)
     for cell, at in sorted(picture.wrong):
         top, left = (part * step for part in divmod(cell, picture.width))
         for i in range(side):
@@ -124,6 +164,8 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
 
 def _pixel(quad: Quad | None, x: int, y: int, side: int) -> Rgb:
     """Colour of the pixel (x, y) of a cell: that of its triangle. Each half diagonal belongs to one triangle."""
+    if side == 1:
+        return EMPTY if quad is None else _DOT
     if quad is None:
         return EMPTY if (x + y) % 2 else BACKGROUND
     across, along = 2 * x + 1 - side, 2 * y + 1 - side  # from the centre, in half pixels

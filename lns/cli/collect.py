@@ -163,9 +163,9 @@ def _write(folder: Path, boards: list[_CollectedBoard]) -> list[Path | None]:
         write(folder / f"{names[sha256]}.instance.json", "json", entry.puzzle, None)
     files: list[Path | None] = []
     for entry in boards:
-        stem = f"{names[entry.puzzle.sha256]}-{entry.score}"
-        numbers[stem] += 1
-        file = folder / f"{stem}-{numbers[stem]:04d}.json"
+        base = f"{names[entry.puzzle.sha256]}-{entry.score}"
+        numbers[base] += 1
+        file = folder / f"{base}-{numbers[base]:04d}.json"
         fields = best_json(
             entry.puzzle, entry.board, instance=f"{names[entry.puzzle.sha256]}.instance.json", seed=0,
             elapsed_s=entry.elapsed_s,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from instances.draw.terminal import Colour
     from instances.puzzle import Puzzle
 
+LINES_BELOW = 4  # of the terminal, for the caption, the legend and the prompt
+
 _EXAMPLES = """\
 examples:
   lns show runs/mine                                draw the best board of a run, with the score
@@ -105,8 +107,11 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     from instances.draw.scene import scene
     from instances.verify import verify
 
-    columns = shutil.get_terminal_size((80, 24)).columns
-    sys.stdout.write(terminal.render(puzzle, board, colour=_colour(choice), width=columns))
+    columns, lines = shutil.get_terminal_size((80, 24))
+    height = lines - LINES_BELOW if sys.stdout.isatty() else None
+    shape: dict[str, Any] = {"colour": _colour(choice), "width": columns, "height": height}
+    sys.stdout.write(terminal.render(puzzle, board, **shape))
+    print(terminal.legend(puzzle, board, **shape))
     print(scene(puzzle, board).caption)
     if board is None:
         sys.stdout.write(summary.describe(puzzle))

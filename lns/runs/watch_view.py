@@ -16,6 +16,7 @@ from lns.runs.run_summary import RunSummary
 from lns_support.text import count_of, printable
 
 _MIN_TEXT_WIDTH = 31  # columns of the text beside a board
+_BAR_ENDS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -85,7 +86,7 @@ def _text_lines(run: RunSummary, elites: Sequence[LoggedBoard], width: int, heig
     ]
     lines: list[str] = []
     for section in sections:
-        if len(section) > 1:
+        if len(section) > 1 and len(lines) + bool(lines) + 2 <= height:
             lines += [*([""] if lines else []), *(_cut(line, width) for line in section)]
     return lines
 
@@ -118,10 +119,15 @@ def _histogram(run: RunSummary, width: int, most: int, signs: bool) -> list[str]
     counts = sorted(run.history.counts.items(), reverse=True)[:most]
     top = max((count for _, count in counts), default=1)
     longest = max(4, min(40, width - 16))
-    return [
-        f"{score:>4} {(('█' if signs else '#') * max(1, round(longest * count / top)))} {count:,}"
-        for score, count in counts
-    ]
+    return [f"{score:>4} {_bar(longest * count / top, signs)} {count:,}" for score, count in counts]
+
+
+def _bar(length: float, signs: bool) -> str:
+    """A bar of ``length`` columns, to an eighth of a column where block characters can be shown."""
+    if not signs:
+        return "#" * round(length)
+    whole, eighths = divmod(max(1, round(8 * length)), 8)
+    return "█" * whole + _BAR_ENDS[eighths]
 
 
 def _parts(run: RunSummary) -> list[str]:
@@ -144,7 +150,7 @@ def _board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str
     if run.best is None:
         return []
     across = run.puzzle.width
-    sizes = [side * across - 1 for side in range(9, 2, -1)] + [across]
+    sizes = [side * across - 1 for side in range(9, 1, -1)] + [across]
     beside = [columns for columns in sizes if columns <= width - _MIN_TEXT_WIDTH - 2]
     for columns in beside or [columns for columns in sizes if columns <= width]:
         lines = terminal.render(run.puzzle, run.best.board, colour=colour, width=columns).splitlines()

@@ -314,7 +314,7 @@ def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
     wrong = Counter(cell for pair in verify(puzzle, board).mismatches for cell in pair)
     signs = "".join(lines)
     assert {cell: int(sign) for cell, sign in enumerate(signs) if sign.isdigit()} == dict(wrong)
-    coloured = terminal.render(puzzle, board, colour="256", width=40)
+    coloured = terminal.render(puzzle, board, colour="256", width=30)
     assert plain(coloured).splitlines() == lines
     assert "\x1b[48;5;196" in coloured
 
@@ -412,3 +412,23 @@ def test_a_sheet_has_the_pieces_and_no_blanks() -> None:
     assert sum(quad is not None for quad in scene(puzzle, None).quads) == 4
     assert "4 pieces, 3 x 2, 2 holes" in scene(puzzle, None).caption
     assert summarise(puzzle).corners + summarise(puzzle).edges + summarise(puzzle).inner == 4
+
+
+def test_a_low_terminal_shows_every_mismatch() -> None:
+    """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
+    puzzle, board = planted(16, 16, clues=1)
+    board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
+    mismatches = verify(puzzle, board).mismatches
+    text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)
+    lines = text.splitlines()
+    assert len(lines) == 16 and {len(line) for line in plain(text).splitlines()} == {31}
+    red = 0
+    for line in lines:
+        for codes, signs in re.findall("\x1b\\[([0-9;]+)m(▀+)", line):
+            red += len(signs) * (codes.startswith("38;2;255;0;0") + codes.endswith("48;2;255;0;0"))
+    assert red == len(mismatches) > 0
+    shape = {"colour": "truecolor", "width": 80, "height": 20}
+    assert "a dot is a piece" in terminal.legend(puzzle, board, **shape)  # type: ignore[arg-type]
+    assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 16
+    assert len(terminal.render(puzzle, board, width=80).splitlines()) == 31
+    assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)
