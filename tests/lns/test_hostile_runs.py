@@ -21,7 +21,7 @@ from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, STOP, open_regular, st
 from lns.runs.lock import Holder, Lock, is_free
 from lns_support.errors import InputError
 from lns_support.files import read_bytes
-from tests.lns.run_parts import copied, finished_run, log_of, resumed
+from tests.lns.run_parts import copied, finished_run, log_of
 
 
 def load_history(path: Path) -> None:
@@ -97,14 +97,16 @@ def test_a_log_of_many_gigabytes_without_content_is_refused(run: Path, tmp_path:
         assert time.monotonic() - began < 20.0
 
 
-def test_a_resumed_run_logs_no_board_again(tmp_path: Path) -> None:
-    """The lists of remembered boards are filled from the whole log, not from what came after the checkpoint."""
-    path = finished_run(tmp_path / "run", name="like-e2-4x4", engine="lns")
-    for _ in range(3):
-        resumed(path, 40)
-    boards = [entry.board for entry in log_of(path)]
-    improving = sum(a.score < b.score for a, b in zip(log_of(path), log_of(path)[1:], strict=False))
-    assert len(boards) - len(dict.fromkeys(boards)) <= improving
+def test_a_resumed_run_remembers_the_boards_of_the_whole_log(run: Path, tmp_path: Path) -> None:
+    """Not only those behind the checkpoint: the checkpoint of a run that ended in order lies behind all of them."""
+    from lns.runs.recover import recover
+
+    path = copied(run, tmp_path / "run")
+    logged = [placements for _, placements in log_of(path)]
+    with RunDirectory.open(path) as directory:
+        recovered = recover(directory)
+        recovered.board_log.close()
+    assert logged and [board.placements.tobytes() for board in recovered.recent] == logged
 
 
 def test_only_the_last_boards_of_a_log_are_kept(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,5 +210,5 @@ def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monk
 
 
 def test_a_device_is_no_answer_of_a_solver(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "decode", "like-e2-4x4", "/dev/zero", "--encoding", "full-4"]) == 2
+    assert main(["exact", "decode", "/dev/zero", "like-e2-4x4", "--encoding", "full-4"]) == 2
     assert "not a regular file" in capsys.readouterr().err
