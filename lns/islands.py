@@ -21,7 +21,7 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.engine import Engine, FoundBoard, State, Statistics
 from lns.params import Params
-from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, is_worker, stop_requested
+from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, is_worker, mark_begin, stop_requested
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -100,6 +100,7 @@ def run_round(task: Task) -> Report:
     from lns.warmup import warm_up  # here, because reading a run directory must not import the engines
 
     warm_up(task.engine)
+    mark_begin()
     end = time.monotonic() + task.seconds
     engine = _engine_of(task)
     if task.incumbent is not None:
@@ -330,6 +331,8 @@ class Archipelago:
                     why = "steps made" if steps else "workers lost"
                     break
                 self._collect(waiting, TICK_S)
+                if self._began is None and pool is not None:
+                    self._began = pool.began
                 on_report(self)
             if pool is not None:
                 pool.ask_to_stop()
