@@ -109,7 +109,7 @@ class Triangles(Encoding):
         ]
 
     def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
-        """What a variable says: ("piece", piece, cell), ("rotation", piece, turns) or ("triangle", cell, side, colour)."""
+        """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""
         cells, number = self.puzzle.cells, variable - 1
         if number < cells * cells:
             return "piece", *divmod(number, cells)

@@ -32,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     parser.add_argument("--json", action="store_true", help="print the steps as one JSON object to stdout")
     parser.epilog = (
-        "A step is a node: a piece tried on a cell, whether it stays, and why not. A step of a SAT solver is a "
-        "decision, or what it learned from a conflict, with the triangles that get their colour by it. Without -o and --json a "
-        "line is printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input."
+        "A step is a node: a piece tried on a cell, whether it stays, and why not. A SAT solver decides, or "
+        "learns from a conflict: a step with the triangles that get their colour by it. Without -o and --json a line "
+        "is printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input."
     )
 
 
