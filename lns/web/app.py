@@ -89,7 +89,7 @@ async def get_setup(server: Server, request: Request) -> Response:
         {
             **colours(),
             "solvers": solvers,
-            "traced": list(TRACED),
+            "traced": [solver for solver in solvers if solver["name"] in TRACED],
             "weights": [*WEIGHTS, polyominoes.NO_WEIGHT],
             "instances": list(shipped_instances()),
             "engines": list(ENGINES),
