@@ -28,8 +28,8 @@ def base(tmp_path):
 
 
 def _arguments(directory, base, *more):
-    return ["tune", "--family", "like-e2:6x6", "--nodes", "4000000", "--pairs", "3", "--held-out", "2", "--params", base,
-            "--study", str(directory), *more]  # fmt: skip
+    return ["tune", "--family", "like-e2:6x6", "--nodes", "4000000", "--pairs", "3", "--held-out", "2",
+            "--params", base, "--study", str(directory), *more]  # fmt: skip
 
 
 def _finished(directory):
