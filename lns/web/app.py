@@ -88,7 +88,7 @@ async def get_setup(server: Server, request: Request) -> Response:
         {
             **colours(),
             "solvers": solvers,
-            "traced": list(TRACED),
+            "traced": [solver for solver in solvers if solver["name"] in TRACED],
             "weights": [*WEIGHTS, NO_WEIGHT],
             "instances": list(shipped_instances()),
             "engines": list(ENGINES),
