@@ -13,6 +13,7 @@ from typing import Any
 from exact.outcome import NODES_UNKNOWN
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
+from exact.sat.program import PREFIX, run_program
 from exact.solver_protocol import SolverReporter
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -29,7 +30,7 @@ class Job:
     encoding : str
         A name of `exact.sat.encodings.ENCODINGS`.
     sat_solver : str
-        python-sat's name of the solver.
+        python-sat's name of the solver, or ``program:NAME`` for a program that reads DIMACS.
     count_all : bool
         Search for all boards.
     nodes : int, optional
@@ -73,6 +74,9 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
     """
     from pysat.solvers import Solver
 
+    if job.sat_solver.startswith(PREFIX):
+        _search_by_program(emit, puzzle, job)
+        return
     name = canonical_name(job.sat_solver)
     if job.count_all and name == "kissat404":
         raise InputError(
@@ -102,6 +106,22 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
         reporter.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
         reporter.details |= {} if budget is None else {"budget_spent": budget.spent}
         reporter.report(_decisions(solver), exhausted=exhausted)
+
+
+def _search_by_program(emit: Emit, puzzle: Puzzle, job: Job) -> None:
+    """`search` by a program of its own, for the first board."""
+    if job.count_all or job.nodes is not None or job.restricted:
+        raise InputError(
+            f"{job.sat_solver} answers once and takes no budget of nodes; expected cadical or glucose for that"
+        )
+    reporter = SolverReporter(emit, puzzle, job.sat_solver, list_boards=job.list_boards)
+    encoding = encode(job.encoding, puzzle)
+    reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
+    reporter.report(NODES_UNKNOWN)
+    model, decisions = run_program(job.sat_solver.removeprefix(PREFIX), encoding)
+    if model is not None:
+        reporter.add_board(encoding.board(model), decisions)
+    reporter.report(decisions, exhausted=model is None)
 
 
 def _boards(solver: Any, name: str, encoding: Encoding, job: Job, budget: _Budget | None) -> Iterator[Board | None]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from exact.outcome import Answer
 from exact.request import Request
+from exact.sat.program import PREFIX
 from exact.sat.search import Job, search
 from exact.solver_protocol import solve_in_child
 from instances.puzzle import Puzzle
@@ -27,8 +28,9 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
     only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
-    require("sat", f"the solver sat:{encoding}")
     sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    if not sat_solver.startswith(PREFIX):
+        require("sat", f"the solver sat:{encoding}")
     job = Job(
         encoding,
         sat_solver,
