@@ -47,7 +47,7 @@ def run_program(words: str, encoding: Encoding) -> tuple[list[int] | None, int]:
     name, *options = words.split() or [""]
     path = shutil.which(name)
     if path is None:
-        raise InputError(f"there is no program '{name}'; expected one of the search path, such as minisat")
+        raise InputError(f"the program '{name}' is not installed; expected one of the search path, such as minisat")
     with tempfile.TemporaryDirectory() as directory:
         formula, result = Path(directory) / "formula.cnf", Path(directory) / "result"
         with formula.open("w", encoding="ascii") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -51,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="only these numbers of colours (jolivet2008, cuvillier2010)",
     )
+    parser.add_argument(
+        "--missing", action="store_true", help="no runs: print what the file of -o lacks of the table, and its tables"
+    )
     parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these methods")
     parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
     parser.add_argument(
@@ -77,6 +81,8 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
 
     if args.colours is not None:
         raise InputError("benoist2008 takes the colours from the size; expected no --colours")
+    if args.missing:
+        raise InputError("benoist2008 has a file of another kind; expected no --missing")
     for option, values, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
         for value in values or ():
             if value not in known:
@@ -130,6 +136,8 @@ def _run(args: argparse.Namespace) -> int:
         plan = replace(plan, **(nodes if args.paper == "jolivet2008" else {"seconds": args.budget}))
     rows: list[ComparisonRow] = []
     status = DONE
+    if args.missing:
+        return _print_missing(paper, plan, args.output)
     try:
         with live_line(None, quiet=False) as line:
             planned = list(paper.runs(plan))
@@ -146,6 +154,27 @@ def _run(args: argparse.Namespace) -> int:
     if rows:
         print_text(paper.tables(rows, plan) + plotted)
     return status
+
+
+def _print_missing(paper: Any, plan: Any, output: Path | None) -> int:
+    """Print how many runs of each method and class the file lacks, and the tables of those that it has."""
+    from collections import Counter
+
+    from exact.compare import read_rows
+    from exact.paper import runs
+    from lns_support.text import count_of
+
+    planned = list(paper.runs(plan))
+    lacking = runs.missing(planned, output)
+    finished = read_rows(output)
+    keys = [(run.instance, run.solver, run.question) for run in planned]
+    if rows := [finished[key] for key in keys if key in finished]:
+        print_text(paper.tables(rows, plan) + "\n")
+    print_text(f"{count_of(len(rows), 'run')} of {len(planned):,} done, {len(lacking):,} missing")
+    classes = Counter((run.solver, re.sub(r"[- ]s[0-9]+$", "", run.instance)) for run in lacking)
+    for (solver, instances), number in classes.items():
+        print_text(f"  {number:>5}  {instances} by {solver}")
+    return DONE
 
 
 def _checked_solvers(args: argparse.Namespace, plan: Any) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from exact.sat.clauses import exactly_one_counters
+from exact.sat.cdcl import SATISFIABLE, UNKNOWN, UNSATISFIABLE, Cdcl
+from exact.sat.clauses import at_most_one_pairs, exactly_one_counters
 from exact.sat.dimacs import read_answer, write
 from exact.sat.encoding import Encoding, OrientedPiece, PieceAndRotation
 from exact.sat.encodings import ENCODINGS, encode
@@ -269,7 +270,59 @@ def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none() -> N
 
 def test_a_program_that_is_not_there_is_told() -> None:
     puzzle = uniform(3, 3, 3, seed=1).puzzle
-    with pytest.raises(InputError, match="there is no program 'no-such-solver'"):
+    with pytest.raises(InputError, match="the program 'no-such-solver' is not installed"):
         search([].append, puzzle, Job("triangles", "program:no-such-solver"))
     with pytest.raises(InputError, match="answers once"):
         search([].append, puzzle, Job("triangles", "program:minisat", count_all=True))
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+def test_the_own_solver_finds_the_boards_of_brute_force(restricted: bool) -> None:
+    for seed in range(30):
+        puzzle = small_puzzle(seed, largest=9)
+        messages: list[SolverMessage] = []
+        search(messages.append, puzzle, Job("triangles", "cdcl", True, restricted=restricted))
+        assert messages[-1].exhausted and messages[-1].solutions == len(all_boards(puzzle)), seed
+
+
+def random_formula(seed: int) -> tuple[int, list[np.ndarray]]:
+    """A formula near the threshold: clauses of three, some of two literals, and one unit."""
+    random = np.random.default_rng(seed)
+    variables = int(random.integers(6, 60))
+    blocks = []
+    for length, count in ((3, int(variables * random.uniform(3, 4.4))), (2, variables // 6), (1, 1)):
+        rows = np.array([random.choice(variables, length, replace=False) for _ in range(count)]).reshape(-1, length) + 1
+        blocks.append((rows * random.choice([-1, 1], rows.shape)).astype(np.int32))
+    return variables, blocks
+
+
+def test_the_own_solver_agrees_with_cadical_on_random_formulas() -> None:
+    answers = []
+    for seed in range(200):
+        variables, blocks = random_formula(seed)
+        own = Cdcl(blocks, variables, (1, variables // 2) if seed % 2 else None)
+        answers.append(own.solve())
+        with Solver(name="cadical195", bootstrap_with=[row for block in blocks for row in block.tolist()]) as other:
+            assert other.solve() == (answers[-1] == SATISFIABLE), seed
+        if answers[-1] == SATISFIABLE:
+            model = np.array(own.model())
+            for block in blocks:
+                assert (np.sign(block) == np.sign(model[np.abs(block) - 1])).any(axis=1).all()
+    assert min(answers.count(SATISFIABLE), answers.count(UNSATISFIABLE)) > 30
+
+
+def test_the_own_solver_drops_learnt_clauses_and_stays_right() -> None:
+    """A pigeonhole formula takes thousands of conflicts, restarts and reductions; it has no model."""
+    holes = 8
+    at = np.arange(1, holes * (holes + 1) + 1, dtype=np.int32).reshape(holes + 1, holes)
+    own = Cdcl([at, *at_most_one_pairs(np.ascontiguousarray(at.T))], int(at.max()))
+    assert own.solve(50) == UNKNOWN and own.conflicts == 50
+    assert own.solve() == UNSATISFIABLE and own.conflicts > 5000
+
+
+def test_an_interval_is_decided_first() -> None:
+    """Free variables only: the first decisions are those of the interval, set false."""
+    clauses = np.array([[1, 2, 3], [4, 5, 6], [-3, -4, 7]], dtype=np.int32)
+    own = Cdcl([clauses], 7, (5, 7))
+    assert own.solve() == SATISFIABLE
+    assert [abs(literal) for literal in own.decided()][:3] == [5, 6, 7] or own.decided()[:2] == [-5, -6]
