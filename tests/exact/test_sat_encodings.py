@@ -316,7 +316,7 @@ def test_the_own_solver_drops_learnt_clauses_and_stays_right() -> None:
     holes = 8
     at = np.arange(1, holes * (holes + 1) + 1, dtype=np.int32).reshape(holes + 1, holes)
     own = Cdcl([at, *at_most_one_pairs(np.ascontiguousarray(at.T))], int(at.max()))
-    assert own.solve(50) == UNKNOWN and own.conflicts == 50
+    assert own.solve(50) == UNKNOWN and 50 <= own.conflicts < 60
     assert own.solve() == UNSATISFIABLE and own.conflicts > 5000
 
 
