@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import struct
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -17,7 +20,20 @@ from lns.cli.main import main
 from lns.runs import checkpoint
 from lns.runs.checkpoint import load
 from lns.runs.directory import RunDirectory, read_run
-from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, STOP, open_regular, start_of_last_lines
+from lns.runs.files import (
+    BOARDS,
+    CHECKPOINT,
+    LOCK,
+    LOG,
+    PARAMETERS,
+    PREVIOUS,
+    REPORT,
+    STATUS,
+    STOP,
+    open_regular,
+    seal,
+    start_of_last_lines,
+)
 from lns.runs.lock import Holder, Lock, is_free
 from lns_support.errors import InputError
 from lns_support.files import read_bytes
@@ -232,3 +248,52 @@ def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monk
 def test_a_device_is_no_answer_of_a_solver(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exact", "decode", "/dev/zero", "like-e2-4x4", "--encoding", "full-4"]) == 2
     assert "not a regular file" in capsys.readouterr().err
+
+
+def test_a_name_of_control_characters_does_not_grow_from_resume_to_resume(run: Path, tmp_path: Path) -> None:
+    """Escaped, it would be longer than what the next resume reads."""
+    path = copied(run, tmp_path / "run")
+    lines = (path / BOARDS).read_text().splitlines()
+    record = json.loads(lines[-1]) | {"origin": 60 * "\x1b"}
+    del record["sum"]
+    (path / BOARDS).write_text("\n".join([*lines, seal(record)]) + "\n")
+    (path / CHECKPOINT).unlink()
+    (path / PREVIOUS).unlink()
+    for _ in range(4):
+        assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) in (0, 1)
+    assert "\\u001b" not in (path / STATUS).read_text() and 15 * "\\\\x1b" in (path / STATUS).read_text()
+
+
+def test_no_other_file_is_shown_as_the_parameters(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copied(run, tmp_path / "run")
+    (tmp_path / "private").write_text("precious = 1\n")
+    (path / PARAMETERS).unlink()
+    (path / PARAMETERS).symlink_to(tmp_path / "private")
+    assert main(["report", str(path)]) == 0
+    page = (path / REPORT).read_text()
+    assert "precious" not in page and "changed since the run began" in page
+    assert main(["merge", str(path), str(run), "-o", str(tmp_path / "merged")]) == 2
+    assert "changed since the run began" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGQUIT"), reason="no SIGQUIT")
+def test_quit_restores_the_terminal_of_watch(run: Path) -> None:
+    import pty
+
+    ours: list[bytes] = []
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "lns", "watch", str(run)])
+    sent = False
+    with contextlib.suppress(OSError):  # the other end is closed
+        while data := os.read(terminal, 4096):
+            ours.append(data)
+            if not sent and b"q ends" in b"".join(ours):
+                os.write(terminal, b"\x1c")  # Ctrl-\\
+                sent = True
+    os.close(terminal)
+    _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGQUIT
+    assert b"".join(ours).endswith(b"\x1b[?1049l")
