@@ -37,6 +37,7 @@ from lns.runs.files import (
 from lns.runs.lock import Holder, Lock, is_free
 from lns_support.errors import InputError
 from lns_support.files import read_bytes
+from tests.fuzz_run import fuzz
 from tests.lns.run_parts import copied, finished_run, log_of
 
 
@@ -227,6 +228,11 @@ def test_a_lock_that_is_held_is_not_free(run: Path, tmp_path: Path) -> None:
     with Lock(path):
         assert not is_free(path)
     assert is_free(path) and (path / LOCK).read_text() == ""
+
+
+def test_damaged_runs_end_in_an_answer_or_a_sentence(tmp_path: Path) -> None:
+    outcome = fuzz(tmp_path, 60, 1)
+    assert outcome["done"] > 30 and outcome["refused"] > 5
 
 
 def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
