@@ -20,8 +20,10 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.engine import Engine, FoundBoard, State, Statistics
+from lns.greedy import ORIGIN as GREEDY
+from lns.greedy import greedy_board
 from lns.params import Params
-from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, is_worker, stop_requested
+from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, is_worker, mark_begin, stop_requested
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -100,6 +102,7 @@ def run_round(task: Task) -> Report:
     from lns.warmup import warm_up  # here, because reading a run directory must not import the engines
 
     warm_up(task.engine)
+    mark_begin()
     end = time.monotonic() + task.seconds
     engine = _engine_of(task)
     if task.incumbent is not None:
@@ -167,6 +170,8 @@ class Archipelago:
         Full legal board to improve; no worse board becomes the best.
     start_score : int
         Its score; -1 without a board.
+    start_origin : str
+        What made it.
     min_score : int
         `pop_boards` returns the boards of at least this score, and every new best. -1: at least the best score so far
         less one. It changes no search.
@@ -204,6 +209,7 @@ class Archipelago:
         engine: str = "auto",
         start: Board | None = None,
         start_score: int = -1,
+        start_origin: str = "start",
         min_score: int = 0,
         executor: Executor | None = None,
         islands: dict[int, Island] | None = None,
@@ -212,7 +218,7 @@ class Archipelago:
     ) -> None:
         self.puzzle, self.params, self.seed, self.workers = puzzle, params, seed, workers
         self.engine = engine
-        self.best, self.best_score, self.origin = start, start_score, "start"
+        self.best, self.best_score, self.origin = start, start_score, start_origin
         self.islands: dict[int, Island] = dict(islands or {})
         self.pids: dict[int, int] = {}
         self._operators, in_process = _choose_operators(engine, operators, executor, workers)
@@ -330,10 +336,14 @@ class Archipelago:
                     why = "steps made" if steps else "workers lost"
                     break
                 self._collect(waiting, TICK_S)
+                if self._began is None and pool is not None:
+                    self._began = pool.began
                 on_report(self)
             if pool is not None:
                 pool.ask_to_stop()
             grace = time.monotonic() + (GRACE_S if pool is not None else 2 * ROUND_S)
+            if pool is not None and self.best is None:  # the first step takes longer than the search may
+                self._take_board(0, greedy_board(self.puzzle))
             while waiting and time.monotonic() < grace:  # rounds under way end at their next step
                 self._collect(waiting, TICK_S)
             if pool is not None and waiting:
@@ -394,6 +404,7 @@ class Archipelago:
         # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
         # from those steps; injected, it would change them.
         repeats = self.workers == 1 and list(self.islands) == [number]
+        known = -1 if self.origin == GREEDY else self.best_score
         return Task(
             puzzle=self.puzzle,
             params=self.params,
@@ -402,8 +413,8 @@ class Archipelago:
             number=number,
             islands=self.workers,
             island=last,
-            incumbent=self.best if self.best_score > own and not repeats else None,
-            incumbent_score=self.best_score,
+            incumbent=self.best if known > own and not repeats else None,
+            incumbent_score=known,
             target=target,
             seconds=min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),
             steps=steps if last else 1,  # the first board is reported before the engine measures anything
@@ -417,13 +428,16 @@ class Archipelago:
         self.islands[number] = report.island
         self.pids[number] = report.worker
         for found_board in report.found_boards:
-            if found_board.score > self.best_score:
-                self.best, self.best_score, self.origin = found_board
-            elif found_board.score < self.min_score:
-                continue
-            self._found_boards.append((number, found_board))
+            self._take_board(number, found_board)
         if report.best is not None and report.island.best_score > self.best_score:
             self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin
+
+    def _take_board(self, number: int, found_board: FoundBoard) -> None:
+        if found_board.score > self.best_score:
+            self.best, self.best_score, self.origin = found_board
+        elif found_board.score < self.min_score:
+            return
+        self._found_boards.append((number, found_board))
 
 
 def _choose_operators(
