@@ -273,7 +273,7 @@ class RegionSearch:
         for name in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
             if self._settled or self.budget.spent or self.priced is not None:
                 break
-            if self._attempt(name, r, cost) == EXHAUSTED:
+            if self._attempt(name, r, int(cost)) == EXHAUSTED:
                 cost = self.costs[name][1]
 
     def _ranked(self, r: int) -> list[str]:
