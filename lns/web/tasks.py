@@ -185,9 +185,7 @@ def estimate(values: Fields, send: Send) -> Fields:
         "status": "interrupted" if result.interrupted else "done",
         "seconds": result.seconds,
         "measured_score": result.measured_score,
-        "rows": [
-            [row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)
-        ],
+        "rows": [[row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)],
     }
 
 

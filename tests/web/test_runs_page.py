@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
@@ -81,8 +80,7 @@ def test_elites_stand_side_by_side_with_what_they_share(page: Page, site: Site) 
     page.goto(site.at("runs?name=several"))
     figures = page.locator("#elites figure")
     expect(figures.first).to_contain_text(str(run.score))
-    boards = [json.loads(line)["oriented"] for line in (site.root / "several" / "boards.jsonl").read_text().splitlines()]
-    assert len(boards) > 1
+    assert len((site.root / "several" / "boards.jsonl").read_text().splitlines()) > 1
     expect(page.locator("#common")).to_contain_text("the same on all")
     dimmed = page.locator("#elites [fill='#202020']")
     before = dimmed.count()
