@@ -187,6 +187,14 @@ def test_a_directory_of_hard_links_is_continued_and_its_original_kept(run: Path,
     assert (links / BOARDS).read_bytes().startswith(before[BOARDS]) and (links / BOARDS).stat().st_nlink == 1
 
 
+def test_a_large_file_with_a_second_name_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    os.truncate(tmp_path / "file", 20 * 2**30)
+    os.link(tmp_path / "file", tmp_path / "other")
+    with pytest.raises(InputError, match="too many to copy"):
+        open_regular(tmp_path / "file", os.O_RDWR)
+
+
 def test_a_linked_directory_is_not_continued_while_its_original_runs(run: Path, tmp_path: Path) -> None:
     path, links = copied(run, tmp_path / "run"), tmp_path / "links"
     shutil.copytree(path, links, copy_function=os.link)
