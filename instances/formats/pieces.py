@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from instances.board import Board
-from instances.eternity2 import clue_sentence, recognise
+from instances.eternity2 import recognise
 from instances.formats.base import Document, Format, Source, Target
 from instances.formats.e2pieces import CLOCKWISE, clockwise, detect_order, in_words
 from instances.formats.piece_index import PieceIndex
@@ -282,16 +281,9 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, Non
         order = order.translate(str.maketrans("rl", "lr"))
         puzzle = _checked(clockwise(swapped, order), shape, name, listed)
         notes[-1] = f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"
-        known = recognise(puzzle)
-    if known is not None:
-        notes.append(known.sentence)
     if listed.placed:
         puzzle = _with_placed(puzzle, [(y, x, [_swap(c, border) for c in tile]) for y, x, tile in listed.placed], order)
         notes.append(f"{len(puzzle.clues)} clues, the tiles that are placed")
-        lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
-        board = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
-        if sentence := clue_sentence(puzzle, board):
-            notes.append(sentence)
     return puzzle, None, tuple(notes)
 
 

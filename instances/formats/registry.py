@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from instances.formats import benoist, best, cells, csv16, e2pieces, pieces, puzzle_json, quads, solution, viewer
+from instances.formats import benoist, best, cells, clues, csv16, e2pieces, pieces, puzzle_json, quads, solution, viewer
 from instances.formats.base import Format
 from instances.formats.text import first_rows
 from instances.puzzle import Puzzle
@@ -13,7 +13,7 @@ from lns_support.text import quoted
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
-    for module in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces, pieces, cells)
+    for module in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces, pieces, cells, clues)
 }
 
 

@@ -14,11 +14,12 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns.api.improving import legal_refill
 from lns.cli.regions import announce_compilation, board_writer, write_board
 from lns.terminal.options import board_lines
-from lns.terminal.output import DONE, INTERRUPTED, print_json, print_text
+from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json, print_text
 from lns.terminal.progress import live_line
-from lns_support.text import format_seconds
+from lns_support.text import count_of, format_seconds
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
@@ -48,7 +49,8 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     announce_compilation(args)
     warm_up(args.order)
     total = (puzzle.height - height + 1) * (puzzle.width - width + 1)
-    sweep = _Sweep(board, board, verify(puzzle, board).score, total)
+    sweep = _Sweep(_legal(puzzle, board, args.quiet), board, 0, total)
+    sweep.board, sweep.before = sweep.given, verify(puzzle, sweep.given).score
     _search(args, puzzle, sweep)
     try:
         write_board(args, puzzle, sweep.board)
@@ -58,6 +60,18 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     finally:  # as for one region
         _print_result(args, puzzle, sweep)
     return INTERRUPTED if sweep.interrupted else DONE
+
+
+def _legal(puzzle: Puzzle, board: Board, quiet: bool) -> Board:
+    """The board, or a legal refill of the cells that break a rule, if there is one."""
+    before = verify(puzzle, board)
+    legal, _ = legal_refill(puzzle, board, before, range(puzzle.cells))
+    if legal != board and not quiet:
+        print_error(
+            f"lns: the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams); the "
+            f"windows begin with a legal refill of score {verify(puzzle, legal).score}"
+        )
+    return legal
 
 
 def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
