@@ -70,7 +70,7 @@ def _best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Rea
 
     ``named``: the convention was named, so that few matched seams are no sign of a wrong one.
     """
-    rated = sorted(((_faults(each), each) for each in readings), key=lambda entry: entry[0])
+    rated = sorted(((_faults(each), each) for each in readings), key=lambda entry: (entry[0], _oddity(entry[1])))
     (faults, loss), best = rated[0]
     for (other_faults, other_loss), other in rated[1:]:
         if other_faults > faults:
@@ -95,6 +95,12 @@ def _best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Rea
             f"convention by name as {FORMAT.name}:{best.name}"
         )
     return best
+
+
+def _oddity(reading: Reading) -> int:
+    """How far a convention is from the usual one; it decides between a board and the same board turned."""
+    parts = reading.name.split(",")
+    return sum(part in parts for part in ("bottom", "ccw", "turn1", "turn2", "turn3", "turn-first"))
 
 
 def _faults(reading: Reading) -> tuple[int, int]:

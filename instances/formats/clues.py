@@ -21,11 +21,13 @@ from instances.formats.rows import rows_of
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
+from lns_support.text import quoted
 
-_EDITOR = re.compile(r"^\s*([0-9]{1,4})\s*=\s*([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
+_EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
 _ROW_FIRST = re.compile(r"\brow\W+(?:and\W+)?col", re.I)
 _COLUMN_FIRST = re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I)
-_HEADER = "# piece from 1, row column from 0, clockwise turns"
+_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after their number
+_HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _ASKED = 4  # conventions that a question names
 
@@ -74,8 +76,12 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
     InputError
         If no convention makes the clues legal, or several do that place different pieces.
     """
-    wanted = {part for part in (option or "").lower().split(",") if part} or (_OWN if _HEADER in text else set())
+    wanted = {part for part in (option or "").lower().split(",") if part} or (
+        _OWN if _HEADER_LINE.search(text) else set()
+    )
     count, readings = _readings(text, puzzle)
+    if (stated := _HEADER_LINE.search(text)) and int(stated[1]) != count:
+        raise InputError(f"{count} clues; expected {stated[1]} as the first line says")
     named = [each for each in readings if wanted <= set(each.name.split(","))]
     legal = [each for each in named if not verify(puzzle, each.board).violations]
     if not legal:
@@ -108,7 +114,17 @@ def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading]]:
                 puzzle, [(cell, piece - base, turn) for cell, piece, turn in clues], f"base{base},top"
             )
         ]
-    numbers = [row.numbers for row in rows_of(text) if row.only_numbers]
+    rows = rows_of(text)
+    numbers = [row.numbers for row in rows if row.only_numbers]
+    first = next((row.line for row in rows if row.only_numbers), 0)
+    words = next(
+        (row for row in rows if not row.only_numbers and row.tokens and (row.numbers or row.line > first)), None
+    )
+    if words is not None:
+        raise InputError(
+            f"{quoted(' '.join(words.tokens))}; expected a clue, piece row column turn, or a comment after #",
+            line=words.line,
+        )
     table = [(row[0], row[1], row[2], row[3]) for row in numbers if len(row) == 4]
     if not table or any(len(row) not in (1, 4) for row in numbers):
         raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
@@ -157,9 +173,13 @@ def write(target: Target) -> str:
         for cell, pair in enumerate(target.board.pairs())
         if pair is not None
     ]
-    return "\n".join([_HEADER, *lines]) + "\n"
+    return "\n".join([f"# {len(lines)} {_HEADER}", *lines]) + "\n"
+
+
+def _has_own_header(text: str) -> bool:
+    return _HEADER_LINE.match(text) is not None
 
 
 FORMAT = Format(
-    "clues", "board", "clues apart from the pieces: piece row column turn", lambda _: False, read, write, "CONVENTION"
+    "clues", "board", "clues apart from the pieces: piece row column turn", _has_own_header, read, write, "CONVENTION"
 )

@@ -13,9 +13,10 @@ from pathlib import Path
 from instances.board import Board
 from instances.eternity2 import clue_sentence, recognise
 from instances.formats import clues as clue_lines
-from instances.formats import viewer
+from instances.formats import quads, viewer
 from instances.formats.base import Document, Source, Target
 from instances.formats.cells import NeedsPuzzleError
+from instances.formats.pieces import NoRimError
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from instances.formats.shipped import shipped_instances
 from instances.puzzle import Clue, Puzzle, rotate
@@ -26,6 +27,7 @@ from lns_support.files import EXPECTED_FILE, atomic_write, read_text
 from lns_support.text import printable
 
 VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
+_NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
 _EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
 
 
@@ -193,7 +195,16 @@ def _in_any_dialect(source: Source, strict_error: InputError | None, error: Inpu
                 "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
                 "puzzle, as --clues FILE"
             )
-    raise next((each for each in refusals if isinstance(each, NeedsPuzzleError)), strict_error or refusals[0])
+    elif clue_lines.is_cell_types(source.text):
+        raise refusals[-1]
+    telling = next((each for each in refusals if isinstance(each, NeedsPuzzleError)), None)
+    no_rim = next((each for each in refusals if isinstance(each, NoRimError)), None)
+    if telling is None and no_rim is not None and strict_error is None:
+        raise no_rim
+    if no_rim is not None and strict_error is not None and any(part in strict_error.message for part in _NO_FRAME):
+        rules = "or the rules of a puzzle without frame named: pieces:unframed or pieces:tetravex"
+        raise InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
+    raise telling or strict_error or refusals[0]
 
 
 def _board_by_evidence(source: Source, document: Document) -> Document:
@@ -220,7 +231,8 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
 
 def _is_open(text: str) -> bool:
     """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    return bool(text.strip()) and not viewer.looks_like(text) and '"placements"' not in text and '"schema"' not in text
+    own = viewer.looks_like(text) or quads.has_clues(text)
+    return bool(text.strip()) and not own and '"placements"' not in text and '"schema"' not in text
 
 
 def _bare_letters(text: str) -> str:
@@ -459,7 +471,7 @@ def render(
         target = Target(puzzle, shown, puzzle.name if instance is None else instance, option)
         if form.holds == "board" and board is None:
             raise InputError(f"format {form.name} carries a board; found only a puzzle")
-        if form.holds == "puzzle" and puzzle.rules and form.name != "json":
+        if form.holds == "puzzle" and puzzle.rules and form.name not in ("json", "pieces"):
             raise InputError(
                 f"format {form.name} cannot say that a puzzle has {' and '.join(puzzle.rules)}; expected json"
             )
