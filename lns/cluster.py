@@ -92,7 +92,7 @@ class DaskWorkers:
     Raises
     ------
     InputError
-        The cluster has no worker, or one with another version of lns, Python, numba or numpy, or with other parameters.
+        The cluster has no worker, or one with other parameters or another version of lns, Python, numba or numpy.
     """
 
     first_round_s, round_s, grace_s = FIRST_ROUND_S, ROUND_S, GRACE_S

@@ -109,8 +109,8 @@ def certificate(folder: Path) -> list[str]:
     """A self-signed certificate; the options of Dask that name it."""
     key, cert = folder / "key.pem", folder / "cert.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(cert), "-days", "1",
-         "-subj", "/CN=localhost"], check=True, capture_output=True,
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(cert),
+         "-days", "1", "-subj", "/CN=localhost"], check=True, capture_output=True,
     )  # fmt: skip
     return ["--tls-ca-file", str(cert), "--tls-cert", str(cert), "--tls-key", str(key)]
 
