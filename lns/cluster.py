@@ -372,7 +372,7 @@ def parameter_digest() -> str:
 
 
 def _described() -> dict[str, str]:
-    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent as code: see `_as_code`."""
+    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent by `_as_code`."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"lns": "", "parameters": ""}

@@ -16,6 +16,8 @@ from dataclasses import replace
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns.engine import FoundBoard, Statistics
+from lns.greedy import ORIGIN as GREEDY
+from lns.greedy import greedy_board
 from lns.params import Params
 from lns.rounds import Island, Report, Task
 from lns.worker_pool import InProcessExecutor, WorkerLost
@@ -49,6 +51,8 @@ class Archipelago:
         Full legal board to improve; no worse board becomes the best.
     start_score : int
         Its score; -1 without a board.
+    start_origin : str
+        What made it.
     min_score : int
         `pop_boards` returns the boards of at least this score, and every new best. -1: at least the best score so far
         less one. It changes no search.
@@ -90,6 +94,7 @@ class Archipelago:
         engine: str = "auto",
         start: Board | None = None,
         start_score: int = -1,
+        start_origin: str = "start",
         min_score: int = 0,
         executor: Executor | Workers | None = None,
         grows: bool = False,
@@ -99,7 +104,7 @@ class Archipelago:
     ) -> None:
         self.puzzle, self.params, self.seed, self.workers = puzzle, params, seed, workers
         self.engine = engine
-        self.best, self.best_score, self.origin = start, start_score, "start"
+        self.best, self.best_score, self.origin = start, start_score, start_origin
         self.islands: dict[int, Island] = dict(islands or {})
         self.pids: dict[int, int] = {}
         self.room = 0
@@ -238,6 +243,8 @@ class Archipelago:
                 on_report(self)
             workers.ask_to_stop()
             grace = time.monotonic() + workers.grace_s
+            if self.best is None and not all(future.done() for future in waiting):
+                self._take_board(0, greedy_board(self.puzzle))  # the first step takes longer than the search may
             self._finish(waiting, grace)  # rounds under way end at their next step
             for number in self._ahead.keys() - set(waiting.values()):
                 waiting[workers.submit(self._state_task(number, target))] = number
@@ -325,6 +332,7 @@ class Archipelago:
         # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
         # from those steps; injected, it would change them.
         repeats = self.workers == 1 and list(self.islands) == [number]
+        known = -1 if self.origin == GREEDY else self.best_score
         return Task(
             puzzle=self.puzzle,
             params=self.params,
@@ -333,8 +341,8 @@ class Archipelago:
             number=number,
             islands=self.workers,
             island=last,
-            incumbent=self.best if self.best_score > own and not repeats else None,
-            incumbent_score=self.best_score,
+            incumbent=self.best if known > own and not repeats else None,
+            incumbent_score=known,
             target=target,
             seconds=min(workers.first_round_s if brief else workers.round_s, left),
             steps=steps if last else 1,  # the first board is reported before the engine measures anything
@@ -361,15 +369,18 @@ class Archipelago:
             self.pids[number] = report.worker
         best_before = self.best_score
         for found_board in report.found_boards:
-            if found_board.score > self.best_score:
-                self.best, self.best_score, self.origin = found_board
-            elif found_board.score < self.min_score:
-                continue
-            self._found_boards.append((number, found_board))
+            self._take_board(number, found_board)
         if report.best is not None and report.island.best_score > self.best_score:
             self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin
         if self.best_score > best_before and self.best is not None and self.workers > 1 and self._workers is not None:
             self._workers.announce(self.best, self.best_score)
+
+    def _take_board(self, number: int, found_board: FoundBoard) -> None:
+        if found_board.score > self.best_score:
+            self.best, self.best_score, self.origin = found_board
+        elif found_board.score < self.min_score:
+            return
+        self._found_boards.append((number, found_board))
 
 
 def _choose_operators(

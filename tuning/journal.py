@@ -265,7 +265,7 @@ def _check_attribute(trial: _Trial, name: str, value: Any) -> None:
         _check_number(name, value)
     elif name in ("retries", "first_number"):
         fields.integer(name, 0, 10**9)
-    elif name in ("origin", "error", "refused"):
+    elif name in ("origin", "error", "refused", "no_board"):
         fields.text(name, 1000)
     elif name == "holder":
         holder = _object(fields, name)

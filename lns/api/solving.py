@@ -282,6 +282,7 @@ def resume(
         archipelago = Archipelago(
             directory.pinned_puzzle, directory.params, settings.seed, workers,
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
+            start_origin=history.improvements[-1].origin if history.improvements else "start",
             min_score=settings.min_score, islands=recovered.islands, executor=searching, grows=grows,
             operators=settings.operators, other_statistics=history.other_statistics,
         )  # fmt: skip

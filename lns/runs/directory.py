@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import os
@@ -193,6 +194,8 @@ class RunDirectory:
         if digest(text) != settings.params_sha256:
             raise InputError("changed since the run began; expected the original text", path / PARAMETERS)
         params = parameters.load(path / PARAMETERS)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise InputError("no permission to write here; expected a run directory that can be written", path)
         try:
             lock = Lock(path)
         except OSError as error:
@@ -208,16 +211,22 @@ class RunDirectory:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is not None and self._undo is not None:
+        if kind is not None and self._undo is not None and self._lock.is_in_place():
             self._undo()
         self.close()
+
+    def check_lock(self) -> None:
+        """Raise OSError if the directory was removed or replaced: it may be that of another process now."""
+        if not self._lock.is_in_place():
+            raise OSError(errno.ESTALE, "the run directory was removed or replaced", str(self.path))
 
     def begin(self) -> None:
         """Forget how the last session ended. Called when the search begins, so that a later session sees this one."""
         self._lock.stale = None
 
     def close(self) -> None:
-        self.clear_stop()
+        if self._lock.is_in_place():
+            self.clear_stop()
         try:
             self._lock.release()
         except OSError as error:

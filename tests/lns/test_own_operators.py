@@ -17,7 +17,7 @@ from lns.assignment import fill
 from lns.engine import MAX_OPERATORS, Statistics
 from lns.islands import Archipelago
 from lns.neighbourhoods import operators
-from lns.neighbourhoods.destroy import block, destroy_and_repair
+from lns.neighbourhoods.destroy import destroy_and_repair
 from lns.neighbourhoods.engine import LnsEngine
 from lns.neighbourhoods.move import Move
 from lns.neighbourhoods.operators import (
@@ -27,6 +27,7 @@ from lns.neighbourhoods.operators import (
     register_operator,
     unregister_operator,
 )
+from lns.neighbourhoods.regions import block
 from lns.params import BeamParams, ConstructParams, from_dict
 from lns.rounds import Task, run_round
 from lns.worker_pool import WorkerPool
