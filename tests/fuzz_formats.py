@@ -8,6 +8,7 @@ reading must end in a puzzle, a board or one `InputError`, within bounds of time
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import resource
@@ -72,7 +73,11 @@ def round_trip(seed: int) -> int:
             trips += 1
             if holds_board:
                 for named in (name + option if name == "url" else name, None):
-                    again = _read(text, puzzle, named)
+                    try:
+                        again = _read(text, puzzle, named)
+                    except InputError as error:
+                        assert name == "cells" and "expected one of them" in str(error), (seed, name, option)  # asked
+                        continue
                     assert again.board is not None and _same_board(puzzle, again.board, board), (seed, name, option)
                 continue
             for named in (name + option, None):
@@ -320,6 +325,21 @@ def mutation(data: bytes, path: Path, puzzle: Puzzle) -> str:
 # -- the report --------------------------------------------------------------------------------------------------------
 
 
+def _slowest() -> str:
+    """The public file that takes longest to read, the best of three, by processor time."""
+    times: list[tuple[float, str]] = []
+    for path in sorted((SHARED / "cases").glob("*.*")):
+        took = []
+        for _ in range(3):
+            began = time.process_time()
+            with contextlib.suppress(InputError):
+                read(str(path))
+            took.append(time.process_time() - began)
+        times.append((min(took), path.name))
+    seconds, name = max(times, default=(0.0, "-"))
+    return f"{len(times)} public files read, each in {seconds * 1000:.0f} ms at most ({name})"
+
+
 def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
     """Run all three and print their figures; the number of wrong readings."""
     trips = sum(round_trip(seed * 1_000_003 + number) for number in range(rounds))
@@ -349,6 +369,7 @@ def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
                 kept.write_bytes(data)
                 print(f"  kept as {kept}", flush=True)
                 raise
+    print(_slowest())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"{mutations} damaged files: {ended['read']} read, {ended['refused']} refused; {memory / 2**20:.0f} MB")
     assert memory < MAX_MEMORY

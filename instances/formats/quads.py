@@ -53,6 +53,8 @@ def read(source: Source) -> Document:
     columns = quad_lines(lines, cells)
     order, notes = order_of(columns, source.option, FORMAT.name, clues=bool(clues))
     puzzle = Puzzle(np.array(clockwise(columns, order), dtype=np.int32), width, height, name=source.name)
+    if width != height and not with_header:
+        notes += (f"header read as width {width}, height {height} (pieces:{height}x{width} is the other way)",)
     return Document(FORMAT.name, with_clues(puzzle, clues), None, notes)
 
 

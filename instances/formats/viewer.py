@@ -248,9 +248,12 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
         width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
         board_shape(width, height)
         if puzzle is not None and (width, height) != (puzzle.width, puzzle.height):
+            other = f" (--puzzle-format pieces:{width}x{height} reads it so)" * (
+                (height, width) == (puzzle.width, puzzle.height)
+            )
             raise InputError(
                 f"the board is {width} x {height} (width x height); "
-                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
+                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}{other}"
             )
         return width, height
     if puzzle is not None:

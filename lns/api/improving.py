@@ -149,7 +149,10 @@ def legal_refill(
         budget = REPAIR_NODES if nodes is None else min(REPAIR_NODES, nodes // 4)
         if not budget:
             break
-        result = resolve(puzzle, board, cells, nodes=budget)
+        try:
+            result = resolve(puzzle, board, cells, nodes=budget)
+        except BoardError:  # the piece of a clue lies on a cell that breaks no rule
+            break
         spent += result.nodes
         if result.legal:
             board = result.board

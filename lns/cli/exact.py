@@ -195,8 +195,6 @@ def _run_search(args: argparse.Namespace) -> int:
         assert start.board is not None
         searched = placed_as_clues(puzzle, start.board, args.start)
         args.notes += [f"start board: {note}" for note in start.notes]
-    if not args.quiet:
-        print_notes(args.notes)
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
@@ -227,6 +225,8 @@ def _run_search(args: argparse.Namespace) -> int:
         if written:
             write(args.output, None, puzzle, outcome.board, instance=args.instance)
     finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
+        if not args.quiet:
+            print_notes(args.notes)
         if args.json:
             print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
         else:

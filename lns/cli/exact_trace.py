@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
         assert start.board is not None
         puzzle = placed_as_clues(puzzle, start.board, args.start)
         notes += tuple(f"start board: {note}" for note in start.notes)
-    print_notes(notes)
     found = trace(puzzle, args.solver, steps=args.steps)
+    print_notes(notes)
     if args.output is not None:
         atomic_write(args.output, page(puzzle, found))
     if args.json:

@@ -140,8 +140,6 @@ def _improve(args: argparse.Namespace) -> int:
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
     args.notes = [*notes, *document.notes]
-    if not args.quiet:
-        print_notes(args.notes)
     args.instance = args.puzzle or document.instance
     try:
         if args.everywhere:
@@ -200,6 +198,8 @@ def _improved(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> RegionR
 def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: RegionResult) -> None:
     from instances.verify import verify
 
+    if not args.quiet:
+        print_notes(args.notes)
     before = verify(puzzle, given)
     answer = _answer(puzzle, result, before)
     if args.json:

@@ -16,6 +16,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.api.improving import legal_refill
 from lns.cli.regions import announce_compilation, board_writer, write_board
+from lns.terminal.inputs import print_notes
 from lns.terminal.options import board_lines
 from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json, print_text
 from lns.terminal.progress import live_line
@@ -108,6 +109,8 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
 def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     done, before, score = sweep.done, sweep.before, verify(puzzle, sweep.board).score
     height, width = args.window
+    if not args.quiet:
+        print_notes(args.notes)
     if args.json:
         outcomes = [_outcome(window.result) for window in done]
         # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
@@ -124,6 +127,7 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
                 "nodes": sum(window.result.nodes for window in done),
                 "seconds": round(sweep.seconds, 3),
                 "windows": {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": sweep.total},
+                "notes": args.notes,
                 "placements": sweep.board.without_blanks(puzzle).pairs(),
                 "url": url_if_any(puzzle, sweep.board),
             }
