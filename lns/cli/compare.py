@@ -130,7 +130,8 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     lines = [f"{high - row:>5} {''.join(cells)}".rstrip() for row, cells in enumerate(grid)]
     ends = format_duration(first) if first >= 1 else f"{first:.2g} s"
     ruler = f"{'':>5} {ends}{'time of search, logarithmic':^{max(1, columns - len(ends) - len(format_duration(end)))}}"
-    return [*lines, f"{ruler}{format_duration(end)}", f"{'':>6}* several runs"]
+    legend = [f"{'':>6}* several runs"] if any("*" in cells for cells in grid) else []
+    return [*lines, f"{ruler}{format_duration(end)}", *legend]
 
 
 def _page(runs: Sequence[RunSummary]) -> str:
