@@ -13,6 +13,8 @@ import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -142,8 +144,15 @@ def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
     InputError
         The file is damaged, of another run, or of another version; the message names it.
     """
-    try:
+    with _errors_of(path):
         return _load(path, run, puzzle, template)
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Every error of a damaged file becomes an InputError that names it."""
+    try:
+        yield
     except InputError as error:
         raise error.at(path) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError, RuntimeError) as error:
@@ -157,26 +166,20 @@ def load_history(path: Path, run: str, puzzle: Puzzle) -> RunHistory:
     return load(path, run, puzzle, {}).history
 
 
+def load_islands(path: Path, run: str, puzzle: Puzzle) -> dict[int, Island]:
+    """Read the islands of a checkpoint, by number, without the state of their engines. Raises InputError as `load`."""
+    with _errors_of(path), _open(path) as archive:
+        islands = _islands_of(_meta(archive, run, puzzle))
+        return {number: _island(number, values, {}, puzzle) for number, values in islands.items()}
+
+
 def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
-    if not path.exists():
-        raise InputError("no such file; expected a checkpoint")
-    if not path.is_file():
-        raise InputError("is not a regular file; expected a checkpoint")
-    if path.stat().st_size > MAX_BYTES:
-        raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
-    with path.open("rb") as file, _open_archive(file) as archive:
-        meta = JsonFields(
-            json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META_BYTES).tobytes().decode())
-        )
-        expect_schema(meta, SCHEMA)
-        if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
-            raise InputError("belongs to another run; expected a checkpoint of this run")
+    with _open(path) as archive:
+        meta = _meta(archive, run, puzzle)
         history = history_from_json(inner(meta, "history"), puzzle)
         log_size = meta.integer("log_size", 0, 2**62)
         islands = {}
-        for entry in meta.array("islands")[:MAX_ISLANDS] if template else []:
-            values = JsonFields(entry) if isinstance(entry, dict) else inner(meta, "islands")
-            number = values.integer("number", 0, MAX_ISLANDS - 1)
+        for number, values in _islands_of(meta).items() if template else ():
             part = f"{number}/"
             names = {name[len(part) : -len(".npy")] for name in archive.namelist() if name.startswith(part)}
             if names != template.keys():
@@ -211,6 +214,35 @@ def _open_archive(file: IO[bytes]) -> zipfile.ZipFile:
         if member.header_offset + MEMBER_HEADER_BYTES + len(member.filename) + member.compress_size > end:
             raise InputError(f"damaged: '{printable(member.filename, 60)}' overlaps with what follows it")
     return archive
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive in a file. Raises InputError if it is no file or too large."""
+    if not path.exists():
+        raise InputError("no such file; expected a checkpoint")
+    if not path.is_file():
+        raise InputError("is not a regular file; expected a checkpoint")
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
+    with path.open("rb") as file, _open_archive(file) as archive:
+        yield archive
+
+
+def _meta(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> JsonFields:
+    """The fields of ``meta``. Raises InputError if they are of another run."""
+    meta = JsonFields(json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META_BYTES).tobytes().decode()))
+    expect_schema(meta, SCHEMA)
+    if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
+        raise InputError("belongs to another run; expected a checkpoint of this run")
+    return meta
+
+
+def _islands_of(meta: JsonFields) -> dict[int, JsonFields]:
+    """The fields of each island by its number."""
+    entries = meta.array("islands")[:MAX_ISLANDS]
+    islands = [JsonFields(entry) if isinstance(entry, dict) else inner(meta, "islands") for entry in entries]
+    return {values.integer("number", 0, MAX_ISLANDS - 1): values for values in islands}
 
 
 def _island_json(island: Island) -> dict[str, Any]:

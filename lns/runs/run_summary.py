@@ -177,15 +177,15 @@ def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]
 def _beat(fields: JsonFields, puzzle: Puzzle) -> Heartbeat:
     pids = fields.array("pids")[:MAX_PIDS]
     return Heartbeat(
-        at=fields.text("at", 40),
+        at=fields.printable("at", 40),
         rate=fields.number("rate", 0, 1e18),
-        unit=printable(fields.text("unit", 20)),
+        unit=fields.printable("unit", 20),
         pids=tuple(bounded_integer(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
         min_score=fields.integer("min_score", 0, puzzle.max_score + 1),
         statistics=Statistics.from_json(fields.get("statistics")),
         node_equivalents_by_part=_counts(fields, "node_equivalents_by_part"),
         write_errors=tuple(
-            printable(JsonFields({"file": name}).text("file", 40)) for name in fields.array("write_errors")[:10]
+            JsonFields({"file": name}).printable("file", 40) for name in fields.array("write_errors")[:10]
         ),
     )
 
