@@ -120,7 +120,7 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
 
 
 def _colorpairs(puzzle: Puzzle) -> Iterator[Step | None]:
-    """The nodes of ColorPairs; None at the end."""
+    """Yield each node of ColorPairs as a step, and None when the search is complete."""
     search = ColorPairs(puzzle)
     state, counters = search._state, search.counters
     search.advance(0, False)  # opens the first frame
