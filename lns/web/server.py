@@ -132,8 +132,8 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _close_if_silent(self) -> None:
-        if self.cycle is None:
-            self.transport.close()
+        if self.cycle is None:  # declared as if it were never None
+            self.transport.close()  # type: ignore[unreachable]
 
 
 class _Uvicorn(uvicorn.Server):
