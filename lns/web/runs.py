@@ -9,8 +9,8 @@ from typing import Any
 
 from instances.puzzle import Puzzle
 from lns import params
-from lns.islands import Island
 from lns.params import Params
+from lns.rounds import Island
 from lns.runs import checkpoint
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
