@@ -21,7 +21,7 @@ from instances.formats.rows import rows_of
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.text import quoted
+from lns_support.text import count_of, quoted
 
 _EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
 _ROW_FIRST = re.compile(r"\brow\W+(?:and\W+)?col", re.I)
@@ -81,20 +81,24 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
     )
     count, readings = _readings(text, puzzle)
     if (stated := _HEADER_LINE.search(text)) and int(stated[1]) != count:
-        raise InputError(f"{count} clues; expected {stated[1]} as the first line says")
+        raise InputError(f"{count_of(count, 'clue')}; expected {stated[1]} as the first line says")
     named = [each for each in readings if wanted <= set(each.name.split(","))]
     legal = [each for each in named if not verify(puzzle, each.board).violations]
     if not legal:
         raise InputError(
-            f"no convention{' named so' * bool(wanted)} makes the {count} clues legal on {puzzle.name}; expected clues "
+            f"no convention{' named so' * bool(wanted)} makes the {count_of(count, 'clue')} legal on {puzzle.name}; expected clues "
             "of this puzzle"
         )
     chosen = _official(puzzle, legal) or _as_commented(text, [each for each in legal if _is_plain(each)]) or legal
     boards = {each.board.placements.tobytes() for each in chosen}
     if len(boards) > 1:
         names = " or ".join(f"{FORMAT.name}:{each.name}" for each in chosen[:_ASKED])
-        raise InputError(f"{count} clues fit in {len(boards)} ways, among them {names}; expected one by name")
-    return chosen[0].board, [f"{count} clues, read as {chosen[0].name} ({FORMAT.name}:... names another convention)"]
+        raise InputError(
+            f"{count_of(count, 'clue')}, which can be read in {len(boards)} ways, among them {names}; expected one by name"
+        )
+    return chosen[0].board, [
+        f"{count_of(count, 'clue')}, read as {chosen[0].name} ({FORMAT.name}:... names another convention)"
+    ]
 
 
 def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading]]:

@@ -27,7 +27,7 @@ from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns_support.errors import InputError
-from lns_support.text import parse_integer, quoted
+from lns_support.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.
 MOTIFS_ORDERS = {
@@ -282,7 +282,7 @@ def _numbers(digits: str, empty_cells: list[bool], notes: list[str]) -> tuple[in
 
 
 def _place(cell: int, width: int) -> str:
-    return f"row {cell // width + 1}, column {cell % width + 1} (cell {cell})"
+    return f"row {cell // width}, column {cell % width} (cell {cell}, from 0)"
 
 
 # -- colours and pieces ------------------------------------------------------------------------------------------------
@@ -402,7 +402,9 @@ def _repeated_sentence(quads: Sequence[Quad | None], repeated: int, width: int) 
         if quad is not None:
             cells_of.setdefault(canonical(quad), []).append(cell)
     first, second, *_ = next(cells for cells in cells_of.values() if len(cells) > 1)
-    more = f", and so do {repeated - 1} other cells" if repeated > 1 else ""
+    more = (
+        f", and so {'does' if repeated == 2 else 'do'} {count_of(repeated - 1, 'other cell')}" if repeated > 1 else ""
+    )
     return (
         f"{_place(first, width)} and {_place(second, width)} show the same piece{more}: identical pieces, or one "
         "placed twice (--puzzle INSTANCE tells)"

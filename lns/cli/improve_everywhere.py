@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     try:
         write_board(args, puzzle, sweep.board)
         if args.svg:
-            title = f"{puzzle.name}: windows of {height}x{width}"
+            title = f"{puzzle.name}: {_shape_in_words(args)}"
             atomic_write(args.svg, svg_map(_grid(args, puzzle, sweep), _LEGEND, title))
     finally:  # as for one region
         _print_result(args, puzzle, sweep)
@@ -108,7 +108,6 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
 
 def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     done, before, score = sweep.done, sweep.before, verify(puzzle, sweep.board).score
-    height, width = args.window
     if not args.quiet:
         print_notes(args.notes)
     if args.json:
@@ -135,10 +134,15 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
     else:
         searched = f"{len(done)} of {sweep.total} searched in {format_seconds(sweep.seconds)}"
         print(terminal_map(_grid(args, puzzle, sweep), _LEGEND))
-        print_text(f"windows of {height}x{width}: {searched}, by upper left cell")
+        print_text(f"{_shape_in_words(args)}: {searched}, by upper left cell")
         print_text(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
             print_text(*board_lines(puzzle, sweep.board), sep="\n")
+
+
+def _shape_in_words(args: argparse.Namespace) -> str:
+    height, width = args.window
+    return f"windows of {count_of(height, 'row')} and {count_of(width, 'column')}"
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:

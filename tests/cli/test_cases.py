@@ -168,7 +168,7 @@ def test_an_alien_piece_is_named_by_its_cell(capsys: pytest.CaptureFixture[str])
     alien = url[:at] + "bbbb" + url[at + 4 :]
     assert main(["verify", alien, "--puzzle", case(E2)]) == 2
     said = capsys.readouterr().err
-    assert "row 7, column 5 (cell 100) shows 'bbbb'" in said and "the only such cell" in said
+    assert "row 6, column 4 (cell 100, from 0) shows 'bbbb'" in said and "the only such cell" in said
 
 
 def test_notes_reach_the_search_and_its_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
