@@ -86,15 +86,16 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
     legal = [each for each in named if not verify(puzzle, each.board).violations]
     if not legal:
         raise InputError(
-            f"no convention{' named so' * bool(wanted)} makes the {count_of(count, 'clue')} legal on {puzzle.name}; expected clues "
-            "of this puzzle"
+            f"no convention{' named so' * bool(wanted)} makes the {count_of(count, 'clue')} legal on {puzzle.name}; "
+            "expected clues of this puzzle"
         )
     chosen = _official(puzzle, legal) or _as_commented(text, [each for each in legal if _is_plain(each)]) or legal
     boards = {each.board.placements.tobytes() for each in chosen}
     if len(boards) > 1:
         names = " or ".join(f"{FORMAT.name}:{each.name}" for each in chosen[:_ASKED])
         raise InputError(
-            f"{count_of(count, 'clue')}, which can be read in {len(boards)} ways, among them {names}; expected one by name"
+            f"{count_of(count, 'clue')}, which can be read in {len(boards)} ways, among them {names}; "
+            "expected one by name"
         )
     return chosen[0].board, [
         f"{count_of(count, 'clue')}, read as {chosen[0].name} ({FORMAT.name}:... names another convention)"
