@@ -71,12 +71,15 @@ class Progress:
         Time so far.
     explored : float
         Share of the tree that is searched, 0 to 1, as if sibling subtrees had equal sizes: a rough estimate.
+    building : bool
+        The model is still being built.
     """
 
     nodes: int
     solutions: int
     seconds: float
     explored: float
+    building: bool = False
 
 
 ProgressCallback = Callable[[Progress], None]

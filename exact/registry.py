@@ -236,7 +236,7 @@ SOLVERS: dict[str, SolverEntry] = {
         "triangles", "placements, orientations, coloured triangles", "Cuvillier & Szymkowiak 2010, 2.2"
     ),
     "sat:triangles-restricted": SolverEntry(
-        "the same, decisions on pieces and orientations only",
+        "coloured triangles, decisions on pieces and orientations only",
         "Cuvillier & Szymkowiak 2010, 3.2",
         "exact.sat.solver:run_restricted",
         ("triangles",),

@@ -22,7 +22,7 @@ class Request:
     nodes : int, optional
         Budget of nodes, in the solver's own unit (see `exact.outcome.Outcome`). None is no limit.
     seconds : float, optional
-        Budget of time, without compilation. None is no limit.
+        Budget of time, without compilation; building a model counts. None is no limit.
     options : Options
         Parts of ColorPairs to switch on or off. Other solvers ignore it.
     on_progress : callable, optional

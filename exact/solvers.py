@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from exact.building import BuildingEnded, not_built
 from exact.colorpairs.options import Options
 from exact.driver import Progress, ProgressCallback
 from exact.outcome import NODES_UNKNOWN, Answer, Outcome, SolveStatus, require_solution
@@ -44,7 +45,7 @@ def solve(
     nodes : int, optional
         Budget of nodes, in the solver's own unit. None is no limit.
     seconds : float, optional
-        Budget of time, without compilation. None is no limit.
+        Budget of time, without compilation; building a model counts. None is no limit.
     memory : int, optional
         Limit in bytes on the address space, for solvers that run in a child process.
     options : Options, optional
@@ -110,7 +111,7 @@ def count(
     nodes : int, optional
         Budget of nodes, in the solver's own unit. None is no limit.
     seconds : float, optional
-        Budget of time, without compilation. None is no limit.
+        Budget of time, without compilation; building a model counts. None is no limit.
     memory : int, optional
         Limit in bytes on the address space, for solvers that run in a child process.
     options : Options, optional
@@ -199,7 +200,11 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs", 
             on_progress=None if request.on_progress is None else _added_to(total, request.on_progress),
             on_solution=on_solution,
         )
-        total = _sum(total, run(variant, remaining))
+        try:
+            answer = run(variant, remaining)
+        except BuildingEnded as ended:
+            answer = not_built(ended)
+        total = _sum(total, answer)
         if total.status in (SolveStatus.BUDGET_SPENT, SolveStatus.INTERRUPTED) or (total.solutions and not count_all):
             break
     if total.board is not None:

@@ -1,6 +1,7 @@
 """Searches watched step by step: what is decided, what is taken back, and why.
 
-The kernels run as always, a node at a time; between two nodes their state is read.
+The kernels run as always, a node at a time; between two nodes their state is read. A SAT solver tells what it decides
+and assigns (`exact.sat.steps`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from exact.cover.search import Cover
 from exact.outcome import SolveStatus
 from exact.rowscan import kernel as scans
 from exact.rowscan.search import RowScan
+from exact.sat.steps import Painting, paintings
 from instances.puzzle import Puzzle
 from lns_support.bits import bit
 from lns_support.errors import InputError
@@ -60,13 +62,13 @@ class Trace:
     Parameters
     ----------
     solver : str
-    steps : tuple of Step
+    steps : tuple of Step, or of Painting by a SAT solver
     status : SolveStatus
         How the search ended within these steps; BUDGET_SPENT if it would go on.
     """
 
     solver: str
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] | tuple[Painting, ...]
     status: SolveStatus
 
 
@@ -80,9 +82,9 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
     solver : str
         A key of `TRACED`.
     steps : int
-        Most nodes, at most `MAX_STEPS`.
+        Most nodes, or steps of a SAT solver, at most `MAX_STEPS`.
     stop_at_first : bool
-        End at the first solution.
+        End at the first solution, as a SAT solver always does.
 
     Returns
     -------
@@ -97,10 +99,12 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
         raise InputError(f"solver '{solver}' cannot be watched step by step; expected one of {', '.join(TRACED)}")
     if not 1 <= steps <= MAX_STEPS:
         raise InputError(f"{steps} steps; expected 1 to {MAX_STEPS:,}")
+    if solver in _SAT:
+        return Trace(solver, *paintings(puzzle, steps, restricted=_SAT[solver]))
     recorded: list[Step] = []
     status = SolveStatus.BUDGET_SPENT
     found = 0
-    for step in TRACED[solver](puzzle):
+    for step in TREE_SEARCHES[solver](puzzle):
         if step is None:
             status = SolveStatus.SOLVED if found else SolveStatus.INFEASIBLE
             break
@@ -210,9 +214,15 @@ def _dlx(puzzle: Puzzle) -> Iterator[Step | None]:
     yield None
 
 
-TRACED: dict[str, Callable[[Puzzle], Iterator[Step | None]]] = {
+TREE_SEARCHES: dict[str, Callable[[Puzzle], Iterator[Step | None]]] = {
     "colorpairs": _colorpairs,
     "rowscan": _rowscan,
     "dlx": _dlx,
 }
-"""The solvers that can be watched, by name."""
+"""The searches whose nodes are the steps, by name."""
+
+_SAT = {"sat:triangles": False, "sat:triangles-restricted": True}
+"""Whether it decides on pieces only, by the name of a SAT solver."""
+
+TRACED = (*TREE_SEARCHES, *_SAT)
+"""The names of the solvers that can be watched."""

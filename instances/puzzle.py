@@ -258,6 +258,11 @@ class Puzzle(RichDisplay):
         beside = {side for side, other in self._cells_around(cell) if other in holes}
         return 0 in beside, 1 in beside, 2 in beside, 3 in beside
 
+    @cached_property
+    def sides_by_cell(self) -> tuple[Sides, ...]:
+        """The `grey_sides` of every cell."""
+        return tuple(self.grey_sides(cell) for cell in range(self.cells))
+
     def fits(self, cell: int) -> BoolArray:
         """Which oriented pieces fit ``cell`` by their grey sides and the rule on turns, shape (cells * 4,); read-only.
 
@@ -268,7 +273,7 @@ class Puzzle(RichDisplay):
     @cached_property
     def _fits_by_sides(self) -> dict[Sides, BoolArray]:
         table = {}
-        for sides in {self.grey_sides(cell) for cell in range(self.cells)}:
+        for sides in set(self.sides_by_cell):
             fits = ((self.oriented == GREY) == sides).all(axis=1) & self.usable
             fits.flags.writeable = False
             table[sides] = fits

@@ -29,6 +29,7 @@ _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 _PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 _stop_flag: Any = None  # in a worker: memory shared with the parent
+_begin: Any = None  # likewise
 
 
 class WorkerLost(RuntimeError):
@@ -56,6 +57,12 @@ def stop_requested() -> bool:
     return _stop_flag is not None and bool(_stop_flag.value)
 
 
+def mark_begin() -> None:
+    """Tell the parent, if this process is a worker, that kernels are loaded and the search begins."""
+    if _begin is not None and not _begin.value:
+        _begin.value = time.monotonic()
+
+
 def is_worker() -> bool:
     """Whether this process is a worker of a `WorkerPool`."""
     return _stop_flag is not None
@@ -79,6 +86,7 @@ class WorkerPool(Executor):
     def __init__(self, workers: int) -> None:
         self._context = multiprocessing.get_context("spawn")
         self._flag = self._context.RawValue(ctypes.c_bool, False)
+        self._begin = self._context.RawValue(ctypes.c_double, 0.0)
         self._tasks: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._processes: dict[int, SpawnProcess] = {}
         self._closed = False
@@ -91,6 +99,11 @@ class WorkerPool(Executor):
         future: Future[_T] = Future()
         self._tasks.put((future, fn, args, kwargs))
         return future
+
+    @property
+    def began(self) -> float | None:
+        """Monotonic time at which a worker first called `mark_begin`; None before."""
+        return self._begin.value or None
 
     def ask_to_stop(self) -> None:
         """Make `stop_requested` true in the workers: running tasks end at their next step."""
@@ -162,7 +175,9 @@ class WorkerPool(Executor):
 
     def _start(self, slot: int) -> Connection:
         parent_end, worker_end = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(worker_end, self._flag), daemon=True, name=f"island-{slot}")
+        process = self._context.Process(
+            target=_work, args=(worker_end, self._flag, self._begin), daemon=True, name=f"island-{slot}"
+        )
         process.start()
         self._processes[slot] = process
         worker_end.close()  # the pipe then ends with the worker
@@ -187,10 +202,10 @@ class InProcessExecutor(Executor):
         return future
 
 
-def _work(pipe: Connection, flag: Any) -> None:
+def _work(pipe: Connection, flag: Any, begin: Any) -> None:
     """Main loop of a worker: run tasks from the pipe until the pipe or the parent ends."""
-    global _stop_flag
-    _stop_flag = flag
+    global _stop_flag, _begin
+    _stop_flag, _begin = flag, begin
     for number in _PARENT_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ from lns_support.errors import InputError
 Emit = Callable[[Any], None]
 _SERVE = "from lns_support.child_process import serve; serve()"
 _MESSAGE, _DONE, _MEMORY, _BAD_INPUT, _ERROR = range(5)
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Each thread of a linear algebra library takes address space; OpenBLAS hangs if it gets none."""
+
 _POLL_SECONDS = 86_400.0  # a wait of more than 24.8 days overflows the C int of milliseconds in poll()
 
 
@@ -81,7 +85,8 @@ def run_in_process(
         Limit on wall-clock time from this call on; with ``processor``, on the child's processor time, rounded up to
         whole seconds.
     memory : int, optional
-        Limit on the child's address space in bytes. A child that dies under it is taken to have reached it.
+        Limit on the child's address space in bytes, set when the task's module is imported: a library that gets no
+        memory while it is loaded may hang. A child that dies under it is taken to have reached it.
     processor : bool, optional
         Whether ``seconds`` limits processor time.
 
@@ -98,10 +103,10 @@ def run_in_process(
     """
     start = time.perf_counter()
     read_end, write_end = os.pipe()
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    environment = os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with tempfile.TemporaryFile() as errors, Connection(read_end, writable=False) as inbox:
         child = subprocess.Popen(
-            [sys.executable, "-c", _SERVE, str(write_end)],
+            [sys.executable, "-c", _SERVE, str(write_end), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,  # some libraries print
             stderr=errors,
@@ -169,16 +174,19 @@ def _crash(task: Callable[..., None], returncode: int, errors: str) -> Exception
 
 
 def serve() -> None:
-    """The child's main function: run the task on stdin and send messages to the pipe that the argument numbers."""
+    """The child's main function: run the task on stdin and send messages to the parent.
+
+    The arguments of the process are the number of the pipe for messages, and the parent's process id.
+    """
     outbox = Connection(int(sys.argv[1]), readable=False)
-    die_with_parent()
+    die_with_parent(int(sys.argv[2]))
     module, name, arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
     if processor_seconds is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds + 5))
-    if memory is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:
         task = getattr(__import__(module, fromlist=[name]), name)
+        if memory is not None:
+            _limit_memory(memory)
         task(lambda message: outbox.send((_MESSAGE, message)), *arguments)
         final = (_DONE, peak_bytes(os.getpid()))
     except MemoryError:
@@ -191,12 +199,31 @@ def serve() -> None:
     os._exit(0)  # some libraries crash while they are unloaded
 
 
-def die_with_parent() -> None:
-    """Make Linux kill this process when its parent dies; on other systems it ends with its task."""
+def _limit_memory(memory: int) -> None:
+    """Limit the address space of this process, whose libraries are loaded. Raises InputError if they take it all."""
+    with contextlib.suppress(ImportError):  # numba loads it late, and OpenBLAS hangs if it gets no memory
+        import_module("scipy.linalg.cython_blas")
+    with contextlib.suppress(OSError):
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        if taken >= memory:
+            raise InputError(
+                f"a limit of {memory // 10**6} MB of memory; expected more than {taken // 10**6} MB, "
+                "which the libraries take"
+            )
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def die_with_parent(parent: int | None = None) -> None:
+    """Make Linux kill this process when its parent dies; on other systems it ends with its task.
+
+    Ends this process if ``parent``, the parent's process id, is given and that process is dead already.
+    """
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent:
+        os._exit(1)
 
 
 def peak_bytes(pid: int) -> int:

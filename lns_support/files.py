@@ -64,6 +64,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             raise InputError(f"the file has {status.st_size} bytes; expected at most {MAX_BYTES}", where)
         with open(os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
             data = file.read(MAX_BYTES + 1)
+        if data is None:  # a file of the kernel that has nothing to say now
+            raise InputError("nothing can be read from this file; expected a regular file", where)
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise

@@ -21,7 +21,7 @@ from tuning.plan import RUNS_FILE, StudyRequest
 from tuning.study import FINISHED, Study, open_study
 
 REQUEST = StudyRequest(
-    family="like-e2:6x6", nodes=2_000_000, pairs=4, held_out=4, params=from_dict({"construct": {"population": 200}})
+    family="like-e2:6x6", nodes=4_000_000, pairs=4, held_out=4, params=from_dict({"construct": {"population": 200}})
 )
 
 

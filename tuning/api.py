@@ -18,8 +18,9 @@ from lns.params import Params
 from lns.runs.files import utc_now
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
+from lns_support.text import count_of
 from lns_support.version import __version__
-from tuning import ablate, report, validate
+from tuning import ablate, report, summary, validate
 from tuning import benchmark as benchmarks
 from tuning.benchmark import BenchmarkOptions, BenchmarkRun
 from tuning.plan import STUDY_FILE, StudyRequest
@@ -65,6 +66,10 @@ class TuningResult:
         Whether the session was stopped before its limits.
     table : list of dict
         The finished trials: number, state, mean difference to the defaults in short and long runs, values.
+    verdict_text : str
+        Whether to use other parameters than the defaults, and why, in a sentence or two.
+    facts : tuple of (str, str)
+        Label and text of the other lines of the summary.
     """
 
     study: Path
@@ -80,11 +85,15 @@ class TuningResult:
     report: Path
     interrupted: bool
     table: list[dict[str, Any]]
-    lines: tuple[str, ...]
+    verdict_text: str
+    facts: tuple[tuple[str, str], ...]
 
-    def summary(self) -> str:
-        """The result as text of several lines."""
-        return "\n".join([*self.lines, f"report        {self.report}"])
+    def summary(self, width: int = 80) -> str:
+        """The result as text: the verdict in a box, and below it the facts, in lines of ``width`` columns."""
+        lines = summary.boxed(self.verdict_text, width)
+        for label, text in (*self.facts, ("report", str(self.report))):
+            lines += summary.labelled(label, text, width)
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields of `lns tune --json`."""
@@ -92,10 +101,12 @@ class TuningResult:
             "study": str(self.study),
             "trials": self.trials,
             "better": self.better,
+            "verdict": self.verdict_text,
             "best_params": None if self.best_file is None else str(self.best_file),
             "held_out": [
                 {"trial": v.trial, "pairs": len(v.differences), "mean": v.mean, "low": v.low, "high": v.high,
-                 "edges": v.edges, "p": v.p, "cost": v.cost, "better": v.better}
+                 "edges": v.edges, "p": v.p, "cost": v.cost, "better": v.better, "left_out": list(v.left_out),
+                 "no_board": list(v.lost)}
                 for v in self.verdicts
             ],
             "rank_correlation": self.rank_correlation,
@@ -172,8 +183,10 @@ def tune(
     session = None
     if not report_only:
         plan = opened.plan
-        log.info("%s: %d parameters, %d pairs of %s nodes", plan.subject, len(opened.space), plan.pairs,
-                 f"{plan.nodes:,}")  # fmt: skip
+        log.info(
+            "%s: %d parameters; each trial is run on %s of instance and seed, with %s nodes each",
+            plan.subject, len(opened.space), count_of(plan.pairs, "pair"), f"{plan.nodes:,}",
+        )  # fmt: skip
         seconds = DEFAULT_SECONDS if time is None and trials is None else time
         session = TuningSession(opened, workers or 1, seconds, trials, on_progress or (lambda progress: None))
         session.check_time()
@@ -211,7 +224,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
     report_file = study.path / REPORT_FILE
     atomic_write(report_file, report.html_page(study, conclusion, f"{utc_now()}, lns {__version__}"))
     overhead = None if session is None else session.overhead
-    agreement, winner, trials = report.agreement(study), conclusion.winner, study.trials(*FINISHED)
+    agreement, winner, trials = summary.agreement(study), conclusion.winner, study.trials(*FINISHED)
     return TuningResult(
         study=study.path,
         trials=len(trials),
@@ -221,7 +234,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
         best_params=None if winner is None else validate.winning_params(study, winner),
         best_file=validate.written_best(study, conclusion),
         rank_correlation=agreement.correlation if agreement.correlation == agreement.correlation else None,
-        importance=report.importance(study),
+        importance=summary.importance(study),
         overhead=overhead,
         report=report_file,
         interrupted=session is not None and session.interrupted,
@@ -231,7 +244,8 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
              "params": dict(trial.params)}
             for trial in trials
         ],
-        lines=tuple(report.summary(study, conclusion, overhead)),
+        verdict_text=summary.verdict_text(study, conclusion),
+        facts=tuple(summary.facts(study, conclusion, overhead)),
     )  # fmt: skip
 
 

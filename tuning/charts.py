@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from instances.draw.page import chart
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 20, 12, 30
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 30, 42
 
 
 class Point(NamedTuple):
@@ -27,7 +27,8 @@ def scatter(
     *,
     log: bool = False,
     stairs: Sequence[tuple[float, float]] = (),
-    size: tuple[int, int] = (720, 260),
+    size: tuple[int, int] = (520, 260),
+    axes: tuple[str, str] = ("", ""),
 ) -> str:
     """A scatter chart with a line at y = 0, as SVG; "" without points.
 
@@ -42,7 +43,9 @@ def scatter(
     stairs : sequence of (float, float)
         Corners (x, y) of a step line, such as the best value so far.
     size : (int, int)
-        Width and height in pixels.
+        Width and height in pixels; small, so that a phone shows legible text.
+    axes : (str, str)
+        What the horizontal and the vertical axis show, with the unit.
     """
     points = [p for p in points if p.x > 0 or not log]
     if not points:
@@ -67,7 +70,9 @@ def scatter(
         parts.append(f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick):.1f}H{wide - _RIGHT}"/>')
         parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}">{tick:g}</text>')
     for value, text in _x_marks(left, right, log):
-        parts.append(f'<text class="middle" x="{x(value):.1f}" y="{high - 10}">{escape(text)}</text>')
+        parts.append(f'<text class="middle" x="{x(value):.1f}" y="{high - 24}">{escape(text)}</text>')
+    parts.append(f'<text x="2" y="14">{escape(axes[1])}</text>')
+    parts.append(f'<text class="middle" x="{(_LEFT + wide - _RIGHT) / 2}" y="{high - 6}">{escape(axes[0])}</text>')
     if stairs:
         path = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}" + "".join(
             f"H{x(at):.1f}V{y(value):.1f}" for at, value in stairs[1:]
@@ -83,7 +88,7 @@ def scatter(
 
 def bars(title: str, values: dict[str, float]) -> str:
     """Shares by name as horizontal bars, as SVG."""
-    row, wide, begin = 22, 720, 210
+    row, wide, begin = 22, 520, 210
     most = max(values.values(), default=0.0) or 1.0
     parts = []
     for i, (name, value) in enumerate(values.items()):

@@ -20,7 +20,7 @@ from lns.construct.endgame_plan import EndgamePlan, EndgameState
 from lns.construct.kernel import ConstructorPlan, ConstructorState
 from lns.construct.tail import solve_tail
 from lns.loop.construction import Construction
-from lns.neighbourhoods import windows
+from lns.neighbourhoods.regions import regions_by_shape
 from lns.params import Params
 from lns.rng import random_state
 from lns.tabu.search import TabuSearch
@@ -69,7 +69,7 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     yield "child of a beam", node_equivalents.BEAM_CHILD, seconds / beam.nodes / node
 
     assert search.best is not None
-    largest = sorted((cells for _, cells in windows.regions_by_shape(puzzle, search.best)), key=len, reverse=True)
+    largest = sorted((cells for _, cells in regions_by_shape(puzzle, search.best)), key=len, reverse=True)
     ask = partial(resolve, puzzle, search.best, target=search.best_score + 1)
     setup, searched, placed, regions = 0.0, 0.0, 0, 0
     for cells in largest:

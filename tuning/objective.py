@@ -8,6 +8,9 @@ candidate uses the scores themselves.
 Budgets are nodes, not seconds, so a busy or a slow machine gives the same results. Work other than construction is
 converted into nodes (`lns.node_equivalents`; docs/tuning.md has the measurements). A run is kept as a `Trace`, from
 which the score at every smaller budget can be read, so a long run contains its short one.
+
+A run that makes no board within its budget has no score, and a difference to it would be as large as a whole board.
+Pairs on which the defaults make none are left out; a candidate that makes none where the defaults make one is given up.
 """
 
 from __future__ import annotations
@@ -22,7 +25,10 @@ from lns.engines import make_engine
 from lns.params import Params
 
 EARLY_BONUS = 0.5  # edges, for a score that is reached at once
-OBJECTIVE = f"best score + {EARLY_BONUS} x unused share of the budget when it was reached; expected scores for trials"
+OBJECTIVE = (
+    f"best score + {EARLY_BONUS} x unused share of the budget when it was reached; expected scores for trials; "
+    "pairs without a board left out"
+)
 EXPECTED_SCORE_STEP = 0.01  # edges; smaller changes of the expected best score are not recorded
 MIN_STEP_NODES = 150_000  # a step counts at least so many nodes: one that places nothing takes time too
 MIN_STEPS = 20  # into which the shortest budget is divided
@@ -82,6 +88,10 @@ class Trace:
         A board counts if the step that found it ended within the budget.
         """
         return max((score for score, at in self.best_scores if at <= budget), default=0)
+
+    def has_board(self, budget: int) -> bool:
+        """Whether a board was made within ``budget`` nodes."""
+        return any(at <= budget for _, at in self.best_scores)
 
     def value(self, budget: int, target: int) -> float:
         """The objective: best score within ``budget``, plus the bonus for reaching the score ``target`` early."""

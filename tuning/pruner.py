@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import optuna
 from optuna.pruners import BasePruner
 from optuna.trial import FrozenTrial
@@ -19,11 +21,11 @@ class PairedPruner(BasePruner):
 
     Parameters
     ----------
-    pairs : int
-        Number of pairs of a trial.
+    pairs : callable
+        Returns the number of pairs of a trial, which is known once the defaults have been run.
     """
 
-    def __init__(self, pairs: int) -> None:
+    def __init__(self, pairs: Callable[[], int]) -> None:
         self._pairs = pairs
 
     def prune(self, study: optuna.Study, trial: FrozenTrial) -> bool:
@@ -32,8 +34,9 @@ class PairedPruner(BasePruner):
         except ValueError:  # no trial is complete yet
             return False
         values = trial.intermediate_values
-        is_long = max(values) >= self._pairs
-        shared = [step for step in values if step in best and (step >= self._pairs) == is_long]
+        pairs = self._pairs()
+        is_long = max(values) >= pairs
+        shared = [step for step in values if step in best and (step >= pairs) == is_long]
         return is_worse([values[step] - best[step] for step in shared])
 
 

@@ -99,7 +99,8 @@ class SeededSampler(BaseSampler):
     def _observations(self, study: optuna.Study) -> tuple[list[Observation], list[Observation]]:
         """The finished trials: the random ones, and those proposed since, without those that were tried again.
 
-        Complete trials rank above pruned ones, as for TPE; trials that the engine refused rank lowest.
+        Complete trials rank above pruned ones, as for TPE; trials that the engine refused, or that made no
+        board where the defaults made one, rank lowest.
         """
         first: list[Observation] = []
         later: list[Observation] = []
@@ -109,8 +110,10 @@ class SeededSampler(BaseSampler):
             steps = trial.intermediate_values
             if trial.state == TrialState.COMPLETE:
                 rank_key = 2, trial.value or 0.0
+            elif steps and "no_board" not in trial.user_attrs:
+                rank_key = 1, steps[max(steps)]
             else:
-                rank_key = (1, steps[max(steps)]) if steps else (0, 0.0)
+                rank_key = 0, 0.0
             if trial.number < STARTUP_TRIALS:
                 first.append((trial.params, rank_key))
             elif "fixed_params" not in trial.system_attrs:

@@ -16,11 +16,12 @@ from optuna.trial import FrozenTrial, TrialState
 
 from lns.worker_pool import WorkerLost, WorkerPool
 from lns_support.errors import InputError
-from lns_support.text import printable
+from lns_support.text import count_of, printable
 from tuning import validate
 from tuning.objective import Trace
+from tuning.sampler import STARTUP_TRIALS
 from tuning.study import FINISHED, Study, trial_value
-from tuning.worker import MAX_FAILURES, search_task, validation_task
+from tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 
 log = logging.getLogger("lns")
 
@@ -28,6 +29,7 @@ Task = tuple[Callable[..., float], tuple[Any, ...]]
 
 TICK_S = 1.0  # between two reports of progress
 GRACE_S = 10.0  # for the steps in progress when a session stops
+TYPICAL_TRIAL = 0.5  # cost of a trial after the first ones, as a part of its long runs on all pairs: many end early
 VALIDATION_MARGIN = 1.1  # the validation gets its expected seconds times this
 
 
@@ -65,13 +67,14 @@ class StudyProgress:
 
     def __str__(self) -> str:
         if self.phase != "search":
-            return f"{self.phase}: {self.done} of {self.total} runs made"
+            what = "the defaults" if self.phase == "defaults" else "test on held-out pairs"
+            return f"{what}: {self.done} of {self.total} runs made"
         best = (
             "no trial yet"
             if self.best is None
-            else f"best {self.best:+.2f} edges expected over the defaults (trial {self.best_trial})"
+            else f"best {self.best:+.2f} edges over the defaults (trial {self.best_trial})"
         )
-        return f"{best}; {self.done} trials, {self.completed} complete, {self.pruned} pruned, {self.running} running"
+        return f"{best}; {count_of(self.done, 'trial')}, {self.pruned} ended early"
 
 
 @dataclass
@@ -103,7 +106,8 @@ class TuningSession:
     _workers_s: float = 0.0  # seconds that workers existed
     _began: float = field(default_factory=time.monotonic)
     _reported: set[int] = field(default_factory=set)  # failed trials that were logged
-    _warned: bool = False
+    _warned: bool = False  # of pairs without a board
+    _forecast: bool = False  # whether it was said how long a verdict takes
     _lost_in_a_row: int = 0
     _runs_at_last_loss: int = 0
 
@@ -133,16 +137,68 @@ class TuningSession:
             self._pool.kill()
 
     def check_time(self) -> None:
-        """Raise InputError if the time limit is too short for the missing runs of the defaults and one trial."""
-        plan, missing = self.study.plan, self._missing_defaults()
-        if not missing or not plan.nodes_per_s:
+        """Say before the first run whether the time limit is long enough for a verdict, as far as that is known.
+
+        Raises
+        ------
+        InputError
+            The time limit is too short even for the missing runs of the defaults and one trial.
+        """
+        plan, missing, run_s = self.study.plan, self._missing_defaults(), self._run_seconds()
+        if run_s is None:
             return
-        needed = plan.nodes / plan.nodes_per_s * (missing + plan.pairs) / self.workers
-        if needed > self._time_limit:
+        needed = run_s * (missing + plan.pairs) / self.workers
+        if missing and plan.nodes_per_s and needed > self._time_limit:
             raise InputError(
-                f"--time {self._time_limit:.0f} is too short: the defaults and one trial take about {needed:.0f} s; "
+                f"--time {self._time_limit:.0f} is too short: the defaults and one trial take about "
+                f"{in_minutes(needed)}, and a verdict {in_minutes(self._seconds_to_verdict(run_s))}; "
                 "expected more, or a smaller --run-seconds or --pairs in a new study"
             )
+        self._warn_of_short_time(run_s)
+
+    def _warn_of_short_time(self, run_s: float) -> None:
+        """Say once whether the limits allow a verdict, where a run takes ``run_s``."""
+        if self._forecast:
+            return
+        self._forecast = True
+        needed = self._seconds_to_verdict(run_s)
+        missing_trials = STARTUP_TRIALS - len(self.study.trials(*FINISHED))
+        if needed > self._time_limit:
+            log.warning(
+                "too short for a verdict: it takes about %s with %s (the defaults, the first %d trials, and the test "
+                "of one candidate on %d held-out pairs), and this session has %s; the same command continues the study",
+                in_minutes(needed), count_of(self.workers, "worker"), STARTUP_TRIALS, self.study.plan.held_out,
+                in_minutes(self._time_limit),
+            )  # fmt: skip
+        elif self.max_trials is not None and self.max_trials < STARTUP_TRIALS and missing_trials > 0:
+            log.warning(
+                "too few trials for a good search: the first %d are drawn at random, and only later ones learn from "
+                "them; --trials %d takes about %s with %s", STARTUP_TRIALS, STARTUP_TRIALS, in_minutes(needed),
+                count_of(self.workers, "worker"),
+            )  # fmt: skip
+        elif needed:
+            log.info(
+                "a verdict takes about %s with %s; more time finds better parameters",
+                in_minutes(needed), count_of(self.workers, "worker"),
+            )  # fmt: skip
+
+    def _run_seconds(self) -> float | None:
+        """Seconds of a long run: measured where some were made, else by the rate that the study began with."""
+        if runs := self._default_runs():
+            return statistics.median(trace.wall_s for trace in runs)
+        plan = self.study.plan
+        return plan.nodes / plan.nodes_per_s if plan.nodes_per_s else None
+
+    def _seconds_to_verdict(self, run_s: float) -> float:
+        """About how long until the study can say anything: defaults, random trials, and the test of one candidate."""
+        study, plan = self.study, self.study.plan
+        finished = len(study.trials(*FINISHED))
+        whole = max(0, CALIBRATION_TRIALS - finished)
+        short = max(0, STARTUP_TRIALS - finished) - whole
+        runs = self._missing_defaults() + plan.pairs * (whole + TYPICAL_TRIAL * short)
+        if not validate.candidates_of(study):
+            runs += 2 * plan.held_out
+        return run_s * runs / self.workers
 
     def run(self) -> None:
         """Finish the validation of an earlier session, search, validate.
@@ -238,6 +294,8 @@ class TuningSession:
         pruned = sum(trial.state == TrialState.PRUNED for trial in trials)
         best = max(completed, key=trial_value, default=None)
         done, total = len(completed) + pruned, 0
+        if (run_s := self._run_seconds()) is not None:
+            self._warn_of_short_time(run_s)
         if phase == "search" and not self._missing_defaults():
             self._check_budget()
         if phase == "search" and (missing := self._missing_defaults()):
@@ -261,13 +319,13 @@ class TuningSession:
     def _check_budget(self) -> None:
         """Warn once if the defaults find no board within a short run: such runs cannot rank trials."""
         short = self.study.plan.short
-        empty = sum(not trace.score_at(short) for trace in self._default_runs())
+        empty = self.study.without_board(self.study.pairs, short)
         if empty and not self._warned:
             self._warned = True
             log.warning(
-                "the defaults found no board within the %s nodes of a short run on %d of %d pairs; "
-                "expected a new study with a longer --run-seconds or more --nodes",
-                f"{short:,}", empty, self.study.plan.pairs,
+                "the defaults make no board within the %s nodes of a short run on %d of %d pairs, which are left out: "
+                "%s; expected a new study with a longer --run-seconds or more --nodes",
+                f"{short:,}", len(empty), self.study.plan.pairs, ", ".join(pair.label for pair in empty),
             )  # fmt: skip
 
     def _report_failures(self) -> None:
@@ -307,3 +365,10 @@ class TuningSession:
         stored = [self.study.run_store.get(self.study.key(self.study.base, pair)) for pair in self.study.held_out]
         runs -= sum(trace is not None for trace in stored)
         return VALIDATION_MARGIN * run_s * runs / self.workers
+
+
+def in_minutes(seconds: float) -> str:
+    """A duration in words of one unit, such as "40 s", "25 minutes" or "3.5 hours"."""
+    if seconds < 90:
+        return f"{math.ceil(seconds)} s"
+    return f"{math.ceil(seconds / 60)} minutes" if seconds < 90 * 60 else f"{seconds / 3600:.1f} hours"

@@ -23,7 +23,7 @@ from lns.runs.lock import Holder, clear_temporaries
 from lns_support.errors import InputError
 from tuning.append_file import locked
 from tuning.journal import OPTUNA_NAME, JournalFile
-from tuning.objective import Pair, difference
+from tuning.objective import Pair
 from tuning.plan import (
     BASE_FILE,
     JOURNAL_FILE,
@@ -111,7 +111,7 @@ class Study:
             storage = optuna.storages.JournalStorage(journal)
             base_values = values_of(self.base, self.space)
             sampler = SeededSampler(self.plan.sampler, self.plan.seed, base_values, self.space)
-            pruner = PairedPruner(self.plan.pairs)
+            pruner = PairedPruner(lambda: len(self.training))
             if not self._reading:
                 study = optuna.create_study(
                     storage=storage, study_name=OPTUNA_NAME, direction="maximize", sampler=sampler, pruner=pruner,
@@ -164,6 +164,17 @@ class Study:
         """The training pairs."""
         return self._pairs(self.plan.first_seeds[0], self.plan.pairs)
 
+    @property
+    def training(self) -> list[Pair]:
+        """The training pairs, without those on which the defaults are known to make no board within a short run."""
+        left_out = {pair.seed for pair in self.without_board(self.pairs, self.plan.short)}
+        return [pair for pair in self.pairs if pair.seed not in left_out]
+
+    def without_board(self, pairs: Sequence[Pair], budget: int) -> list[Pair]:
+        """Those of ``pairs`` on which the defaults are known to make no board within ``budget`` nodes."""
+        runs = ((pair, self.run_store.get(self._key(self.plan.base, pair))) for pair in pairs)
+        return [pair for pair, run in runs if run and run.covers(budget) and not run.has_board(budget)]
+
     @cached_property
     def held_out(self) -> list[Pair]:
         """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
@@ -199,7 +210,11 @@ class Study:
 
     def key(self, params: Params, pair: Pair) -> RunKey:
         """Key of a run in the run store."""
-        return params_digest(params), pair.puzzle.sha256[:32], pair.seed
+        return self._key(params_digest(params), pair)
+
+    @staticmethod
+    def _key(digest: str, pair: Pair) -> RunKey:
+        return digest, pair.puzzle.sha256[:32], pair.seed
 
     # -- trials ------------------------------------------------------------------------------------------------------
 
@@ -226,16 +241,6 @@ class Study:
     def params_of(self, trial: FrozenTrial) -> Params:
         """The parameters of a trial."""
         return suggest_params(optuna.trial.FixedTrial(trial.params), self.space, self.base)
-
-    def differences(self, params: Params, pairs: Sequence[Pair], budget: int) -> list[float] | None:
-        """Differences of the scores to the defaults at ``budget`` nodes, in edges; None while runs are missing."""
-        differences = []
-        for pair in pairs:
-            candidate, default = (self.run_store.get(self.key(either, pair)) for either in (params, self.base))
-            if candidate is None or default is None or not (candidate.covers(budget) and default.covers(budget)):
-                return None
-            differences.append(difference(candidate, default, budget))
-        return differences
 
 
 def refuse_links(path: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +24,10 @@ from lns.params import Params
 from lns.runs.files import utc_now
 from lns_support.errors import InputError
 from lns_support.files import atomic_write
-from lns_support.text import printable
+from lns_support.text import count_of, printable
 from lns_support.version import __version__
 from tuning.journal import CHOICES
+from tuning.objective import difference
 from tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
 from tuning.study import BEST_FILE, FINISHED, Study, trial_value
 
@@ -53,6 +54,12 @@ class Verdict:
         Corrected p-value.
     cost : float
         Median processor seconds of a run, divided by that of the defaults.
+    pairs : tuple of str
+        Names of the pairs that the differences are of.
+    left_out : tuple of str
+        Names of the pairs that are left out, because the defaults made no board within the budget.
+    lost : tuple of str
+        Names of the pairs on which the defaults made a board and the candidate made none.
     """
 
     trial: int
@@ -62,21 +69,50 @@ class Verdict:
     high: float
     p: float
     cost: float
+    pairs: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     @property
     def mean(self) -> float:
-        """Mean difference, in edges."""
-        return float(np.mean(self.differences))
+        """Mean difference, in edges; 0 if no pair is left to compare."""
+        return float(np.mean(self.differences)) if self.differences else 0.0
 
     @property
     def better(self) -> bool:
         """Significantly better by ranks and by an interval above 0; ranks alone overlook a rare large loss."""
-        return len(self.differences) >= MIN_HELD_OUT_PAIRS and self.p < ALPHA and self.edges >= 0 < self.low
+        return not self.doubt
+
+    @property
+    def doubt(self) -> str:
+        """Why the candidate is not called better, as the end of a sentence; "" if it is better."""
+        if self.lost:
+            return f"it made no board on {', '.join(self.lost)}, where the defaults made one"
+        if len(self.differences) < MIN_HELD_OUT_PAIRS:
+            return (
+                f"{count_of(len(self.differences), 'held-out pair')} with boards cannot show anything; "
+                f"at least {MIN_HELD_OUT_PAIRS} can"
+            )
+        if self.mean < 0:
+            return "it was worse" if self.high < 0 else "it was worse, though that may be chance"
+        if self.low <= 0:
+            return "that may be chance, as the interval includes 0"
+        if self.p >= ALPHA:
+            return f"that may be chance: p = {self.p:.2g}, corrected for the number of candidates, is not below {ALPHA}"
+        if self.edges < 0:
+            return f"its boards came earlier, but scored lower ({self.edges:+.2f} edges)"
+        return ""
+
+    @property
+    def effect(self) -> str:
+        """The mean difference with its interval, in words."""
+        pairs = count_of(len(self.differences), "held-out pair")
+        return f"{self.mean:+.2f} edges on {pairs} (95% interval {self.low:+.2f} to {self.high:+.2f})"
 
     def __str__(self) -> str:
         return (
-            f"trial {self.trial}: {self.mean:+.2f} ({self.low:+.2f} to {self.high:+.2f}) on {len(self.differences)} "
-            f"held-out pairs, {self.edges:+.2f} edges, p = {self.p:.2g}, {self.cost:.2f} x the seconds a run"
+            f"trial {self.trial}: {self.effect}; scores alone {self.edges:+.2f}; p = {self.p:.2g}; "
+            f"a run takes {self.cost:.2f} x the seconds of the defaults"
         )
 
 
@@ -114,12 +150,12 @@ def compare(trial: int, differences: Sequence[float], edges: float, cost: float,
         Seed of the bootstrap.
     """
     values = np.asarray(differences, dtype=np.float64)
-    p = 1.0
+    p, low, high = 1.0, 0.0, 0.0
     if values.any():
         p = float(wilcoxon(values, alternative="greater", zero_method="zsplit").pvalue)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
-    means = rng.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
+        means = rng.choice(values, size=(RESAMPLES, len(values))).mean(axis=1)
+        low, high = np.percentile(means, [2.5, 97.5])
     return Verdict(
         trial=trial, differences=tuple(values.tolist()), edges=edges, low=float(low), high=float(high),
         p=min(1.0, p / share), cost=cost,
@@ -188,28 +224,45 @@ def missing_runs(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[
 
 def conclude(study: Study) -> Conclusion:
     """Verdicts on the candidates whose held-out runs are complete."""
-    candidates, budget = candidates_of(study), study.plan.nodes
+    candidates = candidates_of(study)
     shares = {number: share for share, numbers in _choices(study) for number in numbers}
-    verdicts = []
-    for trial in candidates:
-        params = study.params_of(trial)
-        differences = study.differences(params, study.held_out, budget)
-        if differences is None:
-            continue
-        runs, default_runs = (
-            [trace for pair in study.held_out if (trace := study.run_store.get(study.key(either, pair)))]
-            for either in (params, study.base)
-        )
-        score_differences = [
-            run.score_at(budget) - default.score_at(budget) for run, default in zip(runs, default_runs, strict=True)
-        ]
-        # medians: the first run of a process also loads the kernels
-        default_seconds = statistics.median(run.seconds for run in default_runs)
-        cost = statistics.median(run.seconds for run in runs) / max(1e-9, default_seconds)
-        edges = float(np.mean(score_differences))
-        verdicts.append(compare(trial.number, differences, edges, cost, shares[trial.number], study.plan.seed))
+    verdicts = [
+        verdict for trial in candidates if (verdict := _verdict(study, trial, shares[trial.number])) is not None
+    ]
     best_first = sorted(verdicts, key=lambda verdict: -verdict.mean)
     return Conclusion(tuple(best_first), len(missing_runs(study, candidates)))
+
+
+def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
+    """Verdict on a candidate; None while runs are missing. Only pairs on which both made a board are compared."""
+    params, budget = study.params_of(trial), study.plan.nodes
+    runs, default_runs, labels, left_out, lost = [], [], [], [], []
+    for pair in study.held_out:
+        run, default = (study.run_store.get(study.key(either, pair)) for either in (params, study.base))
+        if run is None or default is None or not (run.covers(budget) and default.covers(budget)):
+            return None
+        if not default.has_board(budget):
+            left_out.append(pair.label)
+        elif not run.has_board(budget):
+            lost.append(pair.label)
+        else:
+            labels.append(pair.label)
+            runs.append(run)
+            default_runs.append(default)
+    both = list(zip(runs, default_runs, strict=True))
+    scores = [run.score_at(budget) - default.score_at(budget) for run, default in both]
+    # medians: the first run of a process also loads the kernels
+    cost = statistics.median(run.seconds for run in runs) if runs else 0.0
+    cost /= max(1e-9, statistics.median(run.seconds for run in default_runs)) if runs else 1.0
+    verdict = compare(
+        trial.number,
+        [difference(run, default, budget) for run, default in both],
+        float(np.mean(scores)) if scores else 0.0,
+        cost,
+        share,
+        study.plan.seed,
+    )
+    return replace(verdict, pairs=tuple(labels), left_out=tuple(left_out), lost=tuple(lost))
 
 
 def write_best(study: Study, conclusion: Conclusion) -> None:

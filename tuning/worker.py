@@ -30,6 +30,10 @@ MAX_FAILURES = 5  # consecutive trials that fail, after which the worker stops
 CALIBRATION_TRIALS = 6  # the first trials, which have long runs whatever their short runs show
 
 
+class NoBoard(Exception):
+    """A candidate makes no board within the budget on a pair where the defaults make one."""
+
+
 class Worker:
     """Runs trials of a study.
 
@@ -77,6 +81,12 @@ class Worker:
             study.run_store.refresh()
             self.trace(study.base, study.pairs[(first + i) % study.plan.pairs], study.plan.nodes)
             self.clear()
+        study.run_store.refresh()
+        if not study.training:
+            raise InputError(
+                f"the defaults make no board within a short run of {study.plan.short:,} nodes on any pair, so trials "
+                "cannot be compared; expected a new study with a longer --run-seconds or more --nodes"
+            )
 
     def run_trial(self, trial: optuna.Trial) -> float:
         """Run a trial; its value, the mean difference to the defaults in long runs, in edges.
@@ -85,6 +95,8 @@ class Worker:
         ------
         optuna.TrialPruned
             The trial was pruned or not promoted.
+        NoBoard
+            The trial makes no board where the defaults make one.
         Stopped
             The worker was asked to stop.
         """
@@ -95,20 +107,22 @@ class Worker:
         if first_number(trial) < CALIBRATION_TRIALS:
             trial.set_user_attr("long", _mean(list(self._differences(params, plan.nodes))))
         if not self._is_promoted(short):
-            trial.report(short, plan.pairs)  # as in `_evaluate`
+            trial.report(short, len(study.training))  # as in `_evaluate`
             raise optuna.TrialPruned
-        return self._evaluate(trial, params, plan.nodes, plan.pairs)
+        return self._evaluate(trial, params, plan.nodes, len(study.training))
 
     def _differences(self, params: Params, budget: int) -> Iterator[float]:
-        """Expected differences to the defaults, pair by pair."""
-        for pair in self.study.pairs:
+        """Expected differences to the defaults, pair by pair. Raises NoBoard."""
+        for pair in self.study.training:
             candidate, default = (self.trace(either, pair, budget) for either in (params, self.study.base))
+            if not candidate.has_board(budget):
+                raise NoBoard(pair.label)
             yield expected_difference(candidate, default, budget)
 
     def _evaluate(self, trial: optuna.Trial, params: Params, budget: int, first_step: int) -> float:
         """Mean expected difference to the defaults; each pair is reported to ``trial`` as a step.
 
-        Raises TrialPruned as soon as the trial is significantly worse than the best one, or Stopped.
+        Raises TrialPruned as soon as the trial is significantly worse than the best one, NoBoard, or Stopped.
         """
         differences = []
         for step, value in enumerate(self._differences(params, budget), first_step):
@@ -171,6 +185,9 @@ def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
     except Stopped:
         study.requeue(trial)
         raise
+    except NoBoard as error:
+        trial.set_user_attr("no_board", str(error)[:500])
+        study.optuna.tell(trial, state=TrialState.PRUNED)
     except InputError as error:  # values that the engine refuses on this board rank lowest
         trial.set_user_attr("refused", str(error)[:500])
         study.optuna.tell(trial, state=TrialState.PRUNED)

@@ -87,7 +87,7 @@ def command_line() -> str:
     lines.append(
         "`INSTANCE` is a file, a viewer URL or the name of a shipped instance; `BOARD` is a file or a viewer URL.\n"
     )
-    lines.append("Exit status: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.\n")
+    lines.append("Exit status: 0 done, 1 the answer is no, 2 bad input, 70 a fault of lns, 130 interrupted.\n")
     for name in commands():
         lines += _command(name, command_parser(name), 2)
     return "\n".join(lines)

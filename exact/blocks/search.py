@@ -19,6 +19,7 @@ from exact.blocks.kernel import (
     make_blocks,
     scan,
 )
+from exact.building import BuildingClock, Check, unlimited
 from exact.driver import CountedSearch, explored_share
 from exact.enumeration import run_request
 from exact.outcome import Answer
@@ -44,6 +45,8 @@ class Blocks(CountedSearch):
         Blocks have ``size`` x ``size`` pieces; 1 or 2.
     all_four : bool
         The equal rotations of symmetric pieces are distinct too.
+    check : callable
+        Called while the blocks are listed.
 
     Attributes
     ----------
@@ -58,14 +61,14 @@ class Blocks(CountedSearch):
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
-    def __init__(self, puzzle: Puzzle, size: int = 2, *, all_four: bool = False) -> None:
+    def __init__(self, puzzle: Puzzle, size: int = 2, *, all_four: bool = False, check: Check = unlimited) -> None:
         if puzzle.width % size or puzzle.height % size:
             raise InputError(
                 f"2x2 grouping of a board of {puzzle.width} x {puzzle.height}; expected even width and height"
             )
         self.puzzle, self.size = puzzle, size
         self._width = puzzle.width // size
-        self.tables, self.by_class = _tables(puzzle, size, all_four)
+        self.tables, self.by_class = _tables(puzzle, size, all_four, check)
         places = len(self.tables.class_of)
         self.state = BlockState(
             placed=np.zeros(places, dtype=np.int64),
@@ -102,8 +105,9 @@ class Blocks(CountedSearch):
 
 def run_blocks(puzzle: Puzzle, request: Request) -> Answer:
     """The solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
-    search = Blocks(puzzle)
-    status, solutions, seconds, first = run_request(search, request)
+    clock = BuildingClock(request)
+    search = Blocks(puzzle, check=clock.check)
+    status, solutions, seconds, first = run_request(search, clock.left())
     details = {
         "blocks": float(len(search.tables.oriented)),
         "deepest": float(np.flatnonzero(search.state.per_level).max()),
@@ -117,7 +121,9 @@ def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
     return [(row * size + r) * puzzle.width + column * size + c for r in range(size) for c in range(size)]
 
 
-def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dict[tuple[tuple[bool, ...], ...], int]]:
+def _tables(
+    puzzle: Puzzle, size: int, all_four: bool, check: Check
+) -> tuple[BlockTables, dict[tuple[tuple[bool, ...], ...], int]]:
     """The blocks, by class of places with equal rim and clues, and the number of blocks by rim."""
     clue_cells = {clue.cell for clue in puzzle.clues}
     classes: dict[tuple[object, ...], int] = {}
@@ -128,6 +134,7 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
         cells = _cells(puzzle, size, place)
         grey = tuple(puzzle.rim_sides(cell) for cell in cells)
         key = (grey, *(cell for cell in cells if cell in clue_cells))
+        check()
         if key not in classes:
             classes[key] = len(classes)
             lists = [np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
@@ -138,8 +145,10 @@ def _tables(puzzle: Puzzle, size: int, all_four: bool) -> tuple[BlockTables, dic
     oriented = np.concatenate(groups)
     place_class = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     up, right, down, left, pairs = _pairs(puzzle, oriented, size)
+    check()
     keys = place_class * pairs + left
     order = np.argsort(keys * pairs + up, kind="stable")
+    check()
     keys = keys[order]
     start = np.searchsorted(keys, np.arange(len(groups) * pairs)).reshape(len(groups), pairs)
     end = np.searchsorted(keys, (np.arange(len(groups)) + 1) * pairs).reshape(-1, 1)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from exact.building import Check, unlimited
 from exact.piece_multiplicity import allowed_placements
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, Sides
@@ -82,7 +83,7 @@ def matrix_nodes(puzzle: Puzzle, code: str, *, all_four: bool = False) -> int:
     return nodes
 
 
-def build(puzzle: Puzzle, code: str, *, all_four: bool = False) -> CoverModel:
+def build(puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited) -> CoverModel:
     """The exact cover problem of a puzzle.
 
     Parameters
@@ -92,6 +93,8 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False) -> CoverModel:
         One of `CODES`.
     all_four : bool
         Include the rotations of symmetric pieces that look equal.
+    check : callable
+        Called for each cell.
     """
     numbers, per_edge = _colour_numbers(puzzle, code)
     first_edge = 2 * puzzle.cells
@@ -99,6 +102,7 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False) -> CoverModel:
     item, colour, begin = array("i"), array("i"), array("i", [0])  # lists would take five times as much
     cells, placed = array("i"), array("i")
     for cell in range(puzzle.cells):
+        check()
         for oriented in allowed_placements(puzzle, cell, all_four=all_four):
             item.extend((oriented >> 2, puzzle.cells + cell))
             colour.extend((0, 0))

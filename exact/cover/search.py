@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from exact.building import BuildingClock, Check, unlimited
 from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS, advance, initial_state
 from exact.cover.model import build, matrix_nodes
 from exact.driver import CountedSearch, explored_by_tries
@@ -37,6 +38,8 @@ class Cover(CountedSearch):
         How the edges are written, one of `exact.cover.model.CODES`.
     all_four : bool
         The equal rotations of symmetric pieces are distinct too.
+    check : callable
+        Called while the matrix is built.
 
     Raises
     ------
@@ -46,10 +49,14 @@ class Cover(CountedSearch):
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
-    def __init__(self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False) -> None:
+    def __init__(
+        self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False, check: Check = unlimited
+    ) -> None:
         _check_size(puzzle, matrix_nodes(puzzle, code, all_four=all_four), MAX_NODES)
-        self.model = build(puzzle, code, all_four=all_four)
+        self.model = build(puzzle, code, all_four=all_four, check=check)
+        check()
         self.state = initial_state(self.model)
+        check()
         self.counters = self.state.counters
 
     @property
@@ -80,8 +87,9 @@ def _check_size(puzzle: Puzzle, nodes: int, most: int) -> None:
 
 def run_cover(code: str, puzzle: Puzzle, request: Request) -> Answer:
     """The solvers 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
-    search = Cover(puzzle, code)
-    status, solutions, seconds, first = run_request(search, request)
+    clock = BuildingClock(request)
+    search = Cover(puzzle, code, check=clock.check)
+    status, solutions, seconds, first = run_request(search, clock.left())
     model = search.model
     details = {
         "items": float(model.items),

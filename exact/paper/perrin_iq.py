@@ -3,7 +3,7 @@
 The report shows the levels of the game as pictures only. Here a level is a filling of the game from which all but some
 pieces were taken, and a large grid is cut at random as in the report (`exact.polyominoes.cut`). A node is a tested
 placement, as in the report; the report tests more of them, because its search does not stop where a cell or a piece
-has no placement left.
+has no placement left. The methods with `NO_DEAD_ENDS` search as it does.
 
 References
 ----------
@@ -23,16 +23,25 @@ from exact.compare import ComparisonRow
 from exact.outcome import SolveStatus
 from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, rounded
 from exact.polyominoes.cut import cut_grid
-from exact.polyominoes.grid import BLOCKED, FREE, Grid
-from exact.polyominoes.model import build_model
+from exact.polyominoes.grid import Grid
+from exact.polyominoes.levels import random_level
 from exact.polyominoes.search import RACE, fill, fill_by_library
-from exact.polyominoes.shapes import WEIGHTS
-from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
-from instances.generate.portable_random import PortableRandom
+from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
+from exact.polyominoes.text import render
 
-NO_ZONES = "-no-zones"
+NO_ZONES, NO_DEAD_ENDS = "-no-zones", "-no-dead-ends"
 LIBRARY = "xcover"
-METHODS = (RACE, *WEIGHTS, f"descender{NO_ZONES}", LIBRARY)
+METHODS = (
+    RACE,
+    *WEIGHTS,
+    f"descender{NO_ZONES}",
+    NO_WEIGHT,
+    f"{NO_WEIGHT}{NO_ZONES}",
+    f"{NO_WEIGHT}{NO_ZONES}{NO_DEAD_ENDS}",
+    f"descender{NO_DEAD_ENDS}",
+    LIBRARY,
+)
+"""Weights, with what is left out. The last but two is the report's first version, the last but one its final one."""
 
 # (width, height) -> result in the report
 GRIDS: dict[tuple[int, int], str] = {
@@ -70,28 +79,11 @@ class Plan:
 FULL = Plan(per_size=50, seconds=900.0)
 
 
-def level(placed: int, seed: int) -> Grid:
-    """The game with ``placed`` pieces on it, drawn at random, that can be completed."""
-    game, draws = parse(IQ_PUZZLER_PRO), PortableRandom(seed)
-    names, options = list(game.pieces), build_model(game)
-    while True:  # a random placement of one piece, until the rest can be filled
-        option = draws.below(options.options)
-        *cells, kind = options.item[options.begin[option] : options.begin[option + 1]].tolist()
-        [name] = options.names[kind - options.cells]
-        result = fill(Grid(game.filled({name: [game.free[cell] for cell in cells]}), game.pieces), nodes=100_000)
-        if result.filling is not None:
-            break
-    draws.shuffle(names)
-    kept = {BLOCKED, *names[:placed]}
-    rows = tuple("".join(sign if sign in kept else FREE for sign in row) for row in result.filling)
-    return Grid(rows, game.pieces)
-
-
 def grids(plan: Plan, name: str) -> Iterator[Grid]:
     """The grids of a class, by its name in ``Plan.classes``."""
     seeds = range(plan.seed, plan.seed + plan.per_size)
     if name.startswith("game"):
-        yield from (level(int(name.split()[1]), seed) for seed in seeds)
+        yield from (random_level(int(name.split()[1]), seed) for seed in seeds)
     else:
         width, height = map(int, name.split("x"))
         yield from (cut_grid(width, height, seed)[0] for seed in seeds)
@@ -102,8 +94,9 @@ def measure(instance: str, grid: Grid, method: str, seconds: float) -> Compariso
     if method == LIBRARY:
         result = fill_by_library(grid, seconds=seconds)
     else:
-        weight, zones = method.removesuffix(NO_ZONES), not method.endswith(NO_ZONES)
-        result = fill(grid, weight, zones=zones, seconds=seconds, processor=True)
+        zones, dead_ends = NO_ZONES not in method, NO_DEAD_ENDS not in method
+        weight = method.replace(NO_ZONES, "").replace(NO_DEAD_ENDS, "")
+        result = fill(grid, weight, zones=zones, dead_ends=dead_ends, seconds=seconds, processor=True)
     if result.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     size = f"{result.options:,} placements"

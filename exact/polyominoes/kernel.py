@@ -32,7 +32,7 @@ from exact.polyominoes.model import Model
 from exact.polyominoes.shapes import Shape
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-PRUNED, COUNTERS = 5, 6  # index and length, after the counters of `exact.cover.kernel`
+PRUNED, BRANCHES, DEEPEST, COUNTERS = 5, 6, 7, 8  # indices and length, after the counters of `exact.cover.kernel`
 NOTHING = -1
 
 Ints = npt.NDArray[np.int32]
@@ -61,7 +61,7 @@ class FillState(NamedTuple):
     seen: npt.NDArray[np.bool_]  # bool (cells,): workspace of `zones_fit`
     waiting: Ints  # int32 (cells,): workspace of `zones_fit`
     sums: npt.NDArray[np.bool_]  # bool (cells + 1,): workspace of `zones_fit`
-    counters: npt.NDArray[np.int64]  # int64 (COUNTERS,): see `exact.cover.kernel` and PRUNED
+    counters: npt.NDArray[np.int64]  # int64 (COUNTERS,): see `exact.cover.kernel` and `advance`
 
 
 def initial_state(model: Model, weight: Callable[[Shape], float]) -> FillState:
@@ -123,17 +123,20 @@ def place_option(state, begin, item, cells, option):  # type: ignore[no-untyped-
 
 
 @inline_flat_kernel
-def choose_item(state, cells):  # type: ignore[no-untyped-def]
+def choose_item(state, cells, dead_ends):  # type: ignore[no-untyped-def]
     """The first of the items with the fewest options; -1 when all pieces are placed.
 
+    Without ``dead_ends`` items that have no option are passed over, as in the report; -1 also if no other is left.
     Kinds with more than one piece left are not chosen: exactly one option of a solution must cover the item, so that
     every solution is found once, whichever way equal pieces are swapped.
     """
     best, fewest = -1, np.int32(2147483647)
     for at in range(state.active_count[0]):
         i = state.active[at]
-        if (i < cells or state.copies[i - cells] == 1) and (
-            state.size[i] < fewest or (state.size[i] == fewest and i < best)
+        if (
+            (i < cells or state.copies[i - cells] == 1)
+            and (dead_ends or state.size[i] > 0)
+            and (state.size[i] < fewest or (state.size[i] == fewest and i < best))
         ):
             best, fewest = i, state.size[i]
     return best
@@ -194,11 +197,13 @@ def collect_options(state, item, at):  # type: ignore[no-untyped-def]
 
 
 @flat_kernel
-def advance(state, begin, item, images, beside, cells, sizes, zones, budget, stop_at_first):  # type: ignore[no-untyped-def]
+def advance(state, begin, item, images, beside, cells, sizes, zones, dead_ends, budget, stop_at_first):  # type: ignore[no-untyped-def]
     """Continue the search for ``budget`` nodes, to its end, or to the next solution if ``stop_at_first``.
 
-    A node is a tested placement. ``zones``: whether `zones_fit` is tested; ``counters[PRUNED]`` counts the placements
-    that it rejects although every cell and piece has an option left.
+    A node is a tested placement, a branch is a placement after which the search goes on (and its start). ``zones``:
+    whether `zones_fit` is tested; ``counters[PRUNED]`` counts the placements that it rejects although every cell and
+    piece has an option left. ``dead_ends``: a placement is rejected if some cell or piece has no option left; without
+    it the search goes on until no placement at all is left, as in the report.
     """
     counters = state.counters
     spent = 0
@@ -206,7 +211,12 @@ def advance(state, begin, item, images, beside, cells, sizes, zones, budget, sto
         level = counters[LEVEL]
         if counters[DESCENDING] == 1:
             counters[DESCENDING] = 0
-            i = choose_item(state, cells)
+            counters[BRANCHES] += 1
+            counters[DEEPEST] = max(counters[DEEPEST], level)
+            i = choose_item(state, cells, dead_ends)
+            if i < 0 and state.active_count[0] > 0:
+                backtrack(state, level)
+                continue
             if i < 0:
                 stands_for = 1
                 for earlier in range(level):
@@ -231,7 +241,7 @@ def advance(state, begin, item, images, beside, cells, sizes, zones, budget, sto
         spent += 1
         state.chosen[level] = option
         state.copies[item[begin[option + 1] - 1] - cells] -= 1
-        if place_option(state, begin, item, cells, option):
+        if place_option(state, begin, item, cells, option) or not dead_ends:
             if zones and not zones_fit(state, beside, cells, sizes):
                 counters[PRUNED] += 1
                 continue

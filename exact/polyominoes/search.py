@@ -8,6 +8,7 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (weight
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, pairwise
 from math import factorial, prod
@@ -18,9 +19,9 @@ from exact.cover.kernel import DESCENDING, EXHAUSTED, LEVEL, NODES, SOLUTIONS
 from exact.driver import CountedSearch, ProgressCallback, explored_by_tries, run_search
 from exact.outcome import NODES_UNKNOWN, SolveStatus
 from exact.polyominoes.grid import Grid, filling_errors
-from exact.polyominoes.kernel import PRUNED, advance, initial_state
+from exact.polyominoes.kernel import BRANCHES, DEEPEST, PRUNED, advance, initial_state
 from exact.polyominoes.model import IntArray, Model, build_model
-from exact.polyominoes.shapes import WEIGHTS
+from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, weight_named
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
@@ -52,6 +53,10 @@ class FillResult:
         Placements rejected because they leave a zone that cannot be filled.
     weight : str
         The weight of the search that ended; empty if none did.
+    branches : int
+        Placements after which a search went on, and the starts of the searches.
+    deepest : int
+        Most pieces placed at one time.
     """
 
     status: SolveStatus
@@ -62,6 +67,8 @@ class FillResult:
     options: int
     pruned: int = 0
     weight: str = ""
+    branches: int = 0
+    deepest: int = 0
 
 
 class FillingSearch(CountedSearch):
@@ -71,16 +78,18 @@ class FillingSearch(CountedSearch):
     ----------
     model : Model
     weight : str
-        A key of WEIGHTS: pieces of the largest weight are tried first.
+        A key of WEIGHTS: pieces of the largest weight are tried first. `NO_WEIGHT`: in the order of the grid's pieces.
     zones : bool
         Reject placements that leave a zone which no pieces can fill.
+    dead_ends : bool
+        Reject placements that leave a cell or a piece without a place. The search of the report does not.
     """
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
-    def __init__(self, model: Model, weight: str, *, zones: bool = True) -> None:
-        self.model, self.weight, self.zones = model, weight, zones
-        self.state = initial_state(model, WEIGHTS[weight])
+    def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
+        self.model, self.weight, self.zones, self.dead_ends = model, weight, zones, dead_ends
+        self.state = initial_state(model, weight_named(weight))
         self.counters = self.state.counters
 
     @property
@@ -95,6 +104,16 @@ class FillingSearch(CountedSearch):
         return int(self.counters[PRUNED])
 
     @property
+    def branches(self) -> int:
+        """Placements after which the search went on, and its start."""
+        return int(self.counters[BRANCHES])
+
+    @property
+    def deepest(self) -> int:
+        """Most pieces placed at one time."""
+        return int(self.counters[DEEPEST])
+
+    @property
     def ended(self) -> FillingSearch | None:
         """This search once it has a filling or is exhausted; None before."""
         return self if self.solutions or self.exhausted else None
@@ -103,7 +122,8 @@ class FillingSearch(CountedSearch):
         """Continue for ``budget`` placements, to the end, or to the next solution if ``stop_at_first``."""
         m = self.model
         advance(
-            self.state, m.begin, m.item, m.images, m.beside, m.cells, m.sizes, self.zones, budget, stop_at_first
+            self.state, m.begin, m.item, m.images, m.beside, m.cells, m.sizes, self.zones, self.dead_ends, budget,
+            stop_at_first,
         )  # fmt: skip
 
     def first_filling(self) -> tuple[str, ...] | None:
@@ -112,10 +132,12 @@ class FillingSearch(CountedSearch):
 
 
 class WeightRace:
-    """Searches by all weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
+    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
 
-    def __init__(self, model: Model, *, zones: bool = True) -> None:
-        self.searches = [FillingSearch(model, weight, zones=zones) for weight in WEIGHTS]
+    def __init__(
+        self, model: Model, weights: Sequence[str] = tuple(WEIGHTS), *, zones: bool = True, dead_ends: bool = True
+    ) -> None:
+        self.searches = [FillingSearch(model, weight, zones=zones, dead_ends=dead_ends) for weight in weights]
         self.ended: FillingSearch | None = None
         self._turns = cycle(self.searches)
         self._current, self._turn_left = next(self._turns), SLICE
@@ -129,6 +151,16 @@ class WeightRace:
     def pruned(self) -> int:
         """Placements rejected by the test of zones in all searches."""
         return sum(search.pruned for search in self.searches)
+
+    @property
+    def branches(self) -> int:
+        """Branches of all searches."""
+        return sum(search.branches for search in self.searches)
+
+    @property
+    def deepest(self) -> int:
+        """Most pieces placed at one time by a search."""
+        return max(search.deepest for search in self.searches)
 
     @property
     def solutions(self) -> int:
@@ -161,9 +193,10 @@ class WeightRace:
 
 def fill(
     grid: Grid,
-    weight: str | None = None,
+    weight: str | Sequence[str] | None = None,
     *,
     zones: bool = True,
+    dead_ends: bool = True,
     count_all: bool = False,
     nodes: int | None = None,
     seconds: float | None = None,
@@ -175,11 +208,14 @@ def fill(
     Parameters
     ----------
     grid : Grid
-    weight : str, optional
-        A key of WEIGHTS (which pieces are tried first), or "race" for all of them in turn. Default: the race, or
-        "descender" when counting.
+    weight : str or sequence of str, optional
+        A key of WEIGHTS (which pieces are tried first), "none" for the order in which they are drawn, or "race" for all
+        weights in turn; a sequence of weights races them. Default: the race, or "descender" when counting.
     zones : bool
         Reject placements that leave a zone which no pieces can fill.
+    dead_ends : bool
+        Reject placements that leave a cell or a piece without a place; without it the search is that of the report,
+        which tests more placements.
     count_all : bool
         Count all fillings; symmetric images of each other are searched once and counted each.
     nodes : int, optional
@@ -205,12 +241,15 @@ def fill(
     """
     if weight is None:
         weight = COUNTING_WEIGHT if count_all else RACE
-    if weight not in (RACE, *WEIGHTS):
-        raise InputError(f"unknown weight '{weight}'; expected {RACE}, {', '.join(WEIGHTS)}")
-    if count_all and weight == RACE:
+    weights = tuple(WEIGHTS) if weight == RACE else (weight,) if isinstance(weight, str) else tuple(weight)
+    for name in weights:
+        check_weight(name)
+    racing = weight == RACE or not isinstance(weight, str)
+    if count_all and racing:
         raise InputError("a race ends at the first filling; expected one weight to count all")
     model = build_model(grid, reduced=count_all)
-    search = WeightRace(model, zones=zones) if weight == RACE else FillingSearch(model, weight, zones=zones)
+    options = {"zones": zones, "dead_ends": dead_ends}
+    search = WeightRace(model, weights, **options) if racing else FillingSearch(model, weights[0], **options)
     status, spent = run_search(
         search, count_all=count_all, nodes=nodes, seconds=seconds, on_progress=report, processor_time=processor,
         first_step=FIRST_STEP,
@@ -218,8 +257,15 @@ def fill(
     ended = search.ended
     filling, ended_weight = (ended.first_filling(), ended.weight) if ended else (None, "")
     return FillResult(
-        status, search.solutions, search.nodes, spent, filling, model.options, search.pruned, ended_weight
-    )
+        status, search.solutions, search.nodes, spent, filling, model.options, search.pruned, ended_weight,
+        search.branches, search.deepest,
+    )  # fmt: skip
+
+
+def check_weight(name: str) -> None:
+    """Raise InputError if ``name`` is no weight."""
+    if name not in (NO_WEIGHT, *WEIGHTS):
+        raise InputError(f"unknown weight '{name}'; expected {RACE}, {', '.join(WEIGHTS)} or {NO_WEIGHT}")
 
 
 def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:

@@ -65,6 +65,9 @@ def _holes(shape: Shape) -> int:
     return height * width - len(shape)
 
 
+NO_WEIGHT = "none"
+"""The name of no weight: pieces are tried in the order in which they are drawn."""
+
 WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "descender": len,
     "ascender": lambda shape: -len(shape),
@@ -77,3 +80,8 @@ WEIGHTS: dict[str, Callable[[Shape], float]] = {
 }
 """Functions of the report by name. Pieces of the largest weight are tried first: large or small ones (descender,
 ascender), compact or long ones, those of short or long perimeter, of few or many holes."""
+
+
+def weight_named(name: str) -> Callable[[Shape], float]:
+    """The weight of a name in `WEIGHTS`; equal for all pieces if it is `NO_WEIGHT`."""
+    return WEIGHTS[name] if name != NO_WEIGHT else lambda shape: 0.0

@@ -108,6 +108,27 @@ class Triangles(Encoding):
             for cell in range(self.puzzle.cells)
         ]
 
+    def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
+        """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""
+        cells, number = self.puzzle.cells, variable - 1
+        if number < cells * cells:
+            return "piece", *divmod(number, cells)
+        if number < self.deciding:
+            return "rotation", *divmod(number - cells * cells, 4)
+        triangle, colour = divmod(number - self.deciding, self.colours)
+        return "triangle", *divmod(triangle, 4), self.palette[colour]
+
+    def in_words(self, literal: int) -> str:
+        """A literal, such as "piece 3 on row 1, column 2"; negative ones with "not"."""
+        kind, first, second, *colour = self.meaning(abs(literal))
+        no = "not " if literal < 0 else ""
+        if kind == "piece":
+            return f"piece {first + 1} {no}on {self.puzzle.cell_label(second)}"
+        if kind == "rotation":
+            return f"piece {first + 1} {no}turned {90 * second} degrees"
+        side = ("upper", "right", "lower", "left")[second]
+        return f"{side} triangle of {self.puzzle.cell_label(first)} {no}of colour {colour[0] or 'grey'}"
+
     def describe(self) -> list[str]:
         cells = self.puzzle.cells
         return [

@@ -15,6 +15,8 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere }
 h2 { font-size: 1.05rem; margin: 2.2rem 0 .5rem; border-bottom: 1px solid var(--rule); padding-bottom: .2rem }
 p { margin: .3rem 0 } .soft, figcaption { color: var(--soft) }
+.verdict { font-size: 1.15rem; border: 2px solid var(--mark); border-radius: 4px; padding: .7rem 1rem; margin: 1rem 0;
+  overflow-wrap: anywhere }
 .big { font-size: 2.6rem; font-weight: 600; line-height: 1.1; margin: 1rem 0 0 }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--rule); font-weight: normal }

@@ -22,6 +22,8 @@ from lns_support.errors import InputError
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from lns.api.result import Result
     from lns.engine import FoundBoard
 
@@ -33,7 +35,7 @@ def add_ending_options(parser: argparse.ArgumentParser) -> None:
         help="stop when the best score has not risen for S seconds of search, or like 30m, 6h",
     )  # fmt: skip
     parser.add_argument(
-        "--on-best", metavar="COMMAND",
+        "--on-best", "--notify", dest="on_best", metavar="COMMAND",
         help="run this shell command at each new best board; the search does not wait for it. It finds LNS_SCORE, "
         "LNS_MAX_SCORE, LNS_BEST (path of best.json) and LNS_RUN_DIR in its environment",
     )  # fmt: skip
@@ -47,6 +49,11 @@ def add_ending_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--url", action="store_true", help="print the viewer URL of the best board at the end")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS",
+        help="search on the workers of a Dask cluster: tcp://HOST:PORT or tls://HOST:PORT of its scheduler, or local "
+        "for one on this machine",
+    )  # fmt: skip
 
 
 class SignalStop(StopRule):
@@ -98,6 +105,18 @@ class SearchEnd:
         from lns.terminal.notify import Notifier
 
         return self._closing.enter_context(Notifier(self._command, run_dir))
+
+
+@contextlib.contextmanager
+def search_executor(address: str | None, workers: int | None) -> Iterator[Client | None]:
+    """The client of the cluster that ``--cluster`` names; None without the option."""
+    if address is None:
+        yield None
+        return
+    from lns.cluster import connected
+
+    with connected(address, workers) as client:
+        yield client
 
 
 @contextlib.contextmanager

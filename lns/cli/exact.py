@@ -300,6 +300,8 @@ def _options(args: argparse.Namespace) -> Options:
 
 
 def _progress_line(progress: Progress) -> str:
+    if progress.building:
+        return "building the model"
     share = f", about {progress.explored:.2%} of the tree" if progress.explored > 1e-5 else ""
     found = count_of(progress.solutions, "solution") if progress.solutions else "no solution yet"
     return f"{progress.nodes / 1e6:,.1f} M nodes, {found}{share}"
@@ -331,7 +333,8 @@ def _print(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> None:
     from exact.outcome import NODES_UNKNOWN
 
     counted = args.all or args.job == "count"
-    print_text(f"status      {outcome.status}")
+    unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
+    print_text(f"status      {outcome.status}{unbuilt}")
     print_text(f"solutions   {solutions_in_words(outcome.status, outcome.solutions, counted=counted)}")
     print_text(f"convention  {outcome.convention}; swapped identical pieces count once")
     if outcome.nodes == NODES_UNKNOWN:

@@ -88,6 +88,15 @@ def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input."
 
 
+def _answer_bytes(path: Path) -> bytes:
+    """A SAT solver's answer, which may be longer than a puzzle; devices, which may have no end, are refused."""
+    from lns_support.errors import InputError
+
+    if path.exists() and not path.is_file():
+        raise InputError("not a regular file; expected a SAT solver's answer", path)
+    return path.read_bytes()
+
+
 def run_decode(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import read_answer
     from exact.sat.encodings import encode
@@ -99,7 +108,7 @@ def run_decode(args: argparse.Namespace) -> int:
     puzzle = load_puzzle(args.instance)
     check_board_file(args.output, puzzle, args.force)
     encoding = encode(args.encoding, puzzle)
-    raw = sys.stdin.buffer.read() if args.answer == "-" else Path(args.answer).read_bytes()
+    raw = sys.stdin.buffer.read() if args.answer == "-" else _answer_bytes(Path(args.answer))
     try:
         text = raw.decode("ascii")
     except UnicodeDecodeError:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from lns.terminal.options import check_files, duration, nonempty_path, positive_number, whole_number
+from lns.terminal.options import check_files, duration, nonempty_path, positive_number, whole_number, worker_count
 from lns.terminal.output import print_text
 from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
+    from exact.driver import Progress
+    from exact.polyominoes.grid import Grid
     from exact.polyominoes.search import FillResult
 
 _EPILOG = """\
@@ -31,8 +35,12 @@ Without pieces a grid has those of IQ Puzzler Pro. Without a FILE it is the grid
 examples:
   lns exact polyomino                                  a filling of IQ Puzzler Pro
   lns exact polyomino --count                          all 4,331,140, in some minutes
+  lns exact polyomino --level hard-2                   one of the shipped levels; --levels lists them
+  lns exact polyomino --make-level 7 --seed 5          a new level: 7 pieces to place, exactly one filling
   lns exact polyomino --cut 16x10 --seed 3 -o t.txt    cut a grid into random pieces
+  lns exact polyomino --cut 12x12 --cells 3-5 --longest 3   the same within limits on size and shape
   lns exact polyomino t.txt --weight ascender          small pieces first
+  lns exact polyomino t.txt --workers 4                the eight weights on four processes, the first to end decides
 
 Exit status: 0 done or a budget spent, 1 there is no filling, 2 bad input, 130 interrupted."""
 
@@ -43,6 +51,14 @@ def size(text: str) -> tuple[int, int]:
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no size; expected width and height, like 16x10")
     return int(match[1]), int(match[2])
+
+
+def cells(text: str) -> tuple[int, int]:
+    """'3-5' or '5': the smallest and the largest number of cells of a piece."""
+    match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is no range of numbers; expected one like 3-5, or one number")
+    return int(match[1]), int(match[2] or match[1])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,14 +76,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--weight",
         metavar="NAME",
         help="which pieces are tried first: descender (large ones), ascender, compactness, perimeter, holes, the last "
-        "three also with -inverse; race (default): all of them in turn",
+        "three also with -inverse; none: in the order in which they are drawn; race (default): all weights in turn",
+    )
+    parser.add_argument(
+        "--workers", type=worker_count, metavar="N", help="race the weights on N processes (default: in turn on one)"
     )
     parser.add_argument("--no-zones", action="store_true", help="do not test whether the zones left free can be filled")
+    parser.add_argument(
+        "--no-dead-ends",
+        action="store_true",
+        help="go on where a cell or a piece has no place left, as the search of the report does",
+    )
     parser.add_argument("--nodes", type=positive_number, metavar="N", help="stop after N placements tested")
     parser.add_argument("--time", type=duration, metavar="S", help="stop after S seconds, or 10m, 2h, 7d")
+    parser.add_argument(
+        "--steps",
+        type=nonempty_path,
+        metavar="FILE",
+        help="write the tested placements one by one to FILE, as JSON: level, piece, cells and outcome of each",
+    )
+    parser.add_argument("--level", metavar="NAME", help="a shipped level of IQ Puzzler Pro instead of a FILE")
+    parser.add_argument("--levels", action="store_true", help="no search: list the shipped levels")
+    parser.add_argument(
+        "--make-level",
+        type=positive_number,
+        metavar="N",
+        help="no search: make a level of IQ Puzzler Pro with N pieces to place and exactly one filling",
+    )
     parser.add_argument("--cut", type=size, metavar="WxH", help="no search: cut a grid into pieces, and show them")
-    parser.add_argument("--seed", type=whole_number, metavar="N", help="seed of --cut (default 0)")
+    parser.add_argument("--seed", type=whole_number, metavar="N", help="seed of --cut and --make-level (default 0)")
     parser.add_argument("--pieces", type=positive_number, metavar="N", help="most pieces of --cut (default 50)")
+    parser.add_argument(
+        "--cells", type=cells, metavar="A-B", help="with --cut: cells of a piece (default: as in the report, no limit)"
+    )
+    parser.add_argument(
+        "--longest", type=positive_number, metavar="N", help="with --cut: no piece is longer than N (default any)"
+    )
+    parser.add_argument(
+        "--thinnest", type=positive_number, metavar="N", help="with --cut: no piece is thinner than N (default 1)"
+    )
+    parser.add_argument(
+        "--distinct", action="store_true", help="with --cut: no two pieces are equal up to rotation and reflection"
+    )
     parser.add_argument(
         "-o", "--output", type=nonempty_path, metavar="FILE", help="write the filled grid and its pieces there"
     )
@@ -80,75 +130,120 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from lns_support.errors import InputError
 
-    check_files(args.force, args.output)
-    given = {"--seed": args.seed, "--pieces": args.pieces}
-    searching = {
-        "FILE": args.file,
-        "--count": args.count or None,
-        "--weight": args.weight,
-        "--no-zones": args.no_zones or None,
-        "--nodes": args.nodes,
-        "--time": args.time,
-        "--solver xcover": args.solver == "xcover" or None,
-    }
-    for name, value in (given if args.cut is None else searching).items():
-        if value is not None:
-            raise InputError(f"{name} {'is for' if args.cut is None else 'does nothing with'} --cut")
+    check_files(args.force, args.output, args.steps)
+    job, allowed, work = next(entry for entry in _JOBS.values() if _given(args, entry[0]) or not entry[0])
+    for name in _OPTIONS:
+        if _given(args, name) and name not in (job, *allowed):
+            jobs = [entry[0] for entry in _JOBS.values() if entry[0] and name in entry[1]]
+            raise InputError(f"{name} {f'does nothing with {job}' if job else 'is for ' + ' and '.join(jobs)}")
     try:
-        return _search(args) if args.cut is None else _cut(args)
+        return work(args)
     except MemoryError:
         raise InputError("the grid needs more memory than there is; expected a smaller one", args.file) from None
 
 
+def _given(args: argparse.Namespace, option: str) -> bool:
+    if option == "--solver xcover":
+        return bool(args.solver == "xcover")
+    value = getattr(args, option.lower().removeprefix("--").replace("-", "_"), None)
+    return value is not None and value is not False
+
+
+def _list_levels(args: argparse.Namespace) -> int:
+    from exact.polyominoes.levels import levels
+    from lns.terminal.output import DONE, print_json
+
+    found = levels()
+    if args.json:
+        print_json({"levels": {name: list(grid.rows) for name, grid in found.items()}})
+    else:
+        print_text(*(f"{name:<12} {len(grid.loose)} pieces to place" for name, grid in found.items()), sep="\n")
+    return DONE
+
+
+def _make_level(args: argparse.Namespace) -> int:
+    from exact.polyominoes.levels import make_level
+
+    return _write_grid(args, make_level(args.make_level, args.seed or 0))
+
+
 def _cut(args: argparse.Namespace) -> int:
-    from exact.polyominoes.cut import MAX_PIECES, cut_grid
+    from exact.polyominoes.cut import MAX_PIECES, CutLimits, cut_grid
+
+    limits = None
+    if args.cells or args.longest or args.thinnest or args.distinct:
+        smallest, largest = args.cells or (CutLimits.smallest, CutLimits.largest)
+        limits = CutLimits(smallest, largest, args.longest, args.thinnest or CutLimits.thinnest, args.distinct)
+    width, height = args.cut
+    grid, planted = cut_grid(width, height, args.seed or 0, args.pieces or MAX_PIECES, limits)
+    return _write_grid(args, grid, planted)
+
+
+def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] | None = None) -> int:
+    """Write or print a grid; ``planted``: the filling that it was cut from."""
+    from exact.polyominoes.shapes import orientations
     from exact.polyominoes.text import render
     from instances.formats import atomic_write
     from lns.terminal.output import DONE, print_json
 
-    width, height = args.cut
-    grid, planted = cut_grid(width, height, args.seed or 0, args.pieces or MAX_PIECES)
     text = render(grid)
     if args.output is not None:
         atomic_write(args.output, text)
     if args.json:
+        filling = {} if planted is None else {"filling": planted}
         output = None if args.output is None else str(args.output)
-        print_json({"grid": text, "pieces": len(grid.pieces), "filling": planted, "output": output})
+        print_json({"grid": text, "pieces": len(grid.pieces), **filling, "output": output})
     elif args.output is None:
         print_text(text, end="")
     else:
-        print_text(f"{args.output}: {width} x {height}, {len(grid.pieces)} pieces")
+        kinds = count_of(len({orientations(shape)[0] for shape in grid.pieces.values()}), "kind")
+        width, height = len(grid.rows[0]), len(grid.rows)
+        print_text(f"{args.output}: {width} x {height}, {len(grid.pieces)} pieces of {kinds}")
     return DONE
 
 
 def _search(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
     from exact.polyominoes.grid import Grid
-    from exact.polyominoes.search import fill, fill_by_library
+    from exact.polyominoes.levels import find_level
+    from exact.polyominoes.race import race
+    from exact.polyominoes.search import RACE, fill, fill_by_library
     from exact.polyominoes.text import IQ_PUZZLER_PRO, load, parse, render
     from instances.formats import atomic_write
     from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED
     from lns.terminal.progress import live_line
     from lns_support.errors import InputError
 
-    grid = parse(IQ_PUZZLER_PRO) if args.file is None else load(args.file)
+    if args.file is not None and args.level is not None:
+        raise InputError("a FILE and --level are given; expected one of them")
+    if args.level is not None:
+        grid = find_level(args.level)
+    else:
+        grid = parse(IQ_PUZZLER_PRO) if args.file is None else load(args.file)
+    if args.steps is not None:
+        return _record(args, grid)
     if args.solver == "xcover":
-        if args.nodes is not None or args.weight is not None or args.no_zones:
+        own = ("--nodes", "--weight", "--no-zones", "--no-dead-ends", "--workers")
+        if any(_given(args, option) for option in own):
             raise InputError("xcover has no nodes, weights or zones; expected none of these options, or --solver own")
         result = fill_by_library(grid, count_all=args.count, seconds=args.time)
     else:
+        if args.workers is not None and (args.count or args.weight not in (None, RACE) or args.no_dead_ends):
+            raise InputError(
+                "--workers is for a race to the first filling; expected no --count, weight or --no-dead-ends"
+            )
         with live_line(args.time, quiet=args.quiet) as line:
-            result = fill(
-                grid,
-                args.weight,
-                zones=not args.no_zones,
-                count_all=args.count,
-                nodes=args.nodes,
-                seconds=args.time,
-                report=None if args.quiet else lambda now: line.show(
-                    f"{now.nodes / 1e6:,.1f} M placements, {count_of(now.solutions, 'filling')}", now.seconds
-                ),
-            )  # fmt: skip
+
+            def show(now: Progress) -> None:
+                found = count_of(now.solutions, "filling")
+                line.show(f"{now.nodes / 1e6:,.1f} M placements, {found}", now.seconds)
+
+            limits = {"nodes": args.nodes, "seconds": args.time, "report": None if args.quiet else show}
+            if args.workers is not None:
+                result = race(grid, args.workers, zones=not args.no_zones, **limits)
+            else:
+                searched = {"zones": not args.no_zones, "dead_ends": not args.no_dead_ends, "count_all": args.count}
+                result = fill(grid, args.weight, **searched, **limits)
     written = False
     try:
         if args.output is not None and result.filling is not None:
@@ -159,6 +254,49 @@ def _search(args: argparse.Namespace) -> int:
     if result.status is SolveStatus.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if result.status is SolveStatus.INFEASIBLE else DONE
+
+
+def _record(args: argparse.Namespace, grid: Grid) -> int:
+    """Search with one weight and write its steps."""
+    from exact.polyominoes.model import build_model
+    from exact.polyominoes.search import COUNTING_WEIGHT, RACE, FillingSearch, check_weight
+    from exact.polyominoes.steps import StepOutcome, StepRecorder
+    from exact.polyominoes.text import render
+    from instances.formats import atomic_write
+    from lns.terminal.output import DONE, print_json
+    from lns_support.errors import InputError
+
+    if args.solver == "xcover" or args.weight == RACE or args.workers is not None or args.time is not None:
+        raise InputError("--steps records one search; expected no race, --workers, --time or --solver xcover")
+    weight = args.weight or COUNTING_WEIGHT
+    check_weight(weight)
+    model = build_model(grid, reduced=args.count)
+    search = FillingSearch(model, weight, zones=not args.no_zones, dead_ends=not args.no_dead_ends)
+    recorder = StepRecorder(search)
+    recorder.record(args.nodes or MOST_STEPS, count_all=args.count)
+    counts = {outcome.name.lower(): 0 for outcome in StepOutcome}
+    for step in recorder.steps:
+        counts[step.outcome.name.lower()] += 1
+    statistics = {"nodes": search.nodes, "branches": search.branches, "deepest": search.deepest, **counts}
+    steps = [
+        {"level": step.level, "piece": step.piece, "cells": step.cells, "outcome": step.outcome.name.lower()}
+        for step in recorder.steps
+    ]
+    document = {
+        "grid": render(grid),
+        "weight": weight,
+        **statistics,
+        "complete": search.ended is not None,
+        "steps": steps,
+    }
+    atomic_write(args.steps, json.dumps(document) + "\n")
+    if args.json:
+        print_json({**statistics, "complete": search.ended is not None, "output": str(args.steps)})
+    else:
+        print_text(
+            f"{args.steps}: {count_of(len(steps), 'step')}; " + ", ".join(f"{v:,} {k}" for k, v in statistics.items())
+        )
+    return DONE
 
 
 def _print_result(args: argparse.Namespace, result: FillResult, written: bool) -> None:
@@ -177,6 +315,8 @@ def _print_result(args: argparse.Namespace, result: FillResult, written: bool) -
                 "options": result.options,
                 "pruned": result.pruned,
                 "weight": result.weight,
+                "branches": result.branches,
+                "deepest": result.deepest,
                 "filling": result.filling,
                 "output": str(args.output) if written else None,
             }
@@ -202,5 +342,22 @@ def _print_text(result: FillResult, counted: bool) -> None:
         print_text("nodes       - (xcover does not report them)")
     else:
         print_text(f"nodes       tested {result.nodes:,} placements; {result.pruned:,} of them left an unfillable zone")
+        branches = count_of(result.branches, "branch", "branches")
+        print_text(f"tree        {branches}, at most {count_of(result.deepest, 'piece')} placed")
     print_text(f"pieces      have {result.options:,} placements on the empty grid")
     print_text(f"time        {format_seconds(result.seconds)}")
+
+
+MOST_STEPS = 100_000
+"""Steps that are recorded where --nodes does not say how many."""
+
+_SEARCH = ("FILE", "--level", "--count", "--weight", "--no-zones", "--no-dead-ends", "--nodes", "--time", "--workers")
+_LIMITS = ("--pieces", "--cells", "--longest", "--thinnest", "--distinct")
+_JOBS: dict[str, tuple[str, tuple[str, ...], Callable[[argparse.Namespace], int]]] = {
+    "list": ("--levels", (), _list_levels),
+    "level": ("--make-level", ("--seed", "-o"), _make_level),
+    "cut": ("--cut", ("--seed", *_LIMITS), _cut),
+    "search": ("", (*_SEARCH, "--steps", "--solver xcover"), _search),
+}
+"""Job -> the option that asks for it, the options that it takes, and its function."""
+_OPTIONS = (*_SEARCH, "--steps", "--solver xcover", "--cut", "--levels", "--make-level", "--seed", *_LIMITS)

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from lns.terminal.options import check_files, nonempty_path, positive_number
 from lns.terminal.output import print_text
+from lns_support.text import count_of
+
+if TYPE_CHECKING:
+    from exact.sat.steps import Painting
+    from exact.trace import Step
+    from instances.puzzle import Puzzle
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or a shipped instance")
     parser.add_argument("--start", metavar="BOARD", help="keep the pieces on this board (a file or viewer URL)")
-    parser.add_argument("--solver", default="colorpairs", metavar="NAME", help="colorpairs (default), rowscan or dlx")
-    parser.add_argument("--steps", type=positive_number, default=5000, metavar="N", help="most nodes (default 5000)")
+    parser.add_argument(
+        "--solver",
+        default="colorpairs",
+        metavar="NAME",
+        help="colorpairs (default), rowscan, dlx, or a SAT solver that paints triangles: sat:triangles, or "
+        "sat:triangles-restricted, which decides on pieces only",
+    )
+    parser.add_argument("--steps", type=positive_number, default=5000, metavar="N", help="most steps (default 5000)")
     parser.add_argument(
         "-o", "--output", type=nonempty_path, metavar="FILE", help="write a page that plays the steps in any browser"
     )
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     parser.add_argument("--json", action="store_true", help="print the steps as one JSON object to stdout")
     parser.epilog = (
-        "A step is a node: a piece tried on a cell, whether it stays, and why not. Without -o and --json a line is "
-        "printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input."
+        "A step is a node: a piece tried on a cell, whether it stays, and why not. A SAT solver decides, or "
+        "learns from a conflict: a step with the triangles that get their colour by it. Without -o and --json a line "
+        "is printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input."
     )
 
 
@@ -45,7 +59,18 @@ def run(args: argparse.Namespace) -> int:
         print_text(f"{args.output}: {len(found.steps):,} steps, {found.status}")
     else:
         for step in found.steps:
-            where = puzzle.cell_label(step.cell)
-            print_text(f"{step.depth + 1:>4}  piece {step.oriented // 4 + 1} on {where}: {step.outcome}  {step.why}")
+            print_text(_line(puzzle, step).rstrip())
         print_text(f"status  {found.status}")
     return ANSWER_IS_NO if found.status is SolveStatus.INFEASIBLE else DONE
+
+
+def _line(puzzle: Puzzle, step: Step | Painting) -> str:
+    """A step in words."""
+    from exact.trace import Step
+
+    if isinstance(step, Step):
+        where = puzzle.cell_label(step.cell)
+        return f"{step.depth + 1:>4}  piece {step.oriented // 4 + 1} on {where}: {step.outcome}  {step.why}"
+    depth = step.depth + (step.outcome == "decided")
+    painted = count_of(len(step.triangles), "triangle")
+    return f"{depth:>4}  {step.outcome} {step.decided}, {painted} painted  {step.why}"

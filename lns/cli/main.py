@@ -7,7 +7,9 @@ import importlib
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TextIO, cast
 
@@ -18,6 +20,9 @@ from lns.terminal.output import print_text
 COMMAND_PACKAGES = ("lns.cli", "tuning.cli")
 """Packages that offer commands, each with `COMMANDS` and, if it likes, `ALIASES`. They are imported by name, and a
 command's own module only when the command is called, so that `lns --help` loads neither numpy nor numba."""
+
+FAULT = 70
+"""Exit status after an error that is a fault of the program (EX_SOFTWARE in sysexits.h)."""
 
 _EXAMPLES = """\
 examples:
@@ -31,7 +36,8 @@ examples:
   lns generate like-e2 --width 12 --seed 3 -o p.txt make a 12x12 puzzle like Eternity II
 
 INSTANCE is a file or the name of a shipped instance; BOARD is a file or a viewer URL.
-`lns COMMAND --help` lists all options. Exit status: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
+`lns COMMAND --help` lists all options. Exit status: 0 done, 1 the answer is no, 2 bad input, 70 a fault of lns,
+130 interrupted.
 """
 
 
@@ -65,12 +71,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 done, 1 the answer is no, 2 bad input, 130 interrupted, 141 nobody read the output.
+        The exit status: 0 done, 1 the answer is no, 2 bad input or too little memory, 70 another error, which is a
+        fault of the program, 130 interrupted, 141 nobody read the output.
     """
     try:
+        if _memory_limit() is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return _main(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:  # anywhere, also in the import of numpy
         return 130
+    except MemoryError:
+        pass
+    except Exception as error:
+        if not (isinstance(error, ImportError) and _memory_limit() is not None):
+            with suppress(OSError):
+                traceback.print_exc()
+            return FAULT
+    # here the frames of the error are gone, and their memory is free
+    limit = _memory_limit()
+    than = "" if limit is None else f" than the limit of {limit // 10**6} MB (ulimit -v)"
+    with suppress(OSError):
+        sys.stderr.write(f"lns: not enough memory; expected a smaller puzzle, or more memory{than}\n")
+    return 2
+
+
+def _memory_limit() -> int | None:
+    """The limit of the address space in bytes; None if there is none."""
+    if os.name != "posix":
+        return None
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def commands() -> dict[str, tuple[str, str]]:
@@ -110,6 +142,8 @@ def _main(arguments: list[str]) -> int:
         discard(sys.stdout)
         return status or OUTPUT_CLOSED
     except OSError as error:
+        if type(error) is OSError and error.errno is None and _memory_limit() is not None:
+            raise MemoryError from None  # of a library that could not be loaded
         where = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{where}{error.strerror or error}")
 

@@ -6,7 +6,7 @@ import argparse
 
 from lns.cli.ending import add_ending_options
 from lns.engines import ENGINES
-from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number, worker_count
+from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=worker_count,
+        type=positive_number,
         metavar="N",
-        help="number of islands, each a process that keeps one core busy (default: as many as this machine has cores)",
+        help="number of islands, each of which keeps one core busy (default: as many as this machine has cores, or the "
+        "cluster has threads, also those that join later)",
     )
     parser.add_argument(
         "--seed",
@@ -75,9 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.ending import ended, search_end
+    from lns.cli.ending import ended, search_end, search_executor
 
-    with search_end(args) as end:
+    with search_end(args) as end, search_executor(args.cluster, args.workers) as executor:
         from lns.api.files import load_puzzle
         from lns.api.solving import DEFAULT_SECONDS, solve
         from lns.runs.directory import new_run_directory
@@ -103,5 +104,6 @@ def run(args: argparse.Namespace) -> int:
             checkpoint_s=args.checkpoint,
             on_improve=end.on_improve(run_dir),
             progress="none" if args.quiet else "terminal",
+            executor=executor,
         )
     return ended(result, end, args, target=args.target)

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from lns.runs.files import STOP, open_regular
-    from lns.runs.lock import is_held_elsewhere, read_holder
+    from lns.runs.lock import is_free, is_held_elsewhere, read_holder
     from lns.runs.run_summary import load_summary
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_error
 
@@ -40,6 +40,10 @@ def run(args: argparse.Namespace) -> int:
         )
         if is_held_elsewhere(args.directory):  # only that machine can tell whether its process ended
             ended = {"ended"}
+    holder = read_holder(args.directory)
+    if summary.state == "running" and holder is not None and holder.is_here and is_free(args.directory):
+        print_text(f"no run is going on in {summary.path}: the lock names {holder}, which does not hold it")
+        return ANSWER_IS_NO
     if summary.state in ended:
         print_text(f"no run is going on in {summary.path}; it {summary.state}")
         return ANSWER_IS_NO

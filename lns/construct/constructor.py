@@ -279,7 +279,7 @@ class Constructor:
 
     def state(self) -> State:
         return {
-            "cursor": self.prefix.cursor.copy(),
+            "cursor": self._cursors(),
             "scalars": self.prefix.scalars.copy(),
             "child_counts": self.prefix.child_counts.copy(),
             "counters": self.counters.copy(),
@@ -299,6 +299,13 @@ class Constructor:
             "piece_bits": self.arrays.endgame.piece_of_bit.copy(),
             "random": self.random.copy(),
         }
+
+    def _cursors(self) -> npt.NDArray[np.int64]:
+        """The cursors of the open path; those behind it are left over from earlier prefixes and mean nothing."""
+        depth = int(self.prefix.scalars[0])
+        cursors = self.prefix.cursor.copy()
+        cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
+        return cursors
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""

@@ -23,7 +23,7 @@ from lns import node_equivalents
 from lns.engine import FoundBoard, State, Statistics, verified_board
 from lns.loop.candidates import Candidate, Candidates
 from lns.loop.payoff import Payoffs
-from lns.neighbourhoods import windows
+from lns.neighbourhoods.regions import MOST_CELLS, SHAPES, regions_by_shape
 from lns.params import ReworkParams
 
 REMEMBERED = 4096  # regions that are not searched again, since another board had the same pieces around them
@@ -57,10 +57,10 @@ class Rework:
 
     def __init__(self, puzzle: Puzzle, params: ReworkParams) -> None:
         self.puzzle, self.params = puzzle, params
-        longest = min(puzzle.cells, windows.MOST_CELLS)
+        longest = min(puzzle.cells, MOST_CELLS)
         sizes = (params.suffix + i * params.suffix_step for i in range(params.suffixes))
         self.suffixes = tuple(dict.fromkeys(min(size, longest) for size in sizes))
-        self.operators = (*(f"suffix-{size}" for size in self.suffixes), *windows.SHAPES)
+        self.operators = (*(f"suffix-{size}" for size in self.suffixes), *SHAPES)
         self.candidates = Candidates(puzzle, params.candidates)
         self.payoffs = Payoffs(self.operators)
         self._searched: deque[int] = deque(maxlen=REMEMBERED)  # keys of regions that were searched
@@ -139,7 +139,7 @@ class Rework:
             if is_near:
                 regions += [
                     Region(self.operators.index(shape), cells)
-                    for shape, cells in windows.regions_by_shape(self.puzzle, candidate.board)
+                    for shape, cells in regions_by_shape(self.puzzle, candidate.board)
                 ]
             self._regions = candidate.board, is_near, regions
         return self._regions[2]

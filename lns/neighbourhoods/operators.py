@@ -21,10 +21,11 @@ from instances.board import Board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import MAX_OPERATOR_NAME, MAX_OPERATORS
-from lns.neighbourhoods.destroy import band, block, cluster, comb, destroy_and_repair, donors, path
+from lns.neighbourhoods.destroy import destroy_and_repair
 from lns.neighbourhoods.local import assign, exchange, perturb
 from lns.neighbourhoods.move import Move, Operator
 from lns.neighbourhoods.reconstruct import Suffix
+from lns.neighbourhoods.regions import band, block, cluster, comb, donors, path
 from lns.params import BeamParams, ConstructParams
 from lns_support.errors import InputError
 from lns_support.text import quoted

@@ -13,12 +13,13 @@ import numpy as np
 from instances.board import Board
 from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
-from lns.runs.files import BOARDS, is_sealed, open_regular, seal, whole_lines, write_all
+from lns.runs.files import BOARDS, is_sealed, open_regular, seal, start_of_last_lines, whole_lines, write_all
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, json_object
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
+MAX_FILE_BYTES = MAX_LOG_BYTES + 2**26  # of a log that is read: new bests are few
 MAX_PENDING = 10_000  # boards kept in memory while the disk is full; of more the best are kept
 _START = b'{"score": '
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
@@ -77,9 +78,9 @@ def parse_line(line: str, puzzle: Puzzle) -> LoggedBoard:
     return LoggedBoard(
         score=fields.integer("score", 0, puzzle.max_score),
         elapsed_s=fields.number("elapsed_s", 0, 1e10),
-        at=fields.text("at", 40),
+        at=fields.printable("at", 40),
         island=fields.integer("island", 0, 10**6),
-        origin=fields.text("origin", 60),
+        origin=fields.printable("origin", 60),
         board=Board(np.array(oriented, dtype=np.int32), puzzle.width, puzzle.height),
     )
 
@@ -117,6 +118,9 @@ class BoardLog:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[LoggedBoard] = []
         length = os.fstat(self._file.fileno()).st_size
+        if length > MAX_FILE_BYTES:
+            self._file.close()
+            raise _too_long(directory / BOARDS, length)
         self.size = whole_lines(self._file.fileno())
         self.torn = length - self.size
         if self.torn:
@@ -125,6 +129,10 @@ class BoardLog:
             else:  # not the beginning of a board: keep it, as it may be data of the user
                 self.size += self.torn + os.write(self._file.fileno(), b"\n")
                 self.torn = 0
+
+    def start_of_last(self, boards: int) -> int:
+        """Byte of the log at which its last ``boards`` lines begin."""
+        return start_of_last_lines(self._file.fileno(), self.size, boards)
 
     @property
     def is_full(self) -> bool:
@@ -161,6 +169,10 @@ class BoardLog:
         self._file.close()
 
 
+def _too_long(path: Path, length: int) -> InputError:
+    return InputError(f"the log has {length} bytes; expected at most {MAX_FILE_BYTES}", path)
+
+
 class BoardLogReader:
     """Reads a log that may grow meanwhile.
 
@@ -193,7 +205,7 @@ class BoardLogReader:
         Raises
         ------
         InputError
-            The log cannot be opened.
+            The log cannot be opened, or is longer than `MAX_FILE_BYTES`.
         """
         try:
             if not self.path.is_file():
@@ -202,6 +214,9 @@ class BoardLogReader:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", self.path) from None
         with log_file as file:
+            length = os.fstat(file.fileno()).st_size
+            if length > MAX_FILE_BYTES:
+                raise _too_long(self.path, length)
             file.seek(self.offset)
             for line in iter(lambda: file.readline(MAX_LINE), b""):
                 whole = line.endswith(b"\n")

@@ -10,19 +10,22 @@ from __future__ import annotations
 import errno
 import json
 import os
+import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
-from lns.islands import Island
+from lns.rounds import Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, open_regular
 from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError
@@ -36,6 +39,11 @@ MAX_STATE_BYTES = MAX_BYTES - 2**25  # of the arrays in it
 MAX_FREE_BYTES = 2**26  # of an array whose length depends on the search
 MAX_META_BYTES = 2**22
 MAX_ISLANDS = 4096
+MAX_ENTRIES = 60_000  # of the zip file; fewer than the format without extensions can number
+MAX_DIRECTORY_BYTES = 2**22  # of the list of entries at its end
+MEMBER_HEADER_BYTES = 30  # before the name of a member
+_END = struct.Struct("<4s4H2LH")  # the record at the end of a zip file
+_END_MARK, _ZIP64_MARK = b"PK\5\6", b"PK\6\7"
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -69,6 +77,8 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
     """
     if sum(array.nbytes for island in checkpoint.islands.values() for array in island.state.values()) > MAX_STATE_BYTES:
         raise OSError(errno.EFBIG, f"more than {MAX_STATE_BYTES >> 20} MiB")
+    if sum(len(island.state) for island in checkpoint.islands.values()) >= MAX_ENTRIES:
+        raise OSError(errno.EFBIG, f"more than {MAX_ENTRIES} arrays")
     meta = {
         "schema": SCHEMA,
         "run": run,
@@ -134,8 +144,15 @@ def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
     InputError
         The file is damaged, of another run, or of another version; the message names it.
     """
-    try:
+    with _errors_of(path):
         return _load(path, run, puzzle, template)
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Every error of a damaged file becomes an InputError that names it."""
+    try:
+        yield
     except InputError as error:
         raise error.at(path) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError, RuntimeError) as error:
@@ -149,26 +166,20 @@ def load_history(path: Path, run: str, puzzle: Puzzle) -> RunHistory:
     return load(path, run, puzzle, {}).history
 
 
+def load_islands(path: Path, run: str, puzzle: Puzzle) -> dict[int, Island]:
+    """Read the islands of a checkpoint, by number, without the state of their engines. Raises InputError as `load`."""
+    with _errors_of(path), _open(path) as archive:
+        islands = _islands_of(_meta(archive, run, puzzle))
+        return {number: _island(number, values, {}, puzzle) for number, values in islands.items()}
+
+
 def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
-    if not path.exists():
-        raise InputError("no such file; expected a checkpoint")
-    if not path.is_file():
-        raise InputError("is not a regular file; expected a checkpoint")
-    if path.stat().st_size > MAX_BYTES:
-        raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
-    with zipfile.ZipFile(path) as archive:
-        meta = JsonFields(
-            json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META_BYTES).tobytes().decode())
-        )
-        expect_schema(meta, SCHEMA)
-        if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
-            raise InputError("belongs to another run; expected a checkpoint of this run")
+    with _open(path) as archive:
+        meta = _meta(archive, run, puzzle)
         history = history_from_json(inner(meta, "history"), puzzle)
         log_size = meta.integer("log_size", 0, 2**62)
         islands = {}
-        for entry in meta.array("islands")[:MAX_ISLANDS] if template else []:
-            values = JsonFields(entry) if isinstance(entry, dict) else inner(meta, "islands")
-            number = values.integer("number", 0, MAX_ISLANDS - 1)
+        for number, values in _islands_of(meta).items() if template else ():
             part = f"{number}/"
             names = {name[len(part) : -len(".npy")] for name in archive.namelist() if name.startswith(part)}
             if names != template.keys():
@@ -177,6 +188,61 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
             state = {name: _array(archive, part + name, array) for name, array in template.items()}
             islands[number] = _island(number, values, state, puzzle)
     return Checkpoint(history, islands, log_size)
+
+
+def _open_archive(file: IO[bytes]) -> zipfile.ZipFile:
+    """Open a zip file whose members lie one behind the other, so that they take no more memory than the file has bytes.
+
+    `zipfile` reads the list of entries as a whole; its size is checked before.
+    """
+    size = os.fstat(file.fileno()).st_size
+    file.seek(max(0, size - _END.size - 20))
+    tail = file.read()
+    if size < _END.size or tail[-_END.size :][:4] != _END_MARK or tail[:4] == _ZIP64_MARK:
+        raise InputError("damaged: the end of the file is no end of a checkpoint")
+    _, disk, start_disk, here, entries, listed, start, comment = _END.unpack(tail[-_END.size :])
+    if disk or start_disk or comment or here != entries or start + listed + _END.size != size:
+        raise InputError("damaged: the list of arrays is not at the end of the file")
+    if entries > MAX_ENTRIES or listed > MAX_DIRECTORY_BYTES:
+        raise InputError(
+            f"{entries} arrays, listed in {listed} bytes; expected at most {MAX_ENTRIES} in {MAX_DIRECTORY_BYTES}"
+        )
+    archive = zipfile.ZipFile(file)
+    members = sorted(archive.infolist(), key=lambda member: member.header_offset)
+    ends = [member.header_offset for member in members[1:]] + [start]
+    for member, end in zip(members, ends, strict=bool(members)):
+        if member.header_offset + MEMBER_HEADER_BYTES + len(member.filename) + member.compress_size > end:
+            raise InputError(f"damaged: '{printable(member.filename, 60)}' overlaps with what follows it")
+    return archive
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive in a file. Raises InputError if it is no file or too large."""
+    if not path.exists():
+        raise InputError("no such file; expected a checkpoint")
+    if not path.is_file():
+        raise InputError("is not a regular file; expected a checkpoint")
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
+    with path.open("rb") as file, _open_archive(file) as archive:
+        yield archive
+
+
+def _meta(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> JsonFields:
+    """The fields of ``meta``. Raises InputError if they are of another run."""
+    meta = JsonFields(json_object(_array(archive, "meta", np.zeros(0, np.uint8), MAX_META_BYTES).tobytes().decode()))
+    expect_schema(meta, SCHEMA)
+    if meta.text("run", 64) != run or meta.text("instance_sha256", 64) != puzzle.sha256:
+        raise InputError("belongs to another run; expected a checkpoint of this run")
+    return meta
+
+
+def _islands_of(meta: JsonFields) -> dict[int, JsonFields]:
+    """The fields of each island by its number."""
+    entries = meta.array("islands")[:MAX_ISLANDS]
+    islands = [JsonFields(entry) if isinstance(entry, dict) else inner(meta, "islands") for entry in entries]
+    return {values.integer("number", 0, MAX_ISLANDS - 1): values for values in islands}
 
 
 def _island_json(island: Island) -> dict[str, Any]:

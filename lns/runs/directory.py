@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import os
@@ -189,10 +190,10 @@ class RunDirectory:
             It is no run directory, is damaged, of another version, or in use by another process.
         """
         settings, puzzle = read_run(path)
-        text = read_text(_existing(path / PARAMETERS, "the parameters of the run"))
-        if digest(text) != settings.params_sha256:
-            raise InputError("changed since the run began; expected the original text", path / PARAMETERS)
+        read_parameters(path, settings)
         params = parameters.load(path / PARAMETERS)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise InputError("no permission to write here; expected a run directory that can be written", path)
         try:
             lock = Lock(path)
         except OSError as error:
@@ -208,16 +209,22 @@ class RunDirectory:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is not None and self._undo is not None:
+        if kind is not None and self._undo is not None and self._lock.is_in_place():
             self._undo()
         self.close()
+
+    def check_lock(self) -> None:
+        """Raise OSError if the directory was removed or replaced: it may be that of another process now."""
+        if not self._lock.is_in_place():
+            raise OSError(errno.ESTALE, "the run directory was removed or replaced", str(self.path))
 
     def begin(self) -> None:
         """Forget how the last session ended. Called when the search begins, so that a later session sees this one."""
         self._lock.stale = None
 
     def close(self) -> None:
-        self.clear_stop()
+        if self._lock.is_in_place():
+            self.clear_stop()
         try:
             self._lock.release()
         except OSError as error:
@@ -269,6 +276,14 @@ class ScoredBoard:
 
     board: Board
     score: int
+
+
+def read_parameters(path: Path, settings: RunSettings) -> str:
+    """The text of params.toml. Raises InputError unless it is the one that the run began with, whatever it links to."""
+    text = read_text(_existing(path / PARAMETERS, "the parameters of the run"))
+    if digest(text) != settings.params_sha256:
+        raise InputError("changed since the run began; expected the original text", path / PARAMETERS)
+    return text
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:

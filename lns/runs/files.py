@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import stat
 import zlib
 from datetime import UTC, datetime
@@ -29,12 +30,16 @@ _REASONS = {
     "stopped": "stopped by lns stop",
 }
 _BLOCK = 2**16  # bytes read at once
+MAX_COPIED_BYTES = 2**32  # of a file with a second name; twice the largest log
 _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
 _SEAL_LENGTH = len(', "sum": "01234567"}')
 
 
 def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     """Open a regular file without buffering; it is created if absent.
+
+    A file with a second name (a hard link, as ``cp -al`` makes it) is replaced by a copy before it is written, so that
+    the file of the other name keeps its content.
 
     Parameters
     ----------
@@ -52,7 +57,7 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     Raises
     ------
     InputError
-        The name belongs to something else than a regular file.
+        The name belongs to something else than a regular file, or the file is too large to be copied.
     OSError
         The file cannot be opened.
     """
@@ -62,11 +67,38 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
         raise InputError("is a directory; expected a regular file", path)
     extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags | (os.O_CREAT if create else 0) | extra, 0o666)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError("is not a regular file; expected one", path)
+        if status.st_nlink > 1 and flags & (os.O_WRONLY | os.O_RDWR):
+            if status.st_size > MAX_COPIED_BYTES:
+                raise InputError(
+                    f"has another name too (a hard link) and {status.st_size} bytes, too many to copy; "
+                    "expected a file of its own",
+                    path,
+                )
+            copy = _replace_by_copy(path, flags | extra)
+            os.close(descriptor)
+            descriptor = copy
+    except BaseException:
         os.close(descriptor)
-        raise InputError("is not a regular file; expected one", path)
+        raise
     mode = "ab" if flags & os.O_APPEND else "r+b" if flags & os.O_RDWR else "rb"
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
+
+
+def _replace_by_copy(path: Path, flags: int) -> int:
+    """Replace a file by a copy of it, so that it has no other name; the descriptor of the copy."""
+    temporary = path.with_name(f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    try:
+        shutil.copy2(path, temporary, follow_symlinks=False)
+        descriptor = os.open(temporary, flags & ~(os.O_CREAT | os.O_EXCL))
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return descriptor
 
 
 def whole_lines(descriptor: int) -> int:
@@ -78,6 +110,23 @@ def whole_lines(descriptor: int) -> int:
         if newline >= 0:
             return begin + newline + 1
         end = begin
+    return 0
+
+
+def start_of_last_lines(descriptor: int, end: int, lines: int) -> int:
+    """Byte at which the last ``lines`` lines before the byte ``end`` begin; ``end`` is the end of a line."""
+    position, wanted = end, lines + 1  # the line end before the first of them
+    while position > 0:
+        begin = max(0, position - _BLOCK)
+        block = os.pread(descriptor, position - begin, begin)
+        if block.count(b"\n") < wanted:
+            wanted -= block.count(b"\n")
+            position = begin
+            continue
+        at = len(block)
+        for _ in range(wanted):
+            at = block.rindex(b"\n", 0, at)
+        return begin + at + 1
     return 0
 
 

@@ -10,7 +10,6 @@ from lns.engine import FoundBoard, Statistics
 from lns.runs.files import format_duration
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
-from lns_support.text import printable
 
 MAX_SESSIONS, MAX_PARTS = 1000, 100
 OTHER_PARTS = "others"  # parts beyond the first MAX_PARTS
@@ -184,7 +183,7 @@ def _rows(fields: JsonFields, name: str, most: int, length: int) -> list[list[An
 
 
 def _text(value: object) -> str:
-    return printable(JsonFields({"text": value}).text("text", 200))
+    return JsonFields({"text": value}).printable("text", 200)
 
 
 def _seconds(value: object) -> float:

@@ -93,7 +93,10 @@ class Lock:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._file = open_regular(directory / LOCK, os.O_RDWR)
+        self._path = directory / LOCK
+        if self._path.is_file() and self._path.lstat().st_nlink > 1 and not is_free(directory):  # no copy takes a lock
+            raise InputError(f"a run is under way here ({read_holder(directory) or 'another process'})", directory)
+        self._file = open_regular(self._path, os.O_RDWR)
         try:
             self.stale = self._take(directory)
         except BaseException:
@@ -114,6 +117,14 @@ class Lock:
         self._write(json.dumps(Holder.me().__dict__))
         clear_temporaries(directory)
         return holder
+
+    def is_in_place(self) -> bool:
+        """Whether the locked file is still the one in the directory, so that the directory was not replaced."""
+        try:
+            there, here = self._path.lstat(), os.fstat(self._file.fileno())
+        except (OSError, ValueError):  # removed, or released
+            return False
+        return os.path.samestat(there, here)
 
     def __enter__(self) -> Lock:
         return self
@@ -137,6 +148,15 @@ class Lock:
         self._file.write(text.encode())
         self._file.truncate()
         os.fsync(self._file.fileno())
+
+
+def is_free(directory: Path) -> bool:
+    """Whether the system says that no process of this machine holds the lock, whatever the file names."""
+    try:
+        with (directory / LOCK).open("rb") as file:
+            return try_lock(file) is True
+    except OSError:
+        return False
 
 
 def clear_temporaries(directory: Path) -> None:

@@ -31,7 +31,7 @@ log = logging.getLogger("lns")
 HEARTBEAT_S = 5.0  # between two writes of status.json
 RATE_S = 60.0  # the rate in status.json is that of the last minute
 RETRY_S = 5.0  # after a failed write
-MAX_RECENT = 10_000  # boards remembered, so that a board found again after a crash is not logged twice
+MAX_RECENT = 10_000  # boards remembered, so that a board found again is not logged twice
 _CHECKPOINT = "the checkpoint"  # in messages and `Recorder.write_errors`
 
 
@@ -49,7 +49,7 @@ class Recorder:
     board_log : BoardLog
         The log of the run, open for writing.
     recent : list of Board
-        Boards that were logged after the checkpoint; they are not logged again.
+        The last boards of the log; they are not logged again.
 
     Attributes
     ----------
@@ -110,7 +110,8 @@ class Recorder:
     def on_round(self, archipelago: Archipelago) -> None:
         """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
         self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
-        self.history.sessions[-1].seconds = archipelago.elapsed
+        session = self.history.sessions[-1]
+        session.seconds, session.workers = archipelago.elapsed, archipelago.workers
         improved = self._record(archipelago.pop_boards())
         now = time.monotonic()
         if improved or now - self._saved_at >= self.directory.settings.checkpoint_s:
@@ -164,6 +165,7 @@ class Recorder:
             "unit": statistics.unit,
             "rate": round(self._rate(archipelago), 1),
             "pids": sorted(archipelago.pids.values()),
+            "cluster_workers": min(archipelago.room, archipelago.workers),
             "min_score": archipelago.min_score,
             "write_errors": self.write_errors,
         }
@@ -240,6 +242,7 @@ class Recorder:
 
     def _try(self, what: str, write: Callable[[], object]) -> None:
         try:
+            self.directory.check_lock()
             write()
         except OSError as error:
             if what not in self._write_errors:

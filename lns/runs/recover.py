@@ -11,13 +11,15 @@ from instances.board import Board
 from instances.verify import verify
 from lns.engine import Engine, FoundBoard, legal_score, saved_counters
 from lns.engines import make_engine
-from lns.islands import Island
+from lns.packed_state import unpacked
+from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, ScoredBoard, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, STATUS, read_sealed
 from lns.runs.history import RunHistory, history_from_json
+from lns.runs.recorder import MAX_RECENT
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
@@ -30,7 +32,7 @@ class Recovered:
     history: RunHistory
     islands: dict[int, Island]  # by number
     board_log: BoardLog  # open for writing
-    recent: list[Board]  # boards logged after the checkpoint
+    recent: list[Board]  # the last boards of the log
     best: ScoredBoard | None  # the best board on file
     origin: str  # name of the file that holds it
 
@@ -59,7 +61,8 @@ def recover(directory: RunDirectory) -> Recovered:
     board_log = BoardLog(directory.path)
     if board_log.torn:
         log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
-    recent = _read_log(directory, history, checkpoint.log_size, board_log.size, candidates)
+    _read_log(directory, history, checkpoint.log_size, board_log.size, candidates)
+    recent = _last_boards(directory, board_log.start_of_last(MAX_RECENT))
     try:
         on_file = read_best(directory.path, directory.puzzle)
         if on_file is not None and not verify(directory.pinned_puzzle, on_file.board).valid:
@@ -107,7 +110,7 @@ def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, 
     for island in found.islands.values():
         engine = _engine(directory, island.number)
         try:
-            engine.restore(island.state)
+            engine.restore(unpacked(island.state))
             saved_counters(list(engine.statistics.counts().values()))
             board, score = engine.best, -1
             if board is not None:
@@ -137,8 +140,8 @@ def _engine(directory: RunDirectory, island: int) -> Engine:
 
 def _read_log(
     directory: RunDirectory, history: RunHistory, counted: int, size: int, candidates: dict[str, ScoredBoard]
-) -> list[Board]:
-    """Add the boards that were logged after the checkpoint to the history; returns them.
+) -> None:
+    """Add the boards that were logged after the checkpoint to the history.
 
     ``counted``: bytes of the log that the history has counted; ``size``: whole bytes of the log. The best of these
     boards goes into ``candidates``.
@@ -148,7 +151,6 @@ def _read_log(
         history.counts, counted = {}, 0
         for gains in history.gains_by_part.values():
             gains.boards = 0
-    boards: list[Board] = []
     damaged = 0
     for entry in BoardLogReader(directory.path, directory.puzzle, counted).read():
         if not isinstance(entry, LoggedBoard) or not is_verified(entry, directory.pinned_puzzle):
@@ -159,12 +161,16 @@ def _read_log(
         if entry.score > history.best_score:
             history.improve(found_board, entry.at)
         history.log(found_board)
-        boards.append(entry.board)
         if BOARDS not in candidates or entry.score > candidates[BOARDS].score:
             candidates[BOARDS] = ScoredBoard(entry.board, entry.score)
     if damaged:
         log.warning("%s: %d damaged lines are skipped", BOARDS, damaged)
-    return boards
+
+
+def _last_boards(directory: RunDirectory, start: int) -> list[Board]:
+    """The boards of the log from the byte ``start`` on. A session without interruption would remember them."""
+    entries = BoardLogReader(directory.path, directory.puzzle, start).read()
+    return [entry.board for entry in entries if isinstance(entry, LoggedBoard)]
 
 
 def _trim(history: RunHistory, best: ScoredBoard | None) -> None:

@@ -11,14 +11,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from exact.polyominoes.shapes import WEIGHTS
+from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
 from exact.registry import all_solvers
 from exact.trace import TRACED
 from instances import formats
 from instances.formats import shipped_instances
 from lns.engines import ENGINES
 from lns.terminal.options import max_workers
-from lns.web import polyominoes
 from lns.web.guard import Guard, refuse
 from lns.web.recording import colours
 from lns.web.routes import board, jobs, play, runs
@@ -89,8 +88,8 @@ async def get_setup(server: Server, request: Request) -> Response:
         {
             **colours(),
             "solvers": solvers,
-            "traced": list(TRACED),
-            "weights": [*WEIGHTS, polyominoes.NO_WEIGHT],
+            "traced": [solver for solver in solvers if solver["name"] in TRACED],
+            "weights": [*WEIGHTS, NO_WEIGHT],
             "instances": list(shipped_instances()),
             "engines": list(ENGINES),
             "formats": {name: form.holds for name, form in formats.FORMATS.items()},

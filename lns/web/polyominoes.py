@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from exact.cover.kernel import LEVEL
 from exact.driver import Progress, run_search
 from exact.outcome import SolveStatus
 from exact.polyominoes.cut import cut_grid
 from exact.polyominoes.grid import Grid
+from exact.polyominoes.levels import random_level
 from exact.polyominoes.model import build_model
 from exact.polyominoes.search import FIRST_STEP, FillingSearch
-from exact.polyominoes.shapes import WEIGHTS
+from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, Cell
+from exact.polyominoes.steps import StepRecorder
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields
@@ -23,7 +24,6 @@ MOST_STEPS = 5_000
 MOST_CELLS = 1_000
 """Cells of a grid on the page."""
 SHOW_S = 0.2
-NO_WEIGHT = "none"
 
 
 def read_grid(fields: JsonFields) -> Grid:
@@ -69,49 +69,26 @@ def check_fill(fields: JsonFields) -> dict[str, Any]:
     }
 
 
-class Recorder:
-    """Records what a search places, one step a tested placement.
+class Recorder(StepRecorder):
+    """Records what a search places, as the page reads it.
 
-    A step is [level, name of the piece, its cells as numbers, outcome]: the pieces of this level and deeper ones are
-    taken off, then this one is placed. Outcome: 0 it stays, 1 some cell or piece has no place left, 2 a zone cannot be
-    filled, 3 a filling.
+    A step is [level, name of the piece, its cells as numbers, outcome]; the outcome is a `StepOutcome`.
     """
 
     def __init__(self, search: FillingSearch) -> None:
-        self.search = search
-        self.steps: list[list[Any]] = []
-        width = len(search.model.grid.rows[0])
-        self._numbers = [row * width + column for row, column in search.model.grid.free]
+        super().__init__(search)
+        self._width = len(search.model.grid.rows[0])
 
-    def record(self, count_all: bool) -> None:
-        """Search for at most `MOST_STEPS` placements, to the end, or to the first filling unless ``count_all``."""
-        search, counters = self.search, self.search.counters
-        while len(self.steps) < MOST_STEPS and not search.exhausted and (count_all or not search.solutions):
-            nodes, pruned, solutions = search.nodes, search.pruned, search.solutions
-            search.advance(1, not count_all)
-            if search.nodes == nodes:  # the last step back, or a filling counted
-                if self.steps and search.solutions > solutions:
-                    self.steps[-1][3] = 3
-                continue
-            level = int(counters[LEVEL])
-            stayed = search.state.chosen[level] < 0
-            at = level - 1 if stayed else level
-            outcome = 0 if stayed else 2 if search.pruned > pruned else 1
-            self.steps.append([at, *self._piece(at), outcome])
+    def as_json(self) -> list[list[Any]]:
+        """The recorded steps."""
+        return [[step.level, step.piece, self._numbers(step.cells), int(step.outcome)] for step in self.steps]
 
-    def placed(self) -> list[list[Any]]:
+    def placed_as_json(self) -> list[list[Any]]:
         """[name, cells] of the pieces that are placed now."""
-        levels = range(int(self.search.counters[LEVEL]))
-        return [list(self._piece(level)) for level in levels if self.search.state.chosen[level] >= 0]
+        return [[name, self._numbers(cells)] for name, cells in self.placed()]
 
-    def _piece(self, level: int) -> tuple[str, list[int]]:
-        """Name and cells of the piece at a level; equal pieces are told apart by their order."""
-        model, chosen = self.search.model, self.search.state.chosen
-        kinds = [int(model.item[model.begin[chosen[i] + 1] - 1]) - model.cells for i in range(level + 1)]
-        option = int(chosen[level])
-        *cells, _ = model.item[model.begin[option] : model.begin[option + 1]].tolist()
-        name = model.names[kinds[level]][kinds[:level].count(kinds[level])]
-        return name, [self._numbers[cell] for cell in cells]
+    def _numbers(self, cells: Iterable[Cell]) -> list[int]:
+        return [row * self._width + column for row, column in cells]
 
 
 def fill(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
@@ -120,9 +97,7 @@ def fill(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
     grid = read_grid(fields)
     weight, count_all = values["weight"], values["count"]
     model = build_model(grid, reduced=count_all)
-    search = FillingSearch(model, "descender" if weight == NO_WEIGHT else weight, zones=values["zones"])
-    if weight == NO_WEIGHT:
-        search.state.rank[:] = range(model.options)  # in the order of the pieces
+    search = FillingSearch(model, weight, zones=values["zones"])
     search.advance(0, True)  # compiles
     recorder = Recorder(search)
     shown = 0.0
@@ -132,10 +107,10 @@ def fill(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
         if now.seconds - shown > SHOW_S:
             shown = now.seconds
             send(type="progress", nodes=now.nodes, solutions=now.solutions, seconds=now.seconds, pruned=search.pruned,
-                 explored=now.explored, placed=recorder.placed())  # fmt: skip
+                 explored=now.explored, placed=recorder.placed_as_json())  # fmt: skip
 
     began = time.perf_counter()
-    recorder.record(count_all)
+    recorder.record(MOST_STEPS, count_all=count_all)
     recorded = time.perf_counter() - began
     if search.exhausted or (search.solutions and not count_all):
         status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
@@ -153,14 +128,13 @@ def fill(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
         "pruned": search.pruned,
         "options": model.options,
         "pieces": len(grid.loose),
-        "deepest": max((step[0] + 1 for step in recorder.steps), default=0),
+        "branches": search.branches,
+        "deepest": search.deepest,
         "filling": None if ended is None else ended.first_filling(),
-        "steps": recorder.steps,
+        "steps": recorder.as_json(),
     }
 
 
 def level(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
     """A level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
-    from exact.paper.perrin_iq import level as make_level
-
-    return {"status": "done", **grid_to_json(make_level(values["placed"], values["seed"]))}
+    return {"status": "done", **grid_to_json(random_level(values["placed"], values["seed"]))}

@@ -8,7 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from exact.trace import Trace
+from exact.sat.steps import Painting
+from exact.trace import Step, Trace
 from instances.draw import svg
 from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
 from instances.puzzle import Puzzle
@@ -32,14 +33,26 @@ def colours() -> dict[str, Any]:
 
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """The steps as lists [depth, cell, oriented, outcome, depth after, why]."""
+    """The steps as lists.
+
+    With the view "pieces" [depth, cell, oriented, outcome, depth after, why], of a SAT solver, with the view
+    "triangles", [depth, decided, outcome, [[cell, side, colour, depth], ...], [[cell, piece, depth], ...], why].
+    """
+    sat = any(isinstance(step, Painting) for step in trace.steps)
     return {
         "solver": trace.solver,
         "status": str(trace.status),
-        "steps": [
-            [step.depth, step.cell, step.oriented, step.outcome, step.depth_after, step.why] for step in trace.steps
-        ],
+        "view": "triangles" if sat else "pieces",
+        "steps": [_painting(step) if isinstance(step, Painting) else _node(step) for step in trace.steps],
     }
+
+
+def _node(step: Step) -> list[Any]:
+    return [step.depth, step.cell, step.oriented, step.outcome, step.depth_after, step.why]
+
+
+def _painting(step: Painting) -> list[Any]:
+    return [step.depth, step.decided, step.outcome, step.triangles, step.pieces, step.why]
 
 
 def page(puzzle: Puzzle, trace: Trace) -> str:

@@ -6,10 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from instances.puzzle import Puzzle
+from lns import params
+from lns.params import Params
+from lns.rounds import Island
+from lns.runs import checkpoint
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
 from lns.runs.elites import BestBoards
-from lns.runs.files import LOG, SETTINGS, STATUS
+from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS
 from lns.runs.find import runs_below
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, puzzle_to_json
@@ -38,6 +43,7 @@ class Runs:
         self.root = root.resolve()
         self._known: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {}
         self._elites: dict[str, tuple[BestBoards, str]] = {}
+        self._islands: dict[str, tuple[int, list[dict[str, Any]]]] = {}
         self._logs: dict[str, LogLines] = {}
 
     def names(self) -> list[str]:
@@ -79,12 +85,22 @@ class Runs:
         """Everything about one run that changes while it goes on."""
         path = self.path(name)
         run = load_summary(path)
-        return run_facts(name, run) | _details(run) | {"elites": self._best_boards(name, run)}
+        return (
+            run_facts(name, run)
+            | _details(run)
+            | {"elites": self._best_boards(name, run), "islands": self._islands_of(name, run)}
+        )
 
     def stamp(self, name: str) -> tuple[int, ...]:
         """Changes whenever a file of the run that is shown has changed."""
         path = self.path(name)
-        return tuple(_modified(path / file) for file in (STATUS, "lock", "best.json", LOG))
+        return tuple(_modified(path / file) for file in (STATUS, "lock", "best.json", LOG, CHECKPOINT))
+
+    def puzzle_and_params(self, name: str) -> tuple[Puzzle, Params]:
+        """The puzzle and the parameters of a run."""
+        path = self.path(name)
+        self.inside(f"{name}/{PARAMETERS}")
+        return load_summary(path).puzzle, params.load(path / PARAMETERS)
 
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
         """Lines of run.log from number ``first`` on; negative numbers count from the end."""
@@ -123,6 +139,19 @@ class Runs:
             }
             for entry in top
         ]
+
+    def _islands_of(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
+        """A line about each island, as of the last checkpoint; none where that cannot be read."""
+        path = run.path / CHECKPOINT
+        stamp = _modified(path)
+        kept = self._islands.get(name)
+        if kept is None or kept[0] != stamp:
+            try:
+                found = {} if path.is_symlink() else checkpoint.load_islands(path, run.settings.run, run.puzzle)
+            except InputError:
+                found = {}
+            self._islands[name] = kept = (stamp, [_island_line(found[number]) for number in sorted(found)])
+        return kept[1]
 
 
 @dataclass
@@ -206,6 +235,18 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
         "left_s": history.remaining_s,
         "notes": [printable(note, 300) for note in run.notes][:20],
         "write_errors": list(run.heartbeat.write_errors),
+    }
+
+
+def _island_line(island: Island) -> dict[str, Any]:
+    done = island.statistics
+    return {
+        "number": island.number,
+        "best": island.best_score,
+        "placements": done.placements,
+        "moves": done.moves,
+        "boards": done.boards,
+        "exhausted": island.exhausted,
     }
 
 

@@ -119,7 +119,15 @@ def test_cuts(capsys: pytest.CaptureFixture[str]) -> None:
         (["--weight", "size"], "unknown weight 'size'; expected race, descender, ascender"),
         (["--weight", "race", "--count"], "a race ends at the first filling"),
         (["--solver", "xcover", "--nodes", "5"], "xcover has no nodes, weights or zones"),
-        (["--seed", "3"], "--seed is for --cut"),
+        (["--seed", "3"], "--seed is for --make-level and --cut"),
+        (["--distinct"], "--distinct is for --cut"),
+        (["--levels", "--seed", "3"], "--seed does nothing with --levels"),
+        (["--level", "easy-0"], "there is no level 'easy-0'; expected easy"),
+        (["--level", "easy-1", "small.txt"], "a FILE and --level are given"),
+        (["--cut", "9x9", "--cells", "few"], "'few' is no range of numbers; expected one like 3-5"),
+        (["--cut", "3x3", "--cells", "2"], "no cut of 3 x 3 into at most 50 pieces within these limits"),
+        (["--workers", "2", "--count"], "--workers is for a race to the first filling"),
+        (["--steps", "s.json", "--weight", "race"], "--steps records one search"),
         (["--cut", "9x5", "--count"], "--count does nothing with --cut"),
         (["--cut", "9x5", "--solver", "xcover"], "--solver xcover does nothing with --cut"),
         (["--cut", "9by5"], "'9by5' is no size; expected width and height, like 16x10"),
@@ -168,3 +176,39 @@ def test_levels_and_classes_of_perrin_iq() -> None:
     )
     text = perrin_iq.tables(rows, perrin_iq.Plan(per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01))
     assert text.count("840,000") == 2 and text.count("60x5") == 2
+
+
+def test_levels_are_listed_made_and_filled(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "polyomino", "--levels"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert listed[0] == "easy-1       4 pieces to place" and len(listed) == 24
+    assert main(["exact", "polyomino", "--level", "hard-1", "--count", "--json"]) == 0
+    assert said(capsys)["solutions"] == 1
+    assert main(["exact", "polyomino", "--make-level", "4", "--seed", "2", "-o", "level.txt"]) == 0
+    assert capsys.readouterr().out == "level.txt: 11 x 5, 12 pieces of 12 kinds\n"
+    assert main(["exact", "polyomino", "level.txt", "--count", "--weight", "none", "--no-dead-ends", "--json"]) == 0
+    assert said(capsys)["solutions"] == 1
+
+
+def test_a_cut_within_limits_and_its_race(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["exact", "polyomino", "--cut", "10x6", "--cells", "3-5", "--longest", "4", "-o", "cut.txt"]
+    assert main(words) == 0
+    assert all(3 <= len(shape) <= 5 for shape in load("cut.txt").pieces.values())
+    capsys.readouterr()
+    assert main(["exact", "polyomino", "cut.txt", "--workers", "2", "--json", "--quiet"]) == 0
+    answer = said(capsys)
+    filling = answer["filling"]
+    assert isinstance(filling, list) and filling_errors(load("cut.txt"), filling) == []
+
+
+def test_steps_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "polyomino", "small.txt", "--count", "--json"]) == 0
+    counted = said(capsys)
+    assert main(["exact", "polyomino", "small.txt", "--count", "--steps", "steps.json", "--json"]) == 0
+    told = said(capsys)
+    assert told["nodes"] == counted["nodes"] and told["branches"] == counted["branches"] and told["complete"]
+    written = json.loads(Path("steps.json").read_text())
+    assert len(written["steps"]) == told["nodes"]
+    assert {step["outcome"] for step in written["steps"]} <= {"stays", "no_place", "zone", "filling"}
+    assert main(["exact", "polyomino", "--steps", "game.json", "--weight", "none", "--nodes", "20"]) == 0
+    assert capsys.readouterr().out.startswith("game.json: 20 steps; 20 nodes, ")

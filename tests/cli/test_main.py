@@ -120,3 +120,28 @@ def test_closed_streams_are_no_errors(closed: str) -> None:
             ["bash", "-c", f"{sys.executable} -m lns {command} {closed}"], cwd=ROOT, capture_output=True, text=True
         )
         assert done.returncode == 0 and done.stderr == "", (command, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ZeroDivisionError("x"), 70), (AssertionError("x"), 70), (MemoryError(), 2)]
+)
+def test_a_fault_is_neither_done_nor_a_no(
+    error: Exception, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(arguments: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr("lns.cli.main._dispatch", fail)
+    assert main(["show", "like-e2-4x4"]) == status
+    said = capsys.readouterr().err
+    assert ("Traceback" in said) == (status == 70)
+    assert status == 70 or said == "lns: not enough memory; expected a smaller puzzle, or more memory\n"
+
+
+@pytest.mark.parametrize("limit_kb", [400_000])
+def test_too_little_memory_is_a_sentence(limit_kb: int) -> None:
+    """Neither a hang in the threads of OpenBLAS nor a status that means no."""
+    command = f"ulimit -v {limit_kb}; exec {sys.executable} -m lns exact solve like-e2-4x4 --solver blocks"
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=100.0)
+    assert done.returncode in (0, 2) and "Traceback" not in done.stderr
+    assert done.returncode == 0 or f"the limit of {limit_kb * 1024 // 10**6} MB" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -27,8 +28,8 @@ def base(tmp_path):
 
 
 def _arguments(directory, base, *more):
-    return ["tune", "--family", "like-e2:6x6", "--nodes", "800000", "--pairs", "3", "--held-out", "2", "--params", base,
-            "--study", str(directory), *more]  # fmt: skip
+    return ["tune", "--family", "like-e2:6x6", "--nodes", "4000000", "--pairs", "3", "--held-out", "2",
+            "--params", base, "--study", str(directory), *more]  # fmt: skip
 
 
 def _finished(directory):
@@ -43,8 +44,9 @@ def test_a_study_begins_goes_on_and_reports(tmp_path, base, capsys):
     assert 0 <= outcome["overhead"] < 1
     assert main(["tune", "--study", str(directory), "--trials", "3"]) == 1
     shown = capsys.readouterr()
-    assert "trials        3 finished" in shown.out and "not better" in shown.out
-    assert "<h2>Slices" in (directory / "report.html").read_text()
+    assert "trials     3 finished" in shown.out and shown.out.startswith("┌──") and "eep the defaults" in shown.out
+    assert all(len(line) <= 80 for line in shown.out.splitlines() if str(directory) not in line)
+    assert "<h2>Trials by the value of each parameter" in (directory / "report.html").read_text()
     (directory / "report.html").unlink()
     assert main(["tune", "--study", str(directory), "--report", "--quiet"]) == 1
     assert (directory / "report.html").exists()
@@ -53,7 +55,7 @@ def test_a_study_begins_goes_on_and_reports(tmp_path, base, capsys):
 @pytest.mark.slow
 def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(tmp_path, base):
     directory = tmp_path / "s"
-    open_study(directory, StudyRequest(family="like-e2:6x6", nodes=800000, pairs=3, held_out=2, params=load(base)))
+    open_study(directory, StudyRequest(family="like-e2:6x6", nodes=4_000_000, pairs=3, held_out=2, params=load(base)))
     command = ["tune", "--study", str(directory), "--time", "10m", "--workers", "2"]
     watcher = open_study(directory, StudyRequest())
     before = 0
@@ -104,7 +106,9 @@ def test_too_little_time_is_refused_before_any_run(tmp_path, capsys):
     directory = tmp_path / "s"
     arguments = ["tune", "like-e2-6x6", "--run-seconds", "10", "--study", str(directory)]
     assert main([*arguments, "--time", "20s"]) == 2
-    assert "--time 20 is too short" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "--time 20 is too short: the defaults and one trial take about" in error
+    assert re.search("and a verdict [0-9.]+ minutes", error)
     plan = read_sealed(directory / "study.json")
     assert plan.number("nodes_per_s", 1e4, 1e10) * 10 == pytest.approx(plan.integer("nodes", 1, 10**12), rel=0.06)
     assert main([*arguments, "--time", "20s"]) == 2  # the rate is not measured again

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from exact.isomorphism import find_renaming, graph_of_pieces, pieces_of_graph
+from instances.formats import write
 from instances.generate import like_e2, uniform
-from instances.puzzle import canonical, rotate
+from instances.puzzle import Puzzle, canonical, rotate
+from lns.cli.main import main
 from lns_support.errors import InputError
 
 networkx = pytest.importorskip("networkx")
@@ -113,3 +117,32 @@ def test_a_graph_is_read_back_from_its_rotated_pieces() -> None:
             graph_of_pieces([wrong])
     with pytest.raises(InputError, match="node 2 has the neighbour 3, which does not name it"):
         graph_of_pieces([(0, 2, 3, 1)])
+
+
+def test_the_largest_board_is_decided_by_refined_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trying nodes would take quadratic time: a quarter of an hour on this board."""
+    monkeypatch.setattr(
+        "networkx.algorithms.isomorphism.DiGraphMatcher", lambda *_, **__: pytest.fail("nodes are tried")
+    )
+    quads = like_e2(64, 64, seed=1).puzzle.pieces.tolist()
+    other = renamed_and_shuffled(quads, 1)
+    renaming = find_renaming(quads, other)
+    assert renaming is not None and len(renaming) == 91
+    assert Counter(canonical([renaming[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
+    at = next(i for i in range(1, len(other)) if set(other[i]).isdisjoint(other[0]))
+    other[0][0], other[at][0] = other[at][0], other[0][0]  # each colour as often as before
+    assert find_renaming(quads, other) is None
+
+
+@pytest.mark.parametrize("side", [4, 64])
+def test_the_time_of_the_command_ends_it(side: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Colours that may all be exchanged: refined labels leave many renamings, and nodes must be tried."""
+    quads = [[1 + side * row + column] * 4 for row in range(side) for column in range(side)]
+    puzzle = Puzzle(np.array(quads), side, side, framed=False)
+    write(tmp_path / "p.json", None, puzzle, None)
+    command = ["exact", "isomorphic", str(tmp_path / "p.json"), str(tmp_path / "p.json"), "--time", "2"]
+    began = time.monotonic()
+    status = main(command)
+    assert time.monotonic() - began < 20.0  # the machine may be busy
+    assert status == (0 if side == 4 else 2)
+    assert side == 4 or "undecided after 2 s" in capsys.readouterr().err

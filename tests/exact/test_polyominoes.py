@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from exact.outcome import NODES_UNKNOWN, SolveStatus
-from exact.polyominoes.cut import cut_grid
+from exact.polyominoes.cut import CutLimits, cut_grid
 from exact.polyominoes.grid import Grid, filling_errors
+from exact.polyominoes.levels import TIERS, find_level, levels, make_level
 from exact.polyominoes.model import build_model, symmetries
+from exact.polyominoes.race import race
 from exact.polyominoes.search import SLICE, FillingSearch, WeightRace, fill, fill_by_library
-from exact.polyominoes.shapes import WEIGHTS, Cell, Shape, is_connected, neighbours, normal, orientations
+from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, Cell, Shape, is_connected, neighbours, normal, orientations
+from exact.polyominoes.steps import StepOutcome, StepRecorder
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse, render
 from instances.generate.portable_random import PortableRandom
 from lns_support.errors import InputError
@@ -110,8 +113,8 @@ def test_small_grids_are_counted_as_by_brute_force() -> None:
         grid = small_grid(seed)
         expected = count_by_brute_force(grid)
         several += len({orientations(shape)[0] for shape in grid.loose.values()}) < len(grid.loose)
-        for number, weight in enumerate(WEIGHTS):
-            found = fill(grid, weight, zones=number % 2 == 0, count_all=True)
+        for number, weight in enumerate((*WEIGHTS, NO_WEIGHT)):
+            found = fill(grid, weight, zones=number % 2 == 0, dead_ends=number % 3 > 0, count_all=True)
             assert found.solutions == expected, (seed, weight)
             assert (found.filling is None) == (expected == 0)
         raced = fill(grid)
@@ -330,3 +333,134 @@ def test_cuts() -> None:
             cut_grid(*size, 1)
     with pytest.raises(InputError, match="0 pieces; expected 1 to"):
         cut_grid(5, 5, 1, max_pieces=0)
+
+
+def test_pieces_of_a_cut_are_within_its_limits() -> None:
+    for seed in range(8):
+        for limits in (
+            CutLimits(3, 5),
+            CutLimits(3, 5, longest=3),
+            CutLimits(3, 6, longest=4, thinnest=2),
+            CutLimits(4, 4),
+            CutLimits(2, 5, distinct=True),
+        ):
+            side = 6 if limits.distinct else 10
+            grid, filling = cut_grid(side, 8, seed, limits=limits)
+            assert (grid, filling) == cut_grid(side, 8, seed, limits=limits)
+            assert filling_errors(grid, filling) == [] and all(map(is_connected, grid.pieces.values()))
+            for shape in grid.pieces.values():
+                sides = [max(end) + 1 for end in zip(*shape, strict=True)]
+                assert limits.smallest <= len(shape) <= limits.largest
+                assert limits.thinnest <= min(sides) and max(sides) <= (limits.longest or 10)
+            if limits.distinct:
+                assert len({orientations(shape)[0] for shape in grid.pieces.values()}) == len(grid.pieces)
+    assert len(cut_grid(60, 6, 1, limits=CutLimits(5, 8))[0].pieces) <= 50
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"smallest": 5, "largest": 3}, "pieces of 5 to 3 cells; expected the smaller number first"),
+        ({"smallest": 0}, "pieces of 0 to 5 cells"),
+        ({"longest": 2, "thinnest": 3}, "at least 3 and at most 2 cells long"),
+    ],
+)
+def test_limits_that_exclude_each_other_are_refused(limits: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CutLimits(**limits)
+
+
+def test_a_cut_that_is_not_found_is_told() -> None:
+    for grid in (
+        (3, 3, 1, 50, CutLimits(2, 2)),
+        (10, 10, 1, 5, CutLimits(3, 5)),
+        (6, 6, 1, 50, CutLimits(2, 2, distinct=True)),
+    ):
+        with pytest.raises(InputError, match="within these limits was found"):
+            cut_grid(*grid)
+
+
+def test_levels_have_one_filling_and_the_pieces_of_their_tier() -> None:
+    found = levels()
+    assert len({grid.rows for grid in found.values()}) == len(found) == 6 * len(TIERS)
+    for name, grid in found.items():
+        assert grid.pieces == GAME.pieces and len(grid.loose) == TIERS[name.split("-")[0]]
+        assert fill(grid, count_all=True).solutions == 1, name
+    for name in ("easy-1", "medium-3"):
+        assert count_by_brute_force(found[name]) == 1
+    with pytest.raises(
+        InputError, match="there is no level 'easy-7'; expected easy, medium, hard, expert, with -1 to -6"
+    ):
+        find_level("easy-7")
+
+
+def test_levels_are_made() -> None:
+    made = make_level(5, 3)
+    assert made == make_level(5, 3) != make_level(5, 4)
+    assert len(made.loose) == 5 and fill(made, count_all=True).solutions == 1 == count_by_brute_force(made)
+    with pytest.raises(InputError, match="a level with 12 pieces to place; expected 1 to 11"):
+        make_level(12, 1)
+
+
+def replayed(grid: Grid, steps: list[tuple[int, str, tuple[Cell, ...], StepOutcome]]) -> set[tuple[str, ...]]:
+    """Play recorded steps on the grid alone; returns the fillings. Each placement must be on free cells."""
+    placed: list[tuple[str, tuple[Cell, ...]]] = []
+    fillings = set()
+    for level, name, cells, outcome in steps:
+        assert level <= len(placed)
+        del placed[level:]
+        covered = {cell for _, other in placed for cell in other}
+        assert covered.isdisjoint(cells) and set(cells) <= set(grid.free) and name not in dict(placed)
+        assert normal(cells) in orientations(grid.pieces[name])
+        placed.append((name, cells))
+        if outcome is StepOutcome.FILLING:
+            fillings.add(grid.filled(dict(placed)))
+        elif outcome is StepOutcome.NO_PLACE or outcome is StepOutcome.ZONE:
+            placed.pop()
+    return fillings
+
+
+def test_recorded_steps_replay_the_search() -> None:
+    for seed in range(25):
+        grid = small_grid(seed)
+        for zones, dead_ends in ((True, True), (False, True), (True, False)):
+            search = FillingSearch(build_model(grid), "perimeter", zones=zones, dead_ends=dead_ends)
+            recorder = StepRecorder(search)
+            recorder.record(10**6, count_all=True)
+            outcomes = Counter(step.outcome for step in recorder.steps)
+            assert search.exhausted and len(recorder.steps) == search.nodes
+            assert outcomes[StepOutcome.FILLING] == search.solutions == count_by_brute_force(grid)
+            assert outcomes[StepOutcome.ZONE] == search.pruned and (zones or not search.pruned)
+            assert outcomes[StepOutcome.STAYS] + outcomes[StepOutcome.FILLING] + 1 == search.branches
+            assert (
+                max((step.level + 1 for step in recorder.steps if step.outcome in (0, 3)), default=0) == search.deepest
+            )
+            assert len(replayed(grid, list(recorder.steps))) == search.solutions
+            whole = fill(grid, "perimeter", zones=zones, dead_ends=dead_ends, count_all=True)
+            assert whole.solutions == search.solutions
+
+
+def test_without_weight_pieces_are_tried_in_the_order_in_which_they_are_drawn() -> None:
+    search = FillingSearch(build_model(parse("......\n......\n\nAAA\n\nBBBB\n\nCC\n\nDD\nD.\n")), NO_WEIGHT)
+    assert search.state.rank.tolist() == list(range(search.model.options))
+
+
+def test_the_search_of_the_report_tests_more_placements() -> None:
+    for name in ("easy-2", "medium-1", "hard-1"):
+        level = find_level(name)
+        own = fill(level, NO_WEIGHT, zones=False, count_all=True)
+        report = fill(level, NO_WEIGHT, zones=False, dead_ends=False, count_all=True)
+        assert own.solutions == report.solutions == 1 and own.nodes < report.nodes
+
+
+def test_a_race_on_several_processes_finds_what_one_process_finds() -> None:
+    grid = cut_grid(60, 5, 1)[0]
+    found = race(grid, 2, seconds=120.0)
+    assert found.status is SolveStatus.SOLVED and found.filling is not None
+    assert filling_errors(grid, found.filling) == [] and found.weight in WEIGHTS and found.nodes > 0
+    none = race(parse("...\n...\n\nAAA\n.A.\n\nBB\n"), 3)
+    assert (none.status, none.filling, none.solutions) == (SolveStatus.INFEASIBLE, None, 0)
+    stopped = race(cut_grid(60, 6, 1)[0], 1, ("ascender",), nodes=300)
+    assert (stopped.status, stopped.nodes, stopped.filling) == (SolveStatus.BUDGET_SPENT, 300, None)
+    with pytest.raises(InputError, match="0 workers; expected 1 or more"):
+        race(grid, 0)

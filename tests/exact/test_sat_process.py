@@ -128,6 +128,11 @@ def test_spent_memory_is_not_infeasible() -> None:
     assert outcome.details["memory_spent"] == 1.0
 
 
+def test_a_limit_below_what_the_libraries_take_is_refused_and_does_not_hang() -> None:
+    with pytest.raises(InputError, match="which the libraries take"):
+        run_in_process(allocate, receive=print, memory=100_000_000)
+
+
 def test_the_interface_reports_infeasible_and_solved() -> None:
     pytest.importorskip("pysat")
     row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 1]], dtype=np.int32), 3, 1)

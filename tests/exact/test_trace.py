@@ -6,8 +6,9 @@ import pytest
 
 import lns
 from exact.outcome import SolveStatus
+from exact.sat.steps import Painting
 from exact.solvers import solve
-from exact.trace import PLACED, REFUSED, SOLUTION, TRACED, trace
+from exact.trace import PLACED, REFUSED, SOLUTION, TRACED, TREE_SEARCHES, trace
 from instances.board import Board
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -25,7 +26,7 @@ def standing(steps: tuple, at: int) -> dict[int, int]:  # type: ignore[type-arg]
     return dict(placed.values())
 
 
-@pytest.mark.parametrize("solver", TRACED)
+@pytest.mark.parametrize("solver", TREE_SEARCHES)
 def test_a_trace_ends_at_the_first_solution(solver: str) -> None:
     puzzle = lns.generate("like-e2", width=4, seed=5).puzzle
     found = trace(puzzle, solver, steps=100_000)
@@ -43,7 +44,7 @@ def test_there_is_a_step_for_each_node(solver: str) -> None:
     assert len(trace(puzzle, solver, steps=100_000).steps) == solve(puzzle, solver).nodes
 
 
-@pytest.mark.parametrize("solver", TRACED)
+@pytest.mark.parametrize("solver", TREE_SEARCHES)
 def test_what_stands_never_breaks_a_rule(solver: str) -> None:
     puzzle = lns.generate("like-e2", width=4, seed=7).puzzle
     steps = trace(puzzle, solver, steps=300).steps
@@ -75,5 +76,63 @@ def test_refusals_have_a_reason() -> None:
 
 
 def test_other_solvers_are_refused_by_name() -> None:
-    with pytest.raises(InputError, match="expected one of colorpairs, rowscan, dlx"):
+    with pytest.raises(InputError, match="expected one of colorpairs, rowscan, dlx, sat:triangles"):
         trace(lns.generate("like-e2", width=3, seed=1).puzzle, "cp")
+
+
+def painted(steps: tuple[Painting, ...], at: int) -> tuple[dict[tuple[int, int], int], dict[int, int]]:
+    """Colour by cell and side, and piece by cell, after ``at`` steps."""
+    triangles, pieces = dict[tuple[int, int], tuple[int, int]](), dict[int, tuple[int, int]]()
+    for step in steps[:at]:
+        triangles = {where: entry for where, entry in triangles.items() if entry[1] <= step.depth}
+        pieces = {cell: entry for cell, entry in pieces.items() if entry[1] <= step.depth}
+        triangles |= {(cell, side): (colour, depth) for cell, side, colour, depth in step.triangles}
+        pieces |= {cell: (piece, depth) for cell, piece, depth in step.pieces}
+    return {where: entry[0] for where, entry in triangles.items()}, {cell: entry[0] for cell, entry in pieces.items()}
+
+
+@pytest.mark.parametrize("solver", ["sat:triangles", "sat:triangles-restricted"])
+@pytest.mark.parametrize("kind", ["like-e2", "diamond"])
+def test_a_sat_solver_paints_the_triangles_of_a_solution(solver: str, kind: str) -> None:
+    pytest.importorskip("pysat")
+    puzzle = (
+        lns.generate("like-e2", width=4, seed=5) if kind == "like-e2" else lns.generate(kind, side=3, seed=2)
+    ).puzzle
+    found = trace(puzzle, solver, steps=100_000)
+    assert found.status is SolveStatus.SOLVED
+    steps = tuple(step for step in found.steps if isinstance(step, Painting))
+    triangles, pieces = painted(steps, len(steps))
+    cells = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
+    assert sorted(pieces) == cells and len(set(pieces.values())) == len(cells)
+    for cell in cells:
+        colours = [triangles[cell, side] for side in range(4)]
+        assert any(puzzle.oriented[4 * pieces[cell] + turn].tolist() == colours for turn in range(4)), cell
+    for cell in cells:
+        for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
+            inside = cell % puzzle.width < puzzle.width - 1 if side == 1 else other < puzzle.cells
+            if inside and other in cells:
+                assert triangles[cell, side] == triangles[other, (side + 2) % 4] != 0
+
+
+@pytest.mark.parametrize("solver", ["sat:triangles", "sat:triangles-restricted"])
+def test_what_a_sat_solver_paints_never_breaks_a_rule(solver: str) -> None:
+    pytest.importorskip("pysat")
+    puzzle = lns.generate("like-e2", width=4, seed=7).puzzle
+    steps = tuple(step for step in trace(puzzle, solver, steps=400).steps if isinstance(step, Painting))
+    decided = [step for step in steps if step.outcome == "decided"]
+    assert decided and any(step.why for step in steps), "decisions, and some taken back"
+    if solver.endswith("restricted"):
+        assert all(step.decided.startswith("piece") for step in decided)
+    for at in range(0, len(steps) + 1, 11):
+        _, pieces = painted(steps, at)
+        assert len(set(pieces.values())) == len(pieces), "each piece on one cell"
+        assert all(step.depth >= 0 for step in steps)
+
+
+def test_the_steps_of_sat_are_limited() -> None:
+    pytest.importorskip("pysat")
+    puzzle = lns.generate("like-e2", width=5, seed=1).puzzle
+    found = trace(puzzle, "sat:triangles", steps=7)
+    assert (len(found.steps), found.status) == (7, SolveStatus.BUDGET_SPENT)
+    with pytest.raises(InputError, match="169 cells; expected at most 144"):
+        trace(lns.generate("like-e2", width=13, seed=1).puzzle, "sat:triangles")

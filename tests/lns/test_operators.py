@@ -13,12 +13,11 @@ from instances.formats import load_puzzle
 from lns.assignment import fill
 from lns.construct.beam_engine import BeamEngine
 from lns.neighbourhoods import destroy
-from lns.neighbourhoods.destroy import MOST_CELLS, band, block, cluster, comb, donors, path
 from lns.neighbourhoods.elites import Elites
 from lns.neighbourhoods.move import mismatched_pairs, score_of
 from lns.neighbourhoods.operator_weights import OperatorWeights
 from lns.neighbourhoods.operators import make_operators
-from lns.neighbourhoods.windows import MOST_OF_CLUSTER, _clusters
+from lns.neighbourhoods.regions import MOST_DRAWN, MOST_OF_CLUSTER, _clusters, band, block, cluster, comb, donors, path
 from lns.params import BeamParams, ConstructParams, from_dict
 from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS as TABU_CELLS
@@ -189,7 +188,7 @@ def test_a_better_board_met_on_the_way_to_another_as_good_is_taken(monkeypatch):
 @pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])
 def test_clusters_are_those_of_all_pairs_of_mismatches(width, height):
     puzzle, _ = planted(1, width, height, 6)
-    mismatches = verify(puzzle, random_board(puzzle, np.random.default_rng(1))).mismatches
+    mismatches = list(verify(puzzle, random_board(puzzle, np.random.default_rng(1))).mismatches)
     expected = {}
     for i, first in enumerate(mismatches):
         for second in mismatches[i + 1 :]:
@@ -232,7 +231,7 @@ def test_regions_hold_damage_and_stay_small(choose):
     drawn = set()
     for _ in range(30):
         cells = choose(puzzle, board, chance)
-        assert len(set(cells)) == len(cells) <= MOST_CELLS
+        assert len(set(cells)) == len(cells) <= MOST_DRAWN
         assert set(cells) <= set(range(puzzle.cells))
         assert damaged & set(cells)
         drawn.add(tuple(cells))

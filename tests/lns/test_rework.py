@@ -15,7 +15,7 @@ from lns.loop.candidates import Candidate, Candidates
 from lns.loop.construction import Construction
 from lns.loop.payoff import PRIOR_GAIN, PRIOR_PRICES, Payoffs
 from lns.loop.rework import Rework
-from lns.neighbourhoods import windows
+from lns.neighbourhoods.regions import SHAPES, regions_by_shape
 from lns.params import Params, ReworkParams, from_dict
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import planted
@@ -97,11 +97,11 @@ def test_suffixes_come_first_from_short_to_long_and_only_with_an_order():
     order = np.arange(36, dtype=np.int32)
     params = ReworkParams(suffix=4, suffix_step=3, suffixes=3, near_misses=4)
     rework = Rework(puzzle, params)
-    assert rework.operators == ("suffix-4", "suffix-7", "suffix-10", *windows.SHAPES)
+    assert rework.operators == ("suffix-4", "suffix-7", "suffix-10", *SHAPES)
     far = rework._regions_of(Candidate(board, score, order), score + 3)
     assert [region.cells for region in far] == [tuple(range(36 - size, 36)) for size in (4, 7, 10)]
     near = rework._regions_of(Candidate(Board(board.placements.copy(), 6, 6), score), score + 1)
-    assert near and all(rework.operators[region.operator] in windows.SHAPES for region in near)
+    assert near and all(rework.operators[region.operator] in SHAPES for region in near)
 
 
 def test_a_question_is_asked_once():
@@ -201,8 +201,8 @@ def test_an_operator_pays_as_long_as_it_gains_more_than_the_construction():
 def test_the_damage_is_freed_whole():
     puzzle, board, _ = damaged(9)
     rows = {cell // 6 for pair in verify(puzzle, board).mismatches for cell in pair}
-    shapes = dict.fromkeys(shape for shape, _ in windows.regions_by_shape(puzzle, board))
-    assert list(shapes) == [shape for shape in windows.SHAPES if shape in shapes]
-    damage = [cells for shape, cells in windows.regions_by_shape(puzzle, board) if shape == "damage"]
+    shapes = dict.fromkeys(shape for shape, _ in regions_by_shape(puzzle, board))
+    assert list(shapes) == [shape for shape in SHAPES if shape in shapes]
+    damage = [cells for shape, cells in regions_by_shape(puzzle, board) if shape == "damage"]
     assert tuple(range(min(rows) * 6, max(rows) * 6 + 6)) in damage
-    assert windows.regions_by_shape(puzzle, planted(9, 6, 6, 7)[1]) == []
+    assert regions_by_shape(puzzle, planted(9, 6, 6, 7)[1]) == []

@@ -18,7 +18,7 @@ def _pruned(best, mine):
     if best:
         study.add_trial(create_trial(value=1.0, intermediate_values=dict(enumerate(best))))
     trial = create_trial(state=TrialState.RUNNING, intermediate_values=dict(enumerate(mine)))
-    return PairedPruner(PAIRS).prune(study, trial)
+    return PairedPruner(lambda: PAIRS).prune(study, trial)
 
 
 def test_a_worse_trial_is_pruned_and_an_equal_or_better_one_is_not():

@@ -27,7 +27,7 @@ from lns.params import Params, from_dict
 from lns.runs.lock import Holder
 from lns.worker_pool import WorkerLost
 from tests.tuning.made_up import REQUEST, Flat, Inline, MadeUp, searched, validated
-from tuning import report, validate
+from tuning import report, summary, validate
 from tuning import session as sessions
 from tuning import study as studies
 from tuning import worker as workers
@@ -53,13 +53,15 @@ def test_better_parameters_are_found_validated_and_written(made_up, tmp_path):
     from lns.params import load
 
     assert load(study.path / "best_params.toml") == study.params_of(study.trials()[winner.trial])
-    assert report.agreement(study).correlation > 0.5
-    assert next(iter(report.importance(study))) in ("construct.tail", "rework.suffix")
-    lines = "\n".join(report.summary(study, found, 0.01))
-    assert f"better        trial {winner.trial}: {study.path / 'best_params.toml'}" in lines
-    assert "rank correlation" in lines
+    assert summary.agreement(study).correlation > 0.5
+    assert next(iter(summary.importance(study))) in ("construct.tail", "rework.suffix")
+    verdict = summary.verdict_text(study, found)
+    assert verdict.startswith(
+        f"Use {study.path / 'best_params.toml'}: {winner.mean:+.2f} edges on 20 held-out pairs (95% "
+    )
+    assert "rank correlation" in dict(summary.facts(study, found, 0.01))["short runs"]
     (study.path / "best_params.toml").write_text("x")
-    assert "to be written" in "\n".join(report.summary(study, found, None))
+    assert f"Use the parameters of trial {winner.trial}, to be written by" in summary.verdict_text(study, found)
 
 
 @pytest.mark.slow
@@ -85,7 +87,7 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monk
     outcome = json.loads(capsys.readouterr().out)
     assert outcome["better"] and outcome["best_params"] is None
     assert main([*later, "--report"]) == 1
-    assert "to be written by `lns tune" in capsys.readouterr().out
+    assert "to be written by" in capsys.readouterr().out
     best.unlink()
     assert main(asked) == 1 and not best.exists()
 
@@ -93,7 +95,15 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(made_up, monk
 def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
     study = searched(tmp_path / "s", 30, replace(REQUEST, command="lns tune --study <x>"))
     page = report.html_page(study, validated(study), "now & here")
-    for title in ("History", "Importance", "Held-out pairs", "rank correlation", "Slices", "Best trials", "Commands"):
+    for title in (
+        "History",
+        "Importance",
+        "Held-out pairs",
+        "rank correlation",
+        "value of each",
+        "Best trials",
+        "Commands",
+    ):
         assert title in page
     assert "lns tune --study &lt;x&gt;" in page and "now &amp; here" in page
     assert page.count('class="mark"') == len(study.space) + workers.CALIBRATION_TRIALS  # the defaults, in every slice
@@ -115,7 +125,8 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(made_u
     study = open_study(study.path, StudyRequest())
     validate.write_best(study, validate.conclude(study))
     assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
-    assert "runs of the validation are missing" in report.why_not(study, validate.conclude(study))
+    verdict = summary.verdict_text(study, validate.conclude(study))
+    assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs are missing" in verdict
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert validate.conclude(study).winner is not None
 
@@ -144,7 +155,65 @@ def test_short_runs_without_any_board_cause_one_warning(made_up, monkeypatch, tm
     for pair in study.pairs[:2]:
         study.run_store.add(study.key(study.base, pair), Trace(((50, 3999),), 4000, False, 1.0))
     session.run()
-    assert caplog.text.count("no board within the 1,000 nodes of a short run on 2 of 6 pairs") == 1
+    assert caplog.text.count("no board within the 1,000 nodes of a short run on 2 of 6 pairs, which are left out") == 1
+    assert all(pair.label in caplog.text for pair in study.pairs[:2])
+    trials = study.trials(TrialState.COMPLETE)
+    assert trials and all(abs(trial.value) < 50 for trial in trials), "a whole board is no difference"
+    left_out = dict(summary.facts(study, validate.conclude(study), None))["left out"]
+    assert left_out.startswith("2 training pairs, as the defaults make no board") and study.pairs[0].label in left_out
+
+
+def test_a_trial_that_makes_no_board_where_the_defaults_make_one_is_given_up(monkeypatch, tmp_path):
+    last = open_study(tmp_path / "s", REQUEST).pairs[-1]
+
+    class Barren(MadeUp):
+        """No board on the last pair with long tails."""
+
+        def __init__(self, engine, params, pair, shortest):
+            super().__init__(engine, params, pair, shortest)
+            if params.construct.tail >= 10 and pair.seed == last.seed:
+                self.best_scores = ()
+
+    monkeypatch.setattr(workers, "TrialRun", Barren)
+    study = searched(tmp_path / "s", 20)
+    barren = [trial for trial in study.trials(TrialState.PRUNED) if "no_board" in trial.user_attrs]
+    assert barren and all(trial.user_attrs["no_board"] == last.label for trial in barren)
+    assert not any(study.params_of(trial).construct.tail >= 10 for trial in study.trials(TrialState.COMPLETE))
+    found = validated(study)
+    how_far = dict(summary.facts(study, found, None))["trials"]
+    assert f"{len(barren)} made no board where the defaults made one" in how_far
+    assert f"no board on {last.label}" in report.html_page(study, found, "now")
+    lowest = min(summary.short_value(study, trial) for trial in study.trials(TrialState.COMPLETE))
+    assert all(summary.short_value(study, trial) < lowest for trial in barren)
+
+
+def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkeypatch, tmp_path):
+    class Empty(MadeUp):
+        def _draw(self, params, pair, mean):
+            self.best_scores = ()
+
+    monkeypatch.setattr(workers, "TrialRun", Empty)
+    with pytest.raises(InputError, match="make no board within a short run of 1,000 nodes on any pair"):
+        searched(tmp_path / "s", 3)
+
+
+def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(made_up, tmp_path, caplog):
+    caplog.set_level("INFO", "lns")
+    study = open_study(tmp_path / "s", REQUEST)
+    for pair in study.pairs:
+        study.run_store.add(study.key(study.base, pair), Trace(((40, 1),), 4000, False, 10.0, 10.0))
+    # six trials of six long runs, fourteen of half as much, and two times twenty held-out runs, of 10 s each
+    for seconds, trials, sentence in (
+        (600.0, None, "too short for a verdict: it takes about 20 minutes with 1 worker"),
+        (2000.0, None, "a verdict takes about 20 minutes with 1 worker"),
+        (None, 5, "too few trials for a good search: the first 20 are drawn at random"),
+    ):
+        caplog.clear()
+        session = sessions.TuningSession(study, 1, seconds, trials, print)
+        session.check_time()
+        session.progress("search")
+        assert caplog.text.count(sentence) == 1 and len(caplog.records) == 1
+    assert [sessions.in_minutes(seconds) for seconds in (39.2, 1201, 12600)] == ["40 s", "21 minutes", "3.5 hours"]
 
 
 def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
@@ -193,7 +262,7 @@ def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path)
     found = validated(study)
     assert found.winner is None
     assert not (study.path / "best_params.toml").exists()
-    assert "not better" in "\n".join(report.summary(study, found, None))
+    assert summary.verdict_text(study, found).startswith("Keep the defaults, because ")
 
 
 def test_the_defaults_are_the_first_trial_with_value_0(made_up, tmp_path):
@@ -220,7 +289,7 @@ def test_the_first_trials_have_long_runs_but_only_good_ones_are_promoted(made_up
     study = searched(tmp_path / "s", 12)
     first = study.trials()[: workers.CALIBRATION_TRIALS]
     assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
-    assert report.agreement(study).trials == workers.CALIBRATION_TRIALS
+    assert summary.agreement(study).trials == workers.CALIBRATION_TRIALS
     seen = []
     for trial in first:
         seen.append(trial.user_attrs["short"])
@@ -243,7 +312,7 @@ def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
 @pytest.mark.slow
 def test_candidates_keep_their_share_of_the_level(made_up, tmp_path):
     study = searched(tmp_path / "s", 30)
-    assert "are not validated yet" in report.why_not(study, validate.conclude(study))
+    assert "are not tested on held-out pairs yet" in summary.verdict_text(study, validate.conclude(study))
     first = validated(study)
     assert first.winner is not None
     study = searched(study.path, 100)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from tuning.validate import ALPHA, alpha_share, compare
+from tests.tuning.made_up import searched, validated
+from tuning import summary
+from tuning.objective import Trace
+from tuning.validate import ALPHA, alpha_share, candidates_of, choose_candidates, compare
+
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
 
 def _verdict(values, share=1.0, edges=None):
@@ -77,3 +84,50 @@ def test_the_interval_covers_the_truth_most_of_the_time():
     chance = np.random.default_rng(6)
     verdicts = [_verdict(chance.normal(0.3, 1.0, 24)) for _ in range(60)]
     assert sum(one.low <= 0.3 <= one.high for one in verdicts) >= 50
+
+
+def test_a_verdict_says_why_nothing_is_better():
+    reasons = {
+        "it was worse": [-1.0] * 24,
+        "though that may be chance": [-1.0, 0.9] * 12,
+        "the interval includes 0": [1.0, -0.9] * 12,
+        "19 held-out pairs with boards cannot show anything": [1.0] * 19,
+    }
+    for reason, values in reasons.items():
+        assert reason in _verdict(values).doubt
+    assert "p = 0.6, corrected" in replace(_verdict([1.0] * 24), p=0.6).doubt
+    assert "scored lower (-0.10 edges)" in _verdict([0.3] * 24, edges=-0.1).doubt
+    assert _verdict([1.0] * 24).doubt == ""
+
+
+def _store(study, params, pairs, best_scores):
+    for pair in pairs:
+        study.run_store._runs[study.key(params, pair)] = Trace(best_scores, study.plan.nodes, False, 1.0)
+
+
+def test_pairs_on_which_the_defaults_make_no_board_are_named_and_in_no_mean(made_up, tmp_path):
+    study = searched(tmp_path / "s", 30)
+    validated(study)
+    winner = study.params_of(candidates_of(study)[0])
+    _store(study, study.base, study.held_out, ((40, 1),))
+    _store(study, winner, study.held_out, ((42, 1),))
+    _store(study, study.base, study.held_out[:2], ())
+    found = validated(study)
+    verdict = next(one for one in found.verdicts if one.trial == candidates_of(study)[0].number)
+    assert verdict.left_out == tuple(pair.label for pair in study.held_out[:2])
+    assert verdict.edges == 2.0 and 2.2 < verdict.mean < 2.3, "a quarter of an edge for being early"
+    assert len(verdict.differences) == len(verdict.pairs) == 18
+    assert not verdict.better and "18 held-out pairs with boards cannot show anything" in verdict.doubt
+    text = summary.verdict_text(study, found)
+    assert f"2 held-out pairs are left out, as the defaults made no board there: {verdict.left_out[0]}" in text
+
+
+def test_a_candidate_that_makes_no_board_where_the_defaults_make_one_is_not_better(made_up, tmp_path):
+    study = searched(tmp_path / "s", 30)
+    trial = choose_candidates(study)[0]
+    for params, best_scores in ((study.base, ((40, 1),)), (study.params_of(trial), ((45, 1),))):
+        _store(study, params, study.held_out, best_scores)
+    _store(study, study.params_of(trial), study.held_out[:1], ())
+    verdict = next(one for one in validated(study).verdicts if one.trial == trial.number)
+    assert verdict.lost == (study.held_out[0].label,) and verdict.edges == 5.0 and verdict.p < ALPHA
+    assert not verdict.better and "it made no board on like-e2:6x6 seed" in verdict.doubt

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from lns.cli.main import main
-from tests.web.browsing import Site
+from tests.web.browsing import Site, cell
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -47,6 +48,34 @@ def test_a_search_is_recorded_and_played(page: Page, site: Site, solver: str) ->
     page.locator("#begin button[type=submit]").click()
     expect(page.locator("#player")).to_contain_text("steps, solved", timeout=180_000)
     step_through(page)
+
+
+@pytest.mark.parametrize("solver", ["sat:triangles", "sat:triangles-restricted"])
+def test_a_sat_solver_paints_its_triangles(page: Page, site: Site, solver: str) -> None:
+    pytest.importorskip("pysat")
+    page.goto(site.at("steps"))
+    page.locator("#which option", has_text="like-e2-5x5").wait_for(state="attached")
+    page.select_option("#which", "like-e2-5x5")
+    page.select_option("#solver", solver)
+    expect(page.locator("#solver-about")).to_contain_text("triangles")
+    page.fill("#most", "50000")
+    page.locator("#begin button[type=submit]").click()
+    expect(page.locator("#player")).to_contain_text("steps, solved", timeout=180_000)
+    page.get_by_role("button", name="One step", exact=True).click()
+    expect(page.locator("#player")).to_contain_text("without a decision")
+    assert triangles(page) == 20, "the grey ones of the rim"
+    page.get_by_role("button", name="To the end").click()
+    expect(page.locator("#player")).to_contain_text("solution: all triangles are painted")
+    assert triangles(page) == 100
+    expect(cell(page, 12)).to_have_attribute("aria-label", re.compile(r"row 3, column 3, piece \d+: up \d+, right"))
+    page.get_by_role("button", name="To the start").click()
+    assert triangles(page) == 0
+
+
+def triangles(page: Page) -> int:
+    """How many triangles of the board have their colour; those with a pattern are drawn twice."""
+    labels = page.locator("#place [role=gridcell]").evaluate_all("cells => cells.map(cell => cell.ariaLabel)")
+    return 4 * len(labels) - sum(label.count("open") for label in labels)
 
 
 def test_a_recorded_file_plays_without_the_server(page: Page, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,7 +115,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result.to_dict())
     else:
-        print_text(result.summary(), flush=True)
+        width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+        print_text(result.summary(max(40, min(100, width))), flush=True)
     if ended_by:
         return 128 + ended_by
     return ANSWER_IS_NO if result.best_file is None else DONE

@@ -18,6 +18,9 @@ from lns_support.errors import InputError
 from lns_support.json_values import JsonFields
 from lns_support.optional_deps import require
 
+MOST_STEPS = 50_000
+"""Steps of a search that a page records."""
+
 
 async def watch_job(server: Server, request: Request) -> Response:
     """The messages of a job as they come."""
@@ -87,7 +90,7 @@ def _trace_fields(fields: JsonFields) -> dict[str, Any]:
         "puzzle": puzzle_to_json(puzzle),
         "board": fields.get("board"),
         "solver": solver,
-        "most": fields.integer("most", 1, 20_000),
+        "most": fields.integer("most", 1, MOST_STEPS),
         "page": fields.boolean("page", default=False),
     }
 

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from instances import formats
 from instances.formats import shipped_instances
-from lns.params import Params, from_dict
+from lns.params import Params, from_dict, to_dict
 from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP, open_regular
 from lns.terminal.options import max_workers
@@ -152,6 +152,16 @@ async def resume_run(server: Server, request: Request) -> Response:
     return JSONResponse({"id": job.id})
 
 
+async def estimate_run(server: Server, request: Request) -> Response:
+    """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
+    fields = await json_fields(request)
+    seconds = fields.number("time", 1, 86400)
+    puzzle, params = await asyncio.to_thread(server.runs.puzzle_and_params, fields.text("name", 1000))
+    values = {"puzzle": puzzle_to_json(puzzle), "params": to_dict(params), "time": seconds, "seed": 1}
+    job = await server.jobs.start("estimate", values, seconds)
+    return JSONResponse({"id": job.id})
+
+
 async def stop_run(server: Server, request: Request) -> Response:
     """Ask a run to stop and save, as `lns stop` does."""
     fields = await json_fields(request)
@@ -175,4 +185,5 @@ CHANGES: dict[str, Handler] = {
     "run/start": start_run,
     "run/resume": resume_run,
     "run/stop": stop_run,
+    "run/estimate": estimate_run,
 }

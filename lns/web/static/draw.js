@@ -36,13 +36,14 @@ function patterns(colours, prefix) {
   }));
 }
 
-/** The four triangles of a piece. */
-function triangles(quad, prefix) {
-  return quad.flatMap((colour, side) => {
-    const plain = s("path", { d: TRIANGLES[side], fill: colourOf(colour), stroke: "#000", "stroke-opacity": ".55", "stroke-width": ".5" });
-    return patternOf(colour) ? [plain, s("path", { d: TRIANGLES[side], fill: `url(#${prefix}${patternOf(colour)})` })] : [plain];
-  });
+/** The triangle at a side, with its pattern if the colour has one. */
+function triangle(colour, side, prefix) {
+  const plain = s("path", { d: TRIANGLES[side], fill: colourOf(colour), stroke: "#000", "stroke-opacity": ".55", "stroke-width": ".5" });
+  return patternOf(colour) ? [plain, s("path", { d: TRIANGLES[side], fill: `url(#${prefix}${patternOf(colour)})` })] : [plain];
 }
+
+/** The four triangles of a piece. */
+const triangles = (quad, prefix) => quad.flatMap((colour, side) => triangle(colour, side, prefix));
 
 /** A piece alone, as a small picture. */
 export function pieceSvg(quad, title = "") {
@@ -121,6 +122,22 @@ export class BoardView {
           ...(pinned.has(cell) ? [s("path", { d: "M12 8.2l3.8 3.8-3.8 3.8-3.8-3.8z", fill: "#fff", stroke: "#000" })] : []));
         group.setAttribute("aria-label", `${where}, piece ${(oriented >> 2) + 1}: ${spoken(quad)}${pinned.has(cell) ? ", pinned" : ""}`);
       }
+    }
+  }
+
+  /** Draw triangles that have a colour, before it is known which piece they are of: cell -> [four colours, null for none; piece or null]. */
+  paint(known) {
+    for (let cell = 0; cell < this.cells.length; cell++) {
+      if (this.puzzle.hole.has(cell)) { this.draw([-1], new Set(), [cell]); continue; }
+      const [quad, piece] = known.get(cell) ?? [[null, null, null, null], null];
+      const look = JSON.stringify([quad, piece]);
+      if (this.painted?.[cell] === look) continue;
+      (this.painted ??= [])[cell] = look;
+      this.contents[cell].replaceChildren(s("rect", { class: "empty", width: CELL, height: CELL }), s("path", { d: "M0 0l24 24M24 0L0 24", stroke: "#000", "stroke-width": .5 }),
+        ...quad.flatMap((colour, side) => (colour === null ? [] : triangle(colour, side, this.prefix))),
+        ...(piece === null ? [] : [s("text", { x: HALF, y: 15.5, "text-anchor": "middle", "font-size": 9, fill: "#fff", stroke: "#000", "stroke-width": 2, "paint-order": "stroke" }, String(piece + 1))]));
+      const colours = SIDES.map((side, i) => `${side} ${quad[i] === null ? "open" : quad[i] === 0 ? "grey" : quad[i]}`).join(", ");
+      this.cells[cell].setAttribute("aria-label", `${this.puzzle.label(cell)}, ${piece === null ? "no piece yet" : `piece ${piece + 1}`}: ${colours}`);
     }
   }
 

@@ -43,6 +43,9 @@ async function load() {
   useColours(setup);
   if (store.get("board", null)) find("which").append(h("option", { value: "board" }, "the board of the page Board"));
   find("which").append(...setup.instances.map((name) => h("option", { selected: name === "like-e2-5x5" }, name)));
-  find("solver").append(...setup.traced.map((name) => h("option", {}, name)));
+  find("solver").append(...setup.traced.map(({ name, needs }) => h("option", { value: name, disabled: needs !== null }, name + (needs ? ` (needs ${needs})` : ""))));
+  const about = () => { find("solver-about").textContent = setup.traced.find(({ name }) => name === find("solver").value)?.about ?? ""; };
+  find("solver").addEventListener("change", about);
+  about();
 }
 load().catch(complain);

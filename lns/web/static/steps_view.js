@@ -19,10 +19,16 @@ export function standing(puzzle, steps, at) {
   return placements;
 }
 
-export function watchSteps(puzzle, { steps, status, solver }) {
+/** Play a recording: the nodes of a tree search, or what a SAT solver paints. */
+export function watchSteps(puzzle, trace) {
   const view = new BoardView(puzzle, { label: `Search of ${puzzle.name}` });
   put(find("place"), view.svg);
-  return new Player(find("player"), `${solver}: ${steps.length} steps, ${status}`, steps.length, (at) => {
+  const show = trace.view === "triangles" ? paintings(puzzle, view, trace.steps) : nodes(puzzle, view, trace.steps);
+  return new Player(find("player"), `${trace.solver}: ${trace.steps.length.toLocaleString("en")} steps, ${trace.status}`, trace.steps.length, show);
+}
+
+function nodes(puzzle, view, steps) {
+  return (at) => {
     const placements = standing(puzzle, steps, at);
     if (!at) {
       view.draw(placements);
@@ -37,5 +43,38 @@ export function watchSteps(puzzle, { steps, status, solver }) {
     view.shade(new Map([[cell, SHADES[outcome]]]));
     const back = after <= depth && outcome !== "solution" ? after < depth ? `, and back to ${after} decisions` : ", taken back" : "";
     return `decision ${depth + 1}: piece ${(oriented >> 2) + 1} at ${puzzle.label(cell)}: ${outcome}${back}${why ? `. ${why[0].toUpperCase()}${why.slice(1)}` : ""}.`;
-  });
+  };
+}
+
+/** What is painted after some steps, by the decisions on which it hangs: [[kind, cell, ...], ...] for each depth. */
+export function painted(steps, at) {
+  const levels = [[]];
+  for (let i = 0; i < at; i++) {
+    const [depth, , , triangles, pieces] = steps[i];
+    levels.length = Math.min(levels.length, depth + 1);
+    for (const [cell, side, colour, level] of triangles) (levels[level] ??= []).push([cell, side, colour]);
+    for (const [cell, piece, level] of pieces) (levels[level] ??= []).push([cell, -1, piece]);
+  }
+  const known = new Map();
+  for (const [cell, side, value] of levels.flatMap((level) => level ?? [])) {
+    if (!known.has(cell)) known.set(cell, [[null, null, null, null], null]);
+    if (side < 0) known.get(cell)[1] = value;
+    else known.get(cell)[0][side] = value;
+  }
+  return known;
+}
+
+function paintings(puzzle, view, steps) {
+  return (at) => {
+    view.paint(painted(steps, at));
+    if (!at) { view.shade(new Map()); return "nothing is known yet"; }
+    const [depth, words, outcome, triangles, pieces, why] = steps[at - 1];
+    const touched = new Set([...triangles, ...pieces].map(([cell]) => cell));
+    view.shade(new Map([...touched].map((cell) => [cell, SHADES[outcome === "solution" ? "solution" : "placed"]])));
+    if (outcome === "solution") return "solution: all triangles are painted.";
+    const follows = `${triangles.length} ${triangles.length === 1 ? "triangle" : "triangles"} painted`;
+    const back = why ? `${why}; ` : "";
+    if (outcome === "learned") return why ? `conflict or restart: ${back}learned: ${words}; ${follows}.` : `without a decision: ${words}; ${follows}.`;
+    return `${back}decision ${depth + 1}: ${words}; ${follows}.`;
+  };
 }

@@ -1,0 +1,184 @@
+"""CaDiCaL watched step by step on the encoding of triangles: what it decides, what that paints, what it takes back.
+
+References
+----------
+G. Cuvillier and J. Szymkowiak, "Résolution du jeu Eternity 2 avec les technologies SAT", Université d'Artois, 2010,
+section 3.1: the mode "pas à pas", in which the board's triangles are painted as minisat sets their variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from exact.outcome import SolveStatus
+from exact.sat.restricted import PiecesFirst
+from exact.sat.triangles import Triangles
+from instances.puzzle import Puzzle
+from lns_support.child_process import Emit, ExitReason, run_in_process
+from lns_support.errors import InputError
+from lns_support.optional_deps import require
+
+DECIDED, LEARNED, SOLUTION = "decided", "learned", "solution"
+MAX_CELLS = 144  # the clauses of more fill the memory
+_BATCH = 200  # steps in a message of the child process
+
+Painted = tuple[int, int, int, int]
+"""A triangle that has its colour: cell, side, colour, and the decisions on which it hangs."""
+Placed = tuple[int, int, int]
+"""A piece that has its cell: cell, piece, and the decisions on which it hangs."""
+
+
+@dataclass(frozen=True)
+class Painting:
+    """One decision of a SAT solver, or what it learned from a conflict, with all that follows by unit propagation.
+
+    Parameters
+    ----------
+    depth : int
+        Decisions that stand before it; what hangs on more of them is taken back first.
+    decided : str
+        The decision, or the first literal that a learned clause implies, in words.
+    outcome : str
+        ``"decided"``, ``"learned"`` (nothing was decided: after a conflict, and before the first decision) or
+        ``"solution"``.
+    triangles : tuple of Painted
+    pieces : tuple of Placed
+    why : str
+        How far it went back before, in words.
+    """
+
+    depth: int
+    decided: str
+    outcome: str
+    triangles: tuple[Painted, ...]
+    pieces: tuple[Placed, ...]
+    why: str = ""
+
+
+def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Painting, ...], SolveStatus]:
+    """Search with CaDiCaL and record its steps.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    steps : int
+        Most steps.
+    restricted : bool
+        Decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2), in an order of this project's own.
+
+    Returns
+    -------
+    paintings : tuple of Painting
+    status : SolveStatus
+
+    Raises
+    ------
+    InputError
+        Without python-sat, or for a board of more than `MAX_CELLS` cells.
+    """
+    require("sat", "the SAT solver")
+    if puzzle.cells > MAX_CELLS:
+        raise InputError(f"{puzzle.name} has {puzzle.cells} cells; expected at most {MAX_CELLS} for the steps of SAT")
+    recorded: list[Painting] = []
+    answers: list[bool] = []
+
+    def receive(message: list[Painting] | bool) -> None:
+        if isinstance(message, bool):
+            answers.append(message)
+            return
+        recorded.extend(message)
+        if len(recorded) >= steps:
+            raise _Enough
+
+    try:
+        ended = run_in_process(_record, puzzle, restricted, receive=receive)
+    except _Enough:
+        return tuple(recorded[:steps]), SolveStatus.BUDGET_SPENT
+    if ended.reason is ExitReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    return tuple(recorded), SolveStatus.SOLVED if answers[0] else SolveStatus.INFEASIBLE
+
+
+class _Enough(Exception):
+    """As many steps are recorded as were asked for."""
+
+
+def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
+    """Task of the child process: sends lists of steps, then whether there is a solution."""
+    from pysat.solvers import Solver
+
+    encoding = Triangles(puzzle)
+    with Solver(name="cadical195") as solver:
+        for block in encoding.clauses():
+            solver.append_formula(block.tolist(), no_return=True)
+        recorder = _Recorder(encoding, restricted, emit)
+        solver.connect_propagator(recorder)
+        for variable in range(1, encoding.variables + 1):
+            solver.observe(variable)
+        solved = bool(solver.solve())
+        recorder.close(solver.get_model() if solved else None)
+        emit(solved)
+
+
+class _Recorder(PiecesFirst):
+    """A propagator that records what CaDiCaL does; with no variables of its own, CaDiCaL decides."""
+
+    def __init__(self, encoding: Triangles, restricted: bool, emit: Callable[[list[Painting]], None]) -> None:
+        super().__init__(list(range(1, encoding.deciding + 1)) if restricted else [])
+        self._encoding, self._emit = encoding, emit
+        self._steps: list[Painting] = []
+        self._depth, self._literals = 0, list[tuple[int, int]]()
+        self._decides, self._why = False, ""
+
+    def on_assignment(self, literal: int, fixed: bool = False) -> None:
+        super().on_assignment(literal, fixed)
+        self._literals.append((literal, 0 if fixed else self._depth))
+
+    def on_new_level(self) -> None:
+        super().on_new_level()
+        self._end_step()
+        self._depth += 1
+        self._decides = True
+
+    def on_backtrack(self, to: int) -> None:
+        super().on_backtrack(to)
+        self._end_step()
+        back = self._depth - to
+        self._why = f"{back} {'decision' if back == 1 else 'decisions'} taken back"
+        self._depth, self._decides = to, False
+
+    def close(self, model: list[int] | None) -> None:
+        """Send what is left; with a model, the solution as the last step."""
+        self._end_step()
+        if model is not None:
+            true = [(literal, self._depth) for literal in model[: self._encoding.variables] if literal > 0]
+            self._steps.append(Painting(self._depth, "", SOLUTION, *self._seen(true)))
+        self._emit(self._steps)
+
+    def _end_step(self) -> None:
+        """Keep what was assigned since the last decision or conflict; nothing if that is nothing."""
+        if not self._literals:
+            return
+        first = self._encoding.in_words(self._literals[0][0])
+        outcome, before = (DECIDED, self._depth - 1) if self._decides else (LEARNED, self._depth)
+        self._steps.append(Painting(before, first, outcome, *self._seen(self._literals), self._why))
+        self._literals, self._why, self._decides = [], "", False
+        if len(self._steps) == _BATCH:
+            self._emit(self._steps)
+            self._steps = []
+
+    def _seen(self, literals: list[tuple[int, int]]) -> tuple[tuple[Painted, ...], tuple[Placed, ...]]:
+        """The triangles and pieces among literals; (literal, decisions on which it hangs)."""
+        triangles, pieces = list[Painted](), list[Placed]()
+        for literal, depth in literals:
+            if literal > 0:
+                kind, *place = self._encoding.meaning(literal)
+                if kind == "triangle":
+                    cell, side, colour = place
+                    triangles.append((cell, side, colour, depth))
+                elif kind == "piece":
+                    piece, cell = place
+                    if cell not in self._encoding.puzzle.holes:
+                        pieces.append((cell, piece, depth))
+        return tuple(triangles), tuple(pieces)

@@ -1,0 +1,67 @@
+"""Building a model counts towards the time of a request, ends with it, and is told."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from exact import building
+from exact.building import BuildingClock
+from exact.driver import Progress
+from exact.outcome import SolveStatus
+from exact.request import Request
+from exact.solvers import solve_request
+from instances.formats import write
+from instances.generate import like_e2
+from instances.puzzle import Puzzle
+from lns.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def large() -> Puzzle:
+    """Its matrix has 50 million nodes, whose list takes half a minute to build."""
+    return like_e2(40, 40, seed=1).puzzle
+
+
+@pytest.mark.parametrize("solver", ["xcc:counted", "dlx:binary"])
+def test_a_budget_of_time_ends_the_building(solver: str, large: Puzzle) -> None:
+    puzzle = large if solver == "xcc:counted" else like_e2(24, 24, seed=1).puzzle
+    shown: list[Progress] = []
+    began = time.perf_counter()
+    outcome = solve_request(puzzle, Request(count_all=True, seconds=0.3, on_progress=shown.append), solver)
+    assert time.perf_counter() - began < 10.0  # the machine may be busy
+    assert outcome.status is SolveStatus.BUDGET_SPENT and outcome.nodes == 0 and outcome.seconds >= 0.3
+    assert outcome.details == {"model_unfinished": 1.0}
+    assert shown and all(progress.building for progress in shown)
+
+
+def test_listing_blocks_counts_too() -> None:
+    outcome = solve_request(like_e2(6, 6, seed=1).puzzle, Request(count_all=True, seconds=0.0), "blocks")
+    assert outcome.status is SolveStatus.BUDGET_SPENT and outcome.details == {"model_unfinished": 1.0}
+
+
+def test_a_model_that_is_built_in_time_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([10.0, 10.5, 11.5])
+    monkeypatch.setattr(building.time, "perf_counter", lambda: next(times))
+    clock = BuildingClock(Request(seconds=2.0))
+    clock.check()
+    assert clock.left().seconds == 0.5
+
+
+def test_ctrl_c_interrupts_the_building(large: Puzzle) -> None:
+    def interrupt(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solve_request(large, Request(count_all=True, on_progress=interrupt), "xcc:counted")
+
+
+def test_the_command_tells_that_the_model_was_not_built(
+    large: Puzzle, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("puzzle.json", None, large, None)
+    assert main(["exact", "count", "puzzle.json", "--solver", "xcc:counted", "--time", "0.3", "--quiet"]) == 0
+    assert "budget spent; the time was over before the model was built" in capsys.readouterr().out

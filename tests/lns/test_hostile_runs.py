@@ -1,0 +1,313 @@
+"""Run directories and checkpoints that were made to harm, and directories that change under a run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import struct
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lns.cli.main import main
+from lns.runs import checkpoint
+from lns.runs.checkpoint import load
+from lns.runs.directory import RunDirectory, read_run
+from lns.runs.files import (
+    BOARDS,
+    CHECKPOINT,
+    LOCK,
+    LOG,
+    PARAMETERS,
+    PREVIOUS,
+    REPORT,
+    STATUS,
+    STOP,
+    open_regular,
+    seal,
+    start_of_last_lines,
+)
+from lns.runs.lock import Holder, Lock, is_free
+from lns_support.errors import InputError
+from lns_support.files import read_bytes
+from tests.fuzz_run import fuzz
+from tests.lns.run_parts import copied, finished_run, log_of
+
+
+def load_history(path: Path) -> None:
+    """Read the checkpoint of a run; raises InputError."""
+    settings, puzzle = read_run(path)
+    load(path / CHECKPOINT, settings.run, puzzle, {})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return finished_run(tmp_path_factory.mktemp("runs") / "run")
+
+
+def members_at_one_place(file: Path) -> None:
+    """A zip file whose list names the first member many times."""
+    data = file.read_bytes()
+    start = struct.unpack("<L", data[-6:-2])[0]
+    entry = data[start : data.index(b"PK\1\2", start + 4)]
+    listed = b"".join(entry.replace(b"meta.npy", b"%08d" % number) for number in range(1000))
+    listed += entry
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1001, 1001, len(listed), start, 0)
+    file.write_bytes(data[:start] + listed + end)
+
+
+def test_members_that_overlap_are_refused_before_they_are_read(run: Path, tmp_path: Path) -> None:
+    path = copied(run, tmp_path / "run")
+    load_history(path)
+    members_at_one_place(path / CHECKPOINT)
+    with zipfile.ZipFile(path / CHECKPOINT) as archive:
+        assert sum(member.file_size for member in archive.infolist()) > 100 * (path / CHECKPOINT).stat().st_size / 100
+    with pytest.raises(InputError, match="overlaps"):
+        load_history(path)
+
+
+def test_a_long_list_of_entries_is_refused_before_it_is_read(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copied(run, tmp_path / "run")
+    entry = b"PK\1\2" + bytes(42)
+    for count in (checkpoint.MAX_ENTRIES + 1, 65535):
+        listed = entry * (100_000 if count == 65535 else count)
+        end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(listed), 0, 0)
+        (path / CHECKPOINT).write_bytes(listed + end)
+        monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("it is opened"))
+        with pytest.raises(InputError, match="expected at most 60000"):
+            load_history(path)
+
+
+@pytest.mark.parametrize("tail", [b"", b"PK\5\6", bytes(100), b"PK\6\7" + bytes(16) + b"PK\5\6" + bytes(18)])
+def test_a_file_without_an_end_is_no_checkpoint(tail: bytes, run: Path, tmp_path: Path) -> None:
+    path = copied(run, tmp_path / "run")
+    (path / CHECKPOINT).write_bytes(tail)
+    with pytest.raises(InputError, match=r"checkpoint\.npz: damaged"):
+        load_history(path)
+
+
+def test_the_start_of_the_last_lines_is_found_across_blocks(tmp_path: Path) -> None:
+    lines = [b"x" * (977 * number % 3000) + b"\n" for number in range(200)]
+    data = b"".join(lines)
+    with open_regular(tmp_path / "file", os.O_RDWR) as file:
+        file.write(data)
+        for count in (0, 1, 2, 57, 199, 200, 201):
+            start = start_of_last_lines(file.fileno(), len(data), count)
+            assert data[start:] == b"".join(lines[max(0, 200 - count) :])
+
+
+def test_a_log_of_many_gigabytes_without_content_is_refused(run: Path, tmp_path: Path) -> None:
+    path = copied(run, tmp_path / "run")
+    os.truncate(path / BOARDS, 20 * 2**30)
+    for command in ("resume", "collect"):
+        began = time.monotonic()
+        assert main([command, str(path), *(["--steps", "1", "--quiet"] if command == "resume" else [])]) == 2
+        assert time.monotonic() - began < 20.0
+
+
+def test_a_resumed_run_remembers_the_boards_of_the_whole_log(run: Path, tmp_path: Path) -> None:
+    """Not only those behind the checkpoint: the checkpoint of a run that ended in order lies behind all of them."""
+    from lns.runs.recover import recover
+
+    path = copied(run, tmp_path / "run")
+    logged = [placements for _, placements in log_of(path)]
+    with RunDirectory.open(path) as directory:
+        recovered = recover(directory)
+        recovered.board_log.close()
+    assert logged and [board.placements.tobytes() for board in recovered.recent] == logged
+
+
+def test_only_the_last_boards_of_a_log_are_kept(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lns.runs import recover
+
+    path = copied(run, tmp_path / "run")
+    line = (path / BOARDS).read_bytes().splitlines(keepends=True)[-1]
+    (path / BOARDS).write_bytes((path / BOARDS).read_bytes() + 50 * line)
+    monkeypatch.setattr(recover, "MAX_RECENT", 7)
+    with RunDirectory.open(path) as directory:
+        recovered = recover.recover(directory)
+        recovered.board_log.close()
+    assert len(recovered.recent) == 7
+
+
+def test_a_directory_that_was_replaced_is_not_written(
+    run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever made a new run under the same name keeps it; the first run keeps its results in memory and says so."""
+    from lns.runs.recorder import Recorder
+    from lns.runs.recover import recover
+
+    path = copied(run, tmp_path / "run")
+    with RunDirectory.open(path) as directory:
+        recovered = recover(directory)
+        recorder = Recorder(directory, recovered.history, recovered.board_log, recovered.recent)
+        shutil.rmtree(path)
+        copied(run, path)
+        before = {file.name: file.read_bytes() for file in path.iterdir()}
+        (path / STOP).touch()
+        with Lock(path):
+            assert recovered.best is not None
+            recorder.record_known_best(recovered.best.board, recovered.best.score, "start")
+            assert recorder.write_errors
+            assert "the run directory was removed or replaced" in caplog.text
+            directory.close()
+            assert (path / STOP).exists()
+        recovered.board_log.close()
+    (path / STOP).unlink()
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", [LOCK, LOG, BOARDS])
+def test_nothing_is_written_through_a_hard_link(name: str, run: Path, tmp_path: Path) -> None:
+    path = copied(run, tmp_path / "run")
+    outside = tmp_path / "outside"
+    outside.write_text("precious\n")
+    (path / name).unlink(missing_ok=True)
+    os.link(outside, path / name)
+    assert main(["resume", str(path), "--steps", "1", "--quiet"]) in (0, 2)
+    assert outside.read_text() == "precious\n"
+
+
+def test_a_directory_of_hard_links_is_continued_and_its_original_kept(run: Path, tmp_path: Path) -> None:
+    """`cp -al` copies a run so; what is appended or written in place goes to copies of the files."""
+    path, links = copied(run, tmp_path / "run"), tmp_path / "links"
+    shutil.copytree(path, links, copy_function=os.link)
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    assert main(["resume", str(links), "--steps", "5", "--quiet"]) in (0, 1)
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+    assert (links / BOARDS).read_bytes().startswith(before[BOARDS]) and (links / BOARDS).stat().st_nlink == 1
+
+
+def test_a_large_file_with_a_second_name_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    os.truncate(tmp_path / "file", 20 * 2**30)
+    os.link(tmp_path / "file", tmp_path / "other")
+    with pytest.raises(InputError, match="too many to copy"):
+        open_regular(tmp_path / "file", os.O_RDWR)
+
+
+def test_a_linked_directory_is_not_continued_while_its_original_runs(run: Path, tmp_path: Path) -> None:
+    path, links = copied(run, tmp_path / "run"), tmp_path / "links"
+    shutil.copytree(path, links, copy_function=os.link)
+    (links / LOCK).unlink()
+    with Lock(path):
+        os.link(path / LOCK, links / LOCK)
+        with pytest.raises(InputError, match="a run is under way here"):
+            Lock(links)
+
+
+def test_a_run_directory_without_permission_is_refused_at_once(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copied(run, tmp_path / "run")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert main(["resume", str(path), "--steps", "1"]) == 2
+    assert "no permission to write here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pid", [1, os.getppid()])
+def test_stop_tells_a_lock_that_nobody_holds(
+    pid: int, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A lock may name any living process of this machine; only the system knows who holds it."""
+    from lns.runs import lock
+
+    path = copied(run, tmp_path / "run")
+    named = Holder.me().__dict__ | {"pid": pid, "started": lock._started(pid)}
+    (path / LOCK).write_text(json.dumps(named))
+    began = time.monotonic()
+    assert main(["stop", str(path)]) == 1
+    assert time.monotonic() - began < 2.0
+    assert "does not hold it" in capsys.readouterr().out
+    assert not (path / STOP).exists()
+
+
+def test_a_lock_that_is_held_is_not_free(run: Path, tmp_path: Path) -> None:
+    path = copied(run, tmp_path / "run")
+    with Lock(path):
+        assert not is_free(path)
+    assert is_free(path) and (path / LOCK).read_text() == ""
+
+
+def test_damaged_runs_end_in_an_answer_or_a_sentence(tmp_path: Path) -> None:
+    outcome = fuzz(tmp_path, 60, 1)
+    assert outcome["done"] > 30 and outcome["refused"] > 5
+
+
+def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        def __enter__(self) -> Silent:
+            return self
+
+        def __exit__(self, *_: Any) -> None: ...
+
+        def read(self, size: int) -> None:
+            return None
+
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("builtins.open", lambda descriptor, _: (os.close(descriptor), Silent())[1])
+    with pytest.raises(InputError, match="nothing can be read"):
+        read_bytes(tmp_path / "file")
+
+
+def test_a_device_is_no_answer_of_a_solver(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "decode", "/dev/zero", "like-e2-4x4", "--encoding", "full-4"]) == 2
+    assert "not a regular file" in capsys.readouterr().err
+
+
+def test_a_name_of_control_characters_does_not_grow_from_resume_to_resume(run: Path, tmp_path: Path) -> None:
+    """Escaped, it would be longer than what the next resume reads."""
+    path = copied(run, tmp_path / "run")
+    lines = (path / BOARDS).read_text().splitlines()
+    record = json.loads(lines[-1]) | {"origin": 60 * "\x1b"}
+    del record["sum"]
+    (path / BOARDS).write_text("\n".join([*lines, seal(record)]) + "\n")
+    (path / CHECKPOINT).unlink()
+    (path / PREVIOUS).unlink()
+    for _ in range(4):
+        assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) in (0, 1)
+    assert "\\u001b" not in (path / STATUS).read_text() and 15 * "\\\\x1b" in (path / STATUS).read_text()
+
+
+def test_no_other_file_is_shown_as_the_parameters(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copied(run, tmp_path / "run")
+    (tmp_path / "private").write_text("precious = 1\n")
+    (path / PARAMETERS).unlink()
+    (path / PARAMETERS).symlink_to(tmp_path / "private")
+    assert main(["report", str(path)]) == 0
+    page = (path / REPORT).read_text()
+    assert "precious" not in page and "changed since the run began" in page
+    assert main(["merge", str(path), str(run), "-o", str(tmp_path / "merged")]) == 2
+    assert "changed since the run began" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGQUIT"), reason="no SIGQUIT")
+def test_quit_restores_the_terminal_of_watch(run: Path) -> None:
+    import pty
+
+    ours: list[bytes] = []
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "lns", "watch", str(run)])
+    sent = False
+    with contextlib.suppress(OSError):  # the other end is closed
+        while data := os.read(terminal, 4096):
+            ours.append(data)
+            if not sent and b"q ends" in b"".join(ours):
+                os.write(terminal, b"\x1c")  # Ctrl-\\
+                sent = True
+    os.close(terminal)
+    _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGQUIT
+    assert b"".join(ours).endswith(b"\x1b[?1049l")

@@ -1,0 +1,238 @@
+"""What a study has found, in words: the verdict in a box, and the facts below it."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+from scipy.stats import spearmanr
+
+from lns.runs.lock import Holder
+from lns_support.text import count_of, printable
+from tuning import validate
+from tuning.plan import MIN_HELD_OUT_PAIRS
+from tuning.sampler import STARTUP_TRIALS
+from tuning.study import FINISHED, Study, trial_value
+from tuning.validate import Conclusion, Verdict
+
+MIN_TRIALS = 20  # for the importance of parameters
+NO_BOARD = -1e6  # value in the ranking by short runs of a trial that made no board where the defaults made one
+LABEL_WIDTH = 10  # of the facts below the verdict
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Spearman's rank correlation between short and long runs over the first trials.
+
+    Only these have long runs whatever their short runs showed; later trials have them because their short runs were
+    good, so their correlation would be biased.
+
+    Parameters
+    ----------
+    trials : int
+        Number of trials.
+    correlation : float
+        NaN with fewer than four trials or without differences between them.
+    """
+
+    trials: int
+    correlation: float
+
+    def __str__(self) -> str:
+        if np.isnan(self.correlation):
+            return (
+                f"{count_of(self.trials, 'first trial')} with short and long runs: too few or too equal to say whether "
+                "short runs predict long ones"
+            )
+        how = "well" if self.correlation >= 0.7 else "roughly" if self.correlation >= 0.3 else "badly"
+        advice = "" if how != "badly" else "; expected a new study with fewer, longer runs"
+        return (
+            f"they predict long runs {how}: rank correlation {self.correlation:.2f} over the first "
+            f"{self.trials} trials (1 is best){advice}"
+        )
+
+
+def agreement(study: Study) -> Agreement:
+    """The rank correlation between short and long runs of the study."""
+    values = [(trial.user_attrs["short"], trial.user_attrs["long"]) for trial in calibration_trials(study)]
+    if len(values) < 4 or len({short for short, _ in values}) == 1 or len({long for _, long in values}) == 1:
+        return Agreement(len(values), float("nan"))
+    short, long = zip(*values, strict=True)
+    return Agreement(len(values), float(spearmanr(short, long).statistic))
+
+
+def importance(study: Study) -> dict[str, float]:
+    """Importance of each parameter for reaching the best tenth of the short runs (PED-ANOVA), as shares of 1.
+
+    Short runs are used because all trials have some, bad trials too. Empty with fewer than `MIN_TRIALS` trials.
+    """
+    trials = trials_with_runs(study)
+    if len(trials) < MIN_TRIALS:
+        return {}
+    copy = optuna.create_study(direction="maximize")
+    for trial in trials:
+        copy.add_trial(
+            optuna.trial.create_trial(
+                params=trial.params, distributions=trial.distributions, value=short_value(study, trial)
+            )
+        )
+    names = [
+        variable.name for variable in study.space if len({trial.params.get(variable.name) for trial in trials}) > 1
+    ]
+    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
+    shares = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # where the best tenth is small
+        for name in names:  # one at a time: a conditional parameter is evaluated on the trials that have it
+            share = optuna.importance.get_param_importances(copy, evaluator=evaluator, params=[name], normalize=False)
+            shares[name] = float(share[name])
+    total = sum(shares.values()) or 1.0
+    return {name: value / total for name, value in sorted(shares.items(), key=lambda item: -item[1])}
+
+
+def verdict_text(study: Study, conclusion: Conclusion) -> str:
+    """The verdict in a sentence or two: whether to use other parameters than the defaults, and why."""
+    winner = conclusion.winner
+    if winner is not None:
+        if (where := validate.written_best(study, conclusion)) is None:
+            where_text = f"the parameters of trial {winner.trial}, to be written by `{_command(study)}`"
+        else:
+            where_text = str(where)
+        slower = f" A run takes {winner.cost:.1f} x the seconds of the defaults." if winner.cost >= 1.2 else ""
+        return f"Use {where_text}: {winner.effect}.{slower}{_left_out(winner)}"
+    if why := _unfinished(study, conclusion):
+        return f"No verdict yet, so keep the defaults: {why}; go on with `{_command(study)}`."
+    if study.plan.held_out < MIN_HELD_OUT_PAIRS:
+        return (
+            f"Keep the defaults: {count_of(study.plan.held_out, 'held-out pair')} cannot show that anything is better; "
+            f"at least {MIN_HELD_OUT_PAIRS} can, in a new study."
+        )
+    if not conclusion.verdicts:
+        return (
+            f"Keep the defaults, because none of {count_of(len(study.trials(*FINISHED)), 'trial')} beat them on the "
+            "training pairs, so there was nothing to test on held-out pairs."
+        )
+    best = conclusion.verdicts[0]
+    candidates = len(conclusion.verdicts)
+    which = "the best candidate" if candidates == 1 else f"the best of {candidates} candidates"
+    return f"Keep the defaults, because {which} had {best.effect}: {best.doubt}.{_left_out(best)}"
+
+
+def _unfinished(study: Study, conclusion: Conclusion) -> str:
+    """What is missing for a verdict; "" if nothing is."""
+    finished = len(study.trials(*FINISHED))
+    if conclusion.pending:
+        return f"{count_of(conclusion.pending, 'run')} of the test on held-out pairs {_are(conclusion.pending)} missing"
+    if not conclusion.verdicts and any(trial_value(trial) > 0 for trial in completed_trials(study)):
+        return "the trials that beat the defaults on the training pairs are not tested on held-out pairs yet"
+    if not conclusion.verdicts and finished < STARTUP_TRIALS:
+        some = f"only {count_of(finished, 'trial')} {_are(finished)} finished" if finished else "no trial is finished"
+        return f"{some}, and the first {STARTUP_TRIALS} are drawn at random"
+    return ""
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _left_out(verdict: Verdict) -> str:
+    if not verdict.left_out:
+        return ""
+    pairs = count_of(len(verdict.left_out), "held-out pair")
+    are = _are(len(verdict.left_out))
+    return f" {pairs} {are} left out, as the defaults made no board there: {', '.join(verdict.left_out)}."
+
+
+def _command(study: Study) -> str:
+    return f"lns tune --study {quoted(study.path)}"
+
+
+def boxed(text: str, width: int) -> list[str]:
+    """``text`` as lines of a box of ``width`` columns; a word longer than a line is not cut and sticks out."""
+    inner = max(20, width - 4)
+    lines = textwrap.wrap(text, inner, break_long_words=False, break_on_hyphens=False)
+    rule = "─" * (inner + 2)
+    return [f"┌{rule}┐", *(f"│ {line:<{inner}} │" for line in lines), f"└{rule}┘"]
+
+
+def labelled(label: str, text: str, width: int) -> list[str]:
+    """``text`` behind a label, its lines wrapped to ``width`` columns below one another."""
+    return textwrap.wrap(
+        text, max(40, width), initial_indent=f"{label:<{LABEL_WIDTH}} ", subsequent_indent=" " * (LABEL_WIDTH + 1),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Iterable[tuple[str, str]]:
+    """(label, text) of each line below the verdict."""
+    plan, completed, finished = study.plan, completed_trials(study), study.trials(*FINISHED)
+    yield "study", f"{study.path}: {plan.subject}, {plan.nodes:,} nodes a run, {count_of(plan.pairs, 'pair')}"
+    yield "trials", f"{len(finished)} finished: {_how_far(study)}"
+    if running := [trial for trial in study.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]:
+        hosts = sorted({printable(Holder(**trial.user_attrs["holder"]).host, 60) for trial in running})
+        yield "running", f"{len(running)} more, in processes on {', '.join(hosts)}; --trials counts them"
+    if left_out := study.without_board(study.pairs, plan.short):
+        named = ", ".join(pair.label for pair in left_out)
+        pairs = count_of(len(left_out), "training pair")
+        yield "left out", f"{pairs}, as the defaults make no board within a short run there: {named}"
+    if completed:
+        best = max(completed, key=trial_value)
+        value = f"{trial_value(best):+.2f} edges over the defaults on the training pairs"
+        yield "best trial", f"number {best.number}: {value}"
+    yield "short runs", str(agreement(study))
+    if shares := importance(study):
+        yield "importance", ", ".join(f"{name} {share:.0%}" for name, share in list(shares.items())[:6])
+    for verdict in conclusion.verdicts:
+        yield "held out", str(verdict)
+    if overhead is not None:
+        yield "overhead", f"{overhead:.1%} of the workers' time was outside of runs"
+
+
+def _how_far(study: Study) -> str:
+    """How many trials had long runs, and how the others ended."""
+    completed = len(completed_trials(study))
+    pruned = study.trials(TrialState.PRUNED)
+    no_board = sum("no_board" in trial.user_attrs for trial in pruned)
+    refused = sum("refused" in trial.user_attrs for trial in pruned)
+    early = len(pruned) - no_board - refused
+    parts = [f"{completed} with all long runs", f"{early} ended early as not good enough"]
+    if no_board:
+        parts.append(f"{no_board} made no board where the defaults made one")
+    if refused:
+        parts.append(f"{refused} had values that the engine refuses")
+    return ", ".join(parts)
+
+
+def quoted(path: Path) -> str:
+    """``path`` quoted for a shell."""
+    return shlex.quote(str(path))
+
+
+def completed_trials(study: Study) -> list[FrozenTrial]:
+    """The trials with a value: those that went on to long runs."""
+    return study.trials(TrialState.COMPLETE)
+
+
+def calibration_trials(study: Study) -> list[FrozenTrial]:
+    """The first trials, which have short and long runs in any case."""
+    return [trial for trial in study.trials(*FINISHED) if "long" in trial.user_attrs]
+
+
+def trials_with_runs(study: Study) -> list[FrozenTrial]:
+    """Finished trials with at least one run: the journal's steps begin with the first short run."""
+    return [trial for trial in study.trials(*FINISHED) if trial.intermediate_values]
+
+
+def short_value(study: Study, trial: FrozenTrial) -> float:
+    """Mean difference to the defaults over the short runs that the trial had; far below if one made no board."""
+    if "no_board" in trial.user_attrs:
+        return NO_BOARD
+    values = [value for step, value in trial.intermediate_values.items() if step < len(study.training)]
+    return sum(values) / len(values)
