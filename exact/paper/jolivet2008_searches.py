@@ -22,14 +22,12 @@ from exact.compare import ComparisonRow
 from exact.cover.search import Cover
 from exact.driver import run_search
 from exact.outcome import SolveStatus
+from exact.paper.block_count import count_inner_blocks
 from exact.paper.design import Design, distinct_pieces, fewest_colours, improve
 from exact.paper.paths import PATHS, constraints, path, scan_along
 from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, mean_of, rounded
-from exact.piece_multiplicity import allowed_placements
 from instances.formats import load_puzzle
 from instances.generate import uniform
-from instances.puzzle import GREY, Puzzle
-from lns_support.jit import kernel
 
 # (width, height) -> the paper's upper bound on the colours of a puzzle with a single solution
 TABLE_4: dict[tuple[int, int], int] = {
@@ -216,57 +214,6 @@ def _deepest(instance: str, method: str, nodes: int) -> ComparisonRow:
     seconds = time.process_time() - begun
     note = f"{deepest} pieces"
     return ComparisonRow(instance, f"depth:{method}", BUDGET_SPENT, search.solutions, search.nodes, seconds, note=note)
-
-
-def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tuple[float, float]:
-    """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints, rotated copies once.
-
-    Knuth's estimate: a random descent of the tree of a row scan, weighted by the product of its numbers of children, is
-    an unbiased estimate of the number of leaves.
-
-    Returns
-    -------
-    float, float
-        The mean, and its standard error.
-    """
-    quads = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
-    middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
-    free = puzzle.with_clues([])
-    inner = np.array(allowed_placements(free, middle, all_four=True), dtype=np.int32)
-    inner = inner[(quads[inner] != GREY).all(axis=1)]
-    weights = _sample(quads, inner, side, samples, np.random.default_rng(seed).random((samples, side * side)))
-    weights /= 4
-    return float(weights.mean()), float(weights.std(ddof=1) / np.sqrt(samples))
-
-
-@kernel
-def _sample(quads, inner, side, samples, draws):  # type: ignore[no-untyped-def]
-    """The weight of each random descent; ``draws``: numbers in [0, 1) that choose the children."""
-    cells = side * side
-    weights = np.zeros(samples)
-    placed = np.zeros(cells, dtype=np.int64)
-    fitting = np.zeros(len(inner), dtype=np.int64)
-    for at in range(samples):
-        weight = 1.0
-        for cell in range(cells):
-            count = 0
-            for value in inner:
-                if cell % side and quads[value, 3] != quads[placed[cell - 1], 1]:
-                    continue
-                if cell >= side and quads[value, 0] != quads[placed[cell - side], 2]:
-                    continue
-                is_free = True
-                for before in range(cell):
-                    is_free &= placed[before] >> 2 != value >> 2
-                if is_free:
-                    fitting[count] = value
-                    count += 1
-            weight *= count
-            if count == 0:
-                break
-            placed[cell] = fitting[int(draws[at, cell] * count)]
-        weights[at] = weight
-    return weights
 
 
 def barrier_text(rows: Sequence[ComparisonRow]) -> str:
