@@ -25,6 +25,7 @@ from instances.formats.rows import bracketed_quads, colour_of_letter, rows_of
 from instances.puzzle import GREY, MAX_CELLS, IntArray, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 _PAIR = re.compile(r"([0-9]{1,4})\s*[/(:]\s*([0-4])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
@@ -430,7 +431,8 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
     legal = [each for each in readings if not verify(puzzle, each.board).violations]
     if not legal:
         raise InputError(
-            f"no convention makes the {len(table)} clues legal on {puzzle.name}; expected clues of this puzzle"
+            f"no convention makes the {count_of(len(table), 'clue')} legal on {puzzle.name}; "
+            "expected clues of this puzzle"
         )
     notes: list[str] = []
     chosen = _official(puzzle, legal) or legal
@@ -441,9 +443,9 @@ def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Bo
         ]
         names = " or ".join(each.name for each in (plain or chosen)[:4])
         raise InputError(
-            f"{len(table)} clues fit in {len(boards)} ways: {names}; expected the convention named by name"
+            f"{count_of(len(table), 'clue')}, which can be read in {len(boards)} ways: {names}; expected one of these"
         )
-    notes.append(f"{len(table)} clues, read as {chosen[0].name}")
+    notes.append(f"{count_of(len(table), 'clue')}, read as {chosen[0].name}")
     if sentence := clue_sentence(puzzle, chosen[0].board):
         notes.append(sentence)
     return chosen[0].board, notes

@@ -24,7 +24,7 @@ from instances.formats.piece_index import PieceIndex
 from instances.formats.rows import MAX_NUMBER, Row, bracketed_quads, colour_of_letter, rows_of
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
-from lns_support.text import quoted
+from lns_support.text import count_of, quoted
 
 _COMPASS = {
     "n": "u",
@@ -287,7 +287,7 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, Non
         notes.append(known.sentence)
     if listed.placed:
         puzzle = _with_placed(puzzle, [(y, x, [_swap(c, border) for c in tile]) for y, x, tile in listed.placed], order)
-        notes.append(f"{len(puzzle.clues)} clues, the tiles that are placed")
+        notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed")
         lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
         board = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
         if sentence := clue_sentence(puzzle, board):

@@ -25,7 +25,7 @@ from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns_support.errors import InputError
-from lns_support.text import parse_integer, quoted
+from lns_support.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.
 MOTIFS_ORDERS = {
@@ -277,7 +277,7 @@ def _numbers(digits: str, empty_cells: list[bool], notes: list[str]) -> tuple[in
 
 
 def _place(cell: int, width: int) -> str:
-    return f"row {cell // width + 1}, column {cell % width + 1} (cell {cell})"
+    return f"row {cell // width}, column {cell % width} (cell {cell}, from 0)"
 
 
 # -- colours and pieces ------------------------------------------------------------------------------------------------
@@ -393,7 +393,8 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
         {canonical(quad) for quad in quads if quad is not None}
     )
     if repeated:
-        notes.append(f"{repeated} cells show a piece that another cell shows too: twins, or a piece placed twice")
+        cells = count_of(repeated, "cell")
+        notes.append(f"{cells} with a piece that another cell shows too: twins, or a piece placed twice")
     puzzle = Puzzle(np.array([quads[cell] for cell in cell_of], dtype=np.int32), *shape, name=letters.name)
     placements = np.empty(len(quads), dtype=np.int32)
     placements[cell_of] = 4 * np.arange(len(quads), dtype=np.int32)

@@ -202,7 +202,7 @@ def solve(
         )  # fmt: skip
         if begun is not None:
             recorder.record_known_best(begun, begun_score, "start")
-            log.info("the start board has %d of %d", begun_score, puzzle.max_score)
+            log.info("the start board has score %d of %d", begun_score, puzzle.max_score)
         log.info(
             "%s%s, seed %d%s, %s", count_of(workers, "worker"),
             " (one for each core)" * (all_cores and executor is None and workers > 1),

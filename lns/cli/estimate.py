@@ -9,7 +9,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import duration, nonempty_path, whole_number
-from lns.terminal.output import DONE, print_json, print_text
+from lns.terminal.output import DONE, print_json, print_text, print_wrapped
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _headline(puzzle: Puzzle, result: Estimate, seed: int) -> str:
 
 def _print_words(puzzle: Puzzle, result: Estimate, seed: int) -> None:
     """A sentence for each score, and how far to trust it."""
-    print_text(_headline(puzzle, result, seed))
-    print_text("How long one core takes for a board of at least a score; four cores take a quarter of it:\n")
+    print_wrapped(_headline(puzzle, result, seed))
+    print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it:\n")
     for row in result.rows:
         print_text(f"  {row.score:>4}: {row_in_words(row)}")
     above = result.measured_score < puzzle.max_score

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lns.terminal.help import HelpFormatter
 from lns.terminal.options import board_lines, check_board_file, duration, positive_number, whole_number
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json, print_text
 from lns_support.text import count_of, format_seconds
@@ -98,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _add_search(jobs.add_parser(job, help=line, description=_sentence(line), epilog=_EPILOG), job)
     for job, (module, add, run_job, line) in JOBS.items():
         parser = jobs.add_parser(job, help=line, description=_sentence(line))
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.formatter_class = HelpFormatter
         _function(module, add)(parser)
         parser.set_defaults(run_job=_function(module, run_job))
     retired = jobs.add_parser("tray", prefix_chars="\0", add_help=False)  # `run` refuses it, whatever follows
@@ -110,7 +111,7 @@ def _sentence(line: str) -> str:
 
 
 def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = HelpFormatter
     parser.add_argument(
         "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or the name of a shipped instance"
     )

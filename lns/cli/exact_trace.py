@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(trace_to_json(found) | {"output": None if args.output is None else str(args.output)})
     elif args.output is not None:
-        print_text(f"{args.output}: {len(found.steps):,} steps, {found.status}")
+        print_text(f"{args.output}: {count_of(len(found.steps), 'step')}, {found.status}")
     else:
         for step in found.steps:
             print_text(_line(puzzle, step).rstrip())

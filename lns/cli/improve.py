@@ -18,7 +18,7 @@ from lns.terminal.options import (
 )
 from lns.terminal.output import print_error, print_text
 from lns_support.errors import BoardError, InputError
-from lns_support.text import format_seconds
+from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
     from exact.region.resolve import RegionResult
@@ -51,12 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", metavar="F", help="format of BOARD (default: recognised by its content)")
     region = parser.add_argument_group("region")
-    region.add_argument("--rows", metavar="A-B", type=_range, help="free the rows A to B, both included")
+    region.add_argument(
+        "--rows", metavar="A-B", type=_range, help="free the rows A to B, from 0, both included; 8 is row 8 alone"
+    )
     region.add_argument(
         "--cells", metavar="LIST", type=cell_list, help="free these cells, such as 3,4,10-20; r3 is the whole row 3"
     )
     region.add_argument(
-        "--window", metavar="HxW", type=_shape, help="shape of the windows of --everywhere, rows x columns"
+        "--window", metavar="HxW", type=_shape, help="shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"
     )
     region.add_argument(
         "--everywhere", action="store_true", help="re-solve all windows of the shape of --window, one after the other"
@@ -202,10 +204,10 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result
         print_json(answer | {"placements": result.board.without_blanks(puzzle).pairs()})
     else:
         donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
-        print_text(f"region      {len(result.cells)} cells{donors}")
+        print_text(f"region      {count_of(len(result.cells), 'cell')}{donors}")
         print_text(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
         print_text(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
-        print_text(f"search      {result.nodes:,} nodes, {format_seconds(result.seconds)}")
+        print_text(f"search      {count_of(result.nodes, 'node')}, {format_seconds(result.seconds)}")
         if result.board != given:  # it may have the same score, for example if the given board broke a rule
             print_text(*board_lines(puzzle, result.board), sep="\n")
 
@@ -238,14 +240,16 @@ def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
 
 
 def _range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,5})([:-])([0-9]{1,5})", text)
+    match = re.fullmatch(r"([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A-B, rows from 0, both included")
+    if match[2] is None:
+        return int(match[1]), int(match[1]) + 1
     return int(match[1]), int(match[3]) + (match[2] == "-")
 
 
 def _shape(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,4})[xX×]([0-9]{1,4})", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no shape; expected HEIGHTxWIDTH like 2x16")
+        raise argparse.ArgumentTypeError(f"'{text}' is no shape; expected rows x columns, like 2x16")
     return int(match[1]), int(match[2])

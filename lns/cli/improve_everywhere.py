@@ -18,7 +18,7 @@ from lns.cli.regions import announce_compilation, board_writer, write_board
 from lns.terminal.options import board_lines
 from lns.terminal.output import DONE, INTERRUPTED, print_json, print_text
 from lns.terminal.progress import live_line
-from lns_support.text import format_seconds
+from lns_support.text import count_of, format_seconds
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     try:
         write_board(args, puzzle, sweep.board)
         if args.svg:
-            title = f"{puzzle.name}: windows of {height}x{width}"
+            title = f"{puzzle.name}: {_shape_in_words(args)}"
             atomic_write(args.svg, svg_map(_grid(args, puzzle, sweep), _LEGEND, title))
     finally:  # as for one region
         _print_result(args, puzzle, sweep)
@@ -93,7 +93,6 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
 
 def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     done, before, score = sweep.done, sweep.before, verify(puzzle, sweep.board).score
-    height, width = args.window
     if args.json:
         outcomes = [_outcome(window.result) for window in done]
         # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
@@ -117,10 +116,15 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
     else:
         searched = f"{len(done)} of {sweep.total} searched in {format_seconds(sweep.seconds)}"
         print(terminal_map(_grid(args, puzzle, sweep), _LEGEND))
-        print_text(f"windows of {height}x{width}: {searched}, by upper left cell")
+        print_text(f"{_shape_in_words(args)}: {searched}, by upper left cell")
         print_text(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
             print_text(*board_lines(puzzle, sweep.board), sep="\n")
+
+
+def _shape_in_words(args: argparse.Namespace) -> str:
+    height, width = args.window
+    return f"windows of {count_of(height, 'row')} and {count_of(width, 'column')}"
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     print_text(f"puzzle      {printable(puzzle.name)}, {shape}, sha256 {puzzle.sha256[:12]}…")
     print_text(
         f"board       {verification.placed} of {verification.cells} cells filled, "
-        f"{len(verification.mismatches)} mismatches"
+        f"{count_of(len(verification.mismatches), 'mismatch', 'mismatches')}"
     )
     print_text(f"score       {verification.score} of {verification.max_score} matched inner edges")
     for note in document.notes:

@@ -280,6 +280,8 @@ def test_maps_count_and_leave_unvisited_places_blank() -> None:
         (["--cells", "9-3"], "no list of cells"),
         (["--cells", ""], "no list of cells"),
         (["--cells", "3,3"], "twice"),
+        (["--rows", "4-"], "'4-' is no range of rows"),
+        (["--rows", "99"], "rows 99:100"),
         (["--rows", "4:4"], "rows 4:4"),
         (["--rows", "-1:4"], "expected"),
         (["--rows", "0:99"], "rows 0:99"),
