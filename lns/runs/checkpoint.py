@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
-from lns.islands import Island
+from lns.rounds import Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, open_regular
 from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError

@@ -11,7 +11,7 @@ from pathlib import Path
 from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.engines import make_engine
-from lns.islands import Island
+from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
 from lns.runs.checkpoint import Checkpoint
