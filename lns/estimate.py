@@ -23,9 +23,9 @@ from lns.distinct_boards import DistinctBoards
 from lns.loop.construction import Construction
 from lns.orientation import Orientation
 from lns.params import Params
-from lns.terminal.signals import TimeOver, processor_limit
 from lns.warmup import warm_up
 from lns_support.errors import InputError
+from lns_support.time_limit import TimeOver, processor_limit
 
 RAISE_TARGET_COUNT = 20  # distinct boards of a score after which only better ones are searched for
 RELIABLE_COUNT = 10  # distinct boards that a rate needs; with fewer `low` and `high` are far apart
