@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from lns_support.text import escape_controls, printable
 
 MOST_RUNS = 500
 ELITES = 6
+LOOK_S = 5.0
+"""Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
 MOST_LINES = 1_000
 """Lines of a log in one answer."""
 _STRIDE = 1_000
@@ -41,7 +44,7 @@ class Runs:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self._known: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {}
+        self._known: dict[str, tuple[tuple[int, ...], dict[str, Any], float]] = {}
         self._elites: dict[str, tuple[BestBoards, str]] = {}
         self._islands: dict[str, tuple[int, list[dict[str, Any]]]] = {}
         self._logs: dict[str, LogLines] = {}
@@ -115,12 +118,13 @@ class Runs:
         path = self.root / name
         stamp = tuple(_modified(path / file) for file in (STATUS, "lock", "best.json"))
         known = self._known.get(name)
-        if known is None or known[0] != stamp or known[1]["state"] == "running":
+        late = known is not None and known[1]["state"] == "running" and time.monotonic() - known[2] > LOOK_S
+        if known is None or known[0] != stamp or late:
             try:
                 facts = run_facts(name, load_summary(path))
             except InputError as error:
                 facts = {"name": name, "state": "unreadable", "error": printable(error.message, 500)}
-            self._known[name] = known = (stamp, facts)
+            self._known[name] = known = (stamp, facts, time.monotonic())
         return known[1]
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP, open_regular
 from lns.terminal.options import max_workers
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
+from lns.web.runs import LOOK_S
 from lns.web.wire import find_shipped, puzzle_to_json, read_puzzle
 from lns_support.errors import InputError
 
@@ -72,8 +73,8 @@ async def watch_run(server: Server, request: Request) -> Response:
         rounds = 0
         while True:
             stamp = await asyncio.to_thread(server.runs.stamp, name)
-            if stamp != last or rounds % 5 == 0:  # a run that died changes no file
-                last = stamp
+            if stamp != last or rounds >= LOOK_S / EVERY_S:
+                last, rounds = stamp, 0
                 yield await asyncio.to_thread(server.runs.details, name)
             else:
                 yield {}
