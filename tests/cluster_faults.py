@@ -1,8 +1,8 @@
 """Kill workers of a cluster at random moments: `python -m tests.cluster_faults [KILLS] [SEED]`, 20 kills by default.
 
 Four workers search a board. Every three seconds or so one is killed, and another one joins. At the end all islands have
-to go on, and every board in the log, and the best one, has to be what it says. Then the scheduler is killed; the run has
-to end saved, with one sentence, and to go on here.
+to go on, and every board in the log, and the best one, has to be what it says. Then the scheduler is killed; the run
+has to end saved, with one sentence, and to go on here.
 """
 
 from __future__ import annotations
