@@ -17,16 +17,21 @@ from instances.puzzle import MAX_CELLS, Clue, Puzzle
 _WITH_CLUES = re.compile(r"[0-9]+\s+[0-9]+\s+clues\s+[0-9]+")
 
 
+def has_clue_header(text: str) -> bool:
+    """Whether the first line is ``width height clues N``, which no other format begins with."""
+    head = first_rows(text, 1)
+    return bool(head) and _WITH_CLUES.fullmatch(head[0].strip()) is not None
+
+
 def looks_like(text: str) -> bool:
     rows = first_rows(text, 2)
-    if bool(rows) and _WITH_CLUES.fullmatch(rows[0].strip()):
+    if has_clue_header(text):
         return True
     return bool(rows) and starts_like_numbers(rows[0], 2) and (len(rows) == 1 or len(rows[1].split()) != 2)
 
 
 def read(source: Source) -> Document:
-    head = first_rows(source.text, 1)
-    has_clues = bool(head) and _WITH_CLUES.fullmatch(head[0].strip()) is not None
+    has_clues = has_clue_header(source.text)
     lines = Lines(_WITH_CLUES.sub(_without_word, source.text, count=1) if has_clues else source.text)
     count = 0
     if has_clues:

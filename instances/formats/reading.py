@@ -12,10 +12,11 @@ from pathlib import Path
 
 from instances.board import Board
 from instances.eternity2 import recognise
-from instances.formats import viewer
+from instances.formats import quads, viewer
 from instances.formats.base import Document, Source, Target
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from instances.formats.shipped import shipped_instances
+from instances.formats.text import ClueError
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -112,7 +113,7 @@ def _by_evidence(source: Source) -> Document:
         strict = by_content(source.text)
         document = strict.read(source)
     except InputError as error:
-        if not _is_open(source.text):
+        if isinstance(error, ClueError) or not _is_open(source.text):
             raise
         refused, document = error, None
     if document is None:
@@ -156,8 +157,9 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    return bool(text.strip()) and not viewer.looks_like(text) and '"placements"' not in text and '"schema"' not in text
+    """Whether a text that no strict format reads may be of another dialect; URLs and our own forms may not."""
+    own = '"placements"' in text or '"schema"' in text or quads.has_clue_header(text)
+    return bool(text.strip()) and not viewer.looks_like(text) and not own
 
 
 def _bare_letters(text: str) -> str:
