@@ -34,7 +34,9 @@ SWITCHES = {
     "--no-opposite": ("opposite", False, "use pairs of consecutive colours only (3.2)"),
     "--no-preemption": ("preemption", False, "leave pieces that one pair needs in the offer of others (4.1)"),
     "--no-backjumping": ("backjumping", False, "backtrack one level at a time (5.2)"),
-    "--shaving": ("shaving", True, "at each node try every piece of every surrounded cell (5.1)"),
+    "--shaving": ("shaving", True, "at each node try every piece of every surrounded cell, with all filters (5.1)"),
+    "--quick-shaving": ("quick_shaving", True, "at each node try the cells where at most one piece seems possible"),
+    "--random-cell": ("random_cell", True, "draw the cell of the chosen pair at random (5.1), from --seed"),
     "--values": ("values", True, "try probable pieces first (5.1)"),
     "--single-colours": ("single_colours", True, "also compare offer and demand of single colours (3.2)"),
     "--shared-edges": ("shared_edges", True, "use the bound 2 h(N) on edges between free pieces (4.2)"),
@@ -42,7 +44,7 @@ SWITCHES = {
 }
 
 # option of the command line -> the solvers that use it
-OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...",)}
+OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...", "colorpairs")}
 
 # further jobs: name -> (module, its function that adds the arguments, its function that runs, help)
 JOBS = {
@@ -60,6 +62,24 @@ JOBS = {
         "add_arguments",
         "run",
         "test whether two sets of pieces are equal up to a renaming of colours",
+    ),
+    "graph": (
+        "lns.cli.exact_reductions",
+        "add_graph_arguments",
+        "run_graph",
+        "write a graph as pieces, read pieces as a graph, or test two graphs for isomorphism by their pieces",
+    ),
+    "triples": (
+        "lns.cli.exact_reductions",
+        "add_triples_arguments",
+        "run_triples",
+        "read the solution of a 3-partition problem off a perfect board of its puzzle",
+    ),
+    "design": (
+        "lns.cli.exact_design",
+        "add_arguments",
+        "run",
+        "search for a hard puzzle, or for one with a single solution",
     ),
     "polyomino": ("lns.cli.exact_polyomino", "add_arguments", "run", "fill a grid with polyominoes: IQ Puzzler Pro"),
     "trace": ("lns.cli.exact_trace", "add_arguments", "run", "record a search step by step, as a page that plays it"),
@@ -127,7 +147,10 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
         help="SAT solver of the methods sat:..., such as kissat, cadical, glucose, minisat",
     )
     parser.add_argument(
-        "--seed", type=whole_number, metavar="N", help="random seed of the local searches sls:... (default 0)"
+        "--seed",
+        type=whole_number,
+        metavar="N",
+        help="random seed of the local searches sls:... and of --random-cell (default 0)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
@@ -272,6 +295,8 @@ def _options(args: argparse.Namespace) -> Options:
         if getattr(args, name) is not None and args.solver in SOLVERS and not {args.solver, family} & {*solvers}:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} has no effect on solver '{args.solver}'; it is for {', '.join(solvers)}")
+    if args.solver == "colorpairs" and args.seed is not None and not args.random_cell:
+        raise InputError("--seed has no effect on solver 'colorpairs' without --random-cell")
     return Options(**given)
 
 
