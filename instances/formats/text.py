@@ -114,12 +114,8 @@ def side_of_square(count: int, what: str, line: int | None = None) -> int:
     return side
 
 
-class ClueError(InputError):
-    """A text is in the format that it looks like, but a clue in it cannot be right."""
-
-
 def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
-    """``puzzle`` with clues, given as (line, clue). Raises ClueError with the line of the first clue that is wrong."""
+    """``puzzle`` with clues, given as (line, clue). Raises InputError with the line of the first clue that is wrong."""
     try:
         return puzzle.with_clues(clue for _, clue in clues)
     except InputError:
@@ -134,7 +130,7 @@ def with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
         try:
             puzzle.with_clues(clue for _, clue in clues[:bad])
         except InputError as error:
-            raise ClueError(error.message, line=clues[bad - 1][0]) from None
+            raise InputError(error.message, line=clues[bad - 1][0]) from None
         raise
 
 

@@ -8,6 +8,7 @@ import secrets
 import signal
 from typing import TYPE_CHECKING, Any
 
+from lns.terminal.inputs import add_puzzle_options, print_notes, read_puzzle
 from lns.terminal.options import duration, nonempty_path, whole_number
 from lns.terminal.output import DONE, print_json, print_text, print_wrapped
 from lns_support.text import count_of
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the table of rates: measured, forecast, and how they were combined",
     )
+    add_puzzle_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.epilog = (
@@ -50,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats import load_puzzle
     from lns import params as parameters
     from lns.api.solving import DRAWN_SEEDS
     from lns.engines import KERNELS
@@ -58,7 +59,11 @@ def run(args: argparse.Namespace) -> int:
     from lns.terminal.progress import live_line, log
     from lns.terminal.signals import signal_handler
 
-    puzzle = load_puzzle(args.instance)
+    document = read_puzzle(args, args.instance)
+    puzzle = document.puzzle
+    assert puzzle is not None
+    if not args.quiet:
+        print_notes(document.notes)
     params = parameters.load(args.params) if args.params else parameters.Params()
     ended_by = signal.SIGINT
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lns.terminal.help import HelpFormatter
+from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, read_puzzle
 from lns.terminal.options import board_lines, check_board_file, duration, positive_number, whole_number
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json, print_text
 from lns_support.text import count_of, format_seconds
@@ -152,6 +153,8 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
         metavar="N",
         help="random seed of the local searches sls:... and of --random-cell (default 0)",
     )
+    add_puzzle_options(parser)
+    add_board_options(parser, board="the board of --start", prefix="start-")
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.set_defaults(all=False, output=None, force=False)
@@ -198,7 +201,7 @@ def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
     from exact.request import Request
     from exact.solvers import solve_request
-    from instances.formats import load_board, load_puzzle, write
+    from instances.formats import read_board, write
     from lns.api.starting import placed_as_clues
     from lns.cli.exact_boards import Boards
     from lns.terminal.progress import live_line
@@ -207,10 +210,15 @@ def _run_search(args: argparse.Namespace) -> int:
     options = _options(args)
     if args.all and args.force:
         raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
-    puzzle = load_puzzle(args.instance)
+    document = read_puzzle(args, args.instance)
+    puzzle, args.notes = document.puzzle, list(document.notes)
+    assert puzzle is not None
     searched = puzzle  # boards are written for the puzzle itself, without the pieces of --start as clues
     if args.start is not None:
-        searched = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
+        start = read_board(args.start, puzzle, args.start_format, args.start_number)
+        assert start.board is not None
+        searched = placed_as_clues(puzzle, start.board, args.start)
+        args.notes += [f"start board: {note}" for note in start.notes]
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
@@ -241,6 +249,8 @@ def _run_search(args: argparse.Namespace) -> int:
         if written:
             write(args.output, None, puzzle, outcome.board, instance=args.instance)
     finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
+        if not args.quiet:
+            print_notes(args.notes)
         if args.json:
             print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
         else:
@@ -323,6 +333,7 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
         "instance_sha256": puzzle.sha256,
         "start": args.start,
         "details": outcome.details,
+        "notes": args.notes,
     }
     if args.job == "solve" and not args.all and outcome.board is not None:
         answer["placements"] = outcome.board.without_blanks(puzzle).pairs()

@@ -14,9 +14,11 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns.api.improving import legal_refill
 from lns.cli.regions import announce_compilation, board_writer, write_board
+from lns.terminal.inputs import print_notes
 from lns.terminal.options import board_lines
-from lns.terminal.output import DONE, INTERRUPTED, print_json, print_text
+from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json, print_text
 from lns.terminal.progress import live_line
 from lns_support.text import count_of, format_seconds
 
@@ -48,7 +50,8 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     announce_compilation(args)
     warm_up(args.order)
     total = (puzzle.height - height + 1) * (puzzle.width - width + 1)
-    sweep = _Sweep(board, board, verify(puzzle, board).score, total)
+    sweep = _Sweep(_legal(puzzle, board, args.quiet), board, 0, total)
+    sweep.board, sweep.before = sweep.given, verify(puzzle, sweep.given).score
     _search(args, puzzle, sweep)
     try:
         write_board(args, puzzle, sweep.board)
@@ -58,6 +61,18 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     finally:  # as for one region
         _print_result(args, puzzle, sweep)
     return INTERRUPTED if sweep.interrupted else DONE
+
+
+def _legal(puzzle: Puzzle, board: Board, quiet: bool) -> Board:
+    """The board, or a legal refill of the cells that break a rule, if there is one."""
+    before = verify(puzzle, board)
+    legal, _ = legal_refill(puzzle, board, before, range(puzzle.cells))
+    if legal != board and not quiet:
+        print_error(
+            f"lns: the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams); the "
+            f"windows begin with a legal refill of score {verify(puzzle, legal).score}"
+        )
+    return legal
 
 
 def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
@@ -93,6 +108,8 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
 
 def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     done, before, score = sweep.done, sweep.before, verify(puzzle, sweep.board).score
+    if not args.quiet:
+        print_notes(args.notes)
     if args.json:
         outcomes = [_outcome(window.result) for window in done]
         # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
@@ -109,6 +126,7 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
                 "nodes": sum(window.result.nodes for window in done),
                 "seconds": round(sweep.seconds, 3),
                 "windows": {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": sweep.total},
+                "notes": args.notes,
                 "placements": sweep.board.without_blanks(puzzle).pairs(),
                 "url": url_if_any(puzzle, sweep.board),
             }
