@@ -258,6 +258,11 @@ class Puzzle(RichDisplay):
         beside = {side for side, other in self._cells_around(cell) if other in holes}
         return 0 in beside, 1 in beside, 2 in beside, 3 in beside
 
+    @cached_property
+    def sides_by_cell(self) -> tuple[Sides, ...]:
+        """The `grey_sides` of every cell."""
+        return tuple(self.grey_sides(cell) for cell in range(self.cells))
+
     def fits(self, cell: int) -> BoolArray:
         """Which oriented pieces fit ``cell`` by their grey sides and the rule on turns, shape (cells * 4,); read-only.
 
@@ -268,7 +273,7 @@ class Puzzle(RichDisplay):
     @cached_property
     def _fits_by_sides(self) -> dict[Sides, BoolArray]:
         table = {}
-        for sides in {self.grey_sides(cell) for cell in range(self.cells)}:
+        for sides in set(self.sides_by_cell):
             fits = ((self.oriented == GREY) == sides).all(axis=1) & self.usable
             fits.flags.writeable = False
             table[sides] = fits
@@ -291,9 +296,9 @@ class Puzzle(RichDisplay):
         return [(side, other) for side, (exists, other) in enumerate(around) if exists]
 
     def cell_label(self, cell: int) -> str:
-        """``cell`` as messages name it: 'row 3, column 5 (cell 37)'; rows and columns count from 1, cells from 0."""
+        """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
         row, column = divmod(cell, self.width)
-        return f"row {row + 1}, column {column + 1} (cell {cell})"
+        return f"row {row}, column {column} (cell {cell}, from 0)"
 
     # -- identity ------------------------------------------------------------------------------------------------
 

@@ -6,10 +6,12 @@ It is plain Python and shares no code with any search, on purpose, so that an er
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from instances.board import Board
-from instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
 
+_Quad = tuple[int, int, int, int]
 _SIDES = ("upper", "right", "lower", "left")
 
 
@@ -33,6 +35,11 @@ class Verification:
         One sentence for each broken rule: those of ``violations``, then each clue whose cell is empty.
     violations : tuple of str
         One sentence for each rule that the placed pieces break.
+    rim_faults : int
+        Number of sides on the rim, or towards a hole, that are not grey. They are no inner edges, so the score does not
+        count them.
+    faulty : tuple of int
+        The cells that the violations name, in ascending order.
     """
 
     valid: bool
@@ -43,6 +50,18 @@ class Verification:
     mismatches: tuple[tuple[int, int], ...]
     problems: tuple[str, ...]
     violations: tuple[str, ...]
+    rim_faults: int = 0
+    faulty: tuple[int, ...] = ()
+
+    @property
+    def seams(self) -> int:
+        """Number of matched inner edges, which is the score; some count ``conflicts`` instead."""
+        return self.score
+
+    @property
+    def conflicts(self) -> int:
+        """Mismatches and rim faults together, as some programs count them."""
+        return len(self.mismatches) + self.rim_faults
 
     @property
     def full(self) -> bool:
@@ -79,79 +98,101 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     """
     board.check_shape(puzzle)
     violations: list[str] = []
-    pieces = puzzle.pieces.tolist()
-    quads: list[tuple[int, int, int, int] | None] = []
+    faulty: set[int] = set()
+    rim_faults = 0
+    turned = _turned(puzzle)
+    piece_count = puzzle.piece_count
+    quads: list[_Quad | None] = []
     cell_of: dict[int, int] = {}
     holes = set(puzzle.holes)
+    sides_by_cell = puzzle.sides_by_cell
     for cell, oriented in enumerate(board.placements.tolist()):
-        if oriented < 0 or (cell in holes and oriented // 4 >= puzzle.piece_count):
+        if oriented < 0 or (cell in holes and oriented // 4 >= piece_count):
             quads.append(None)
             continue
-        piece, rotation = divmod(oriented, 4)
+        piece = oriented // 4
         if cell in holes:
+            faulty.add(cell)
             violations.append(f"{puzzle.cell_label(cell)} is a hole, and holds piece {piece + 1}")
             quads.append(None)
             continue
-        if piece >= puzzle.piece_count:
+        if piece >= piece_count:
+            faulty.add(cell)
             violations.append(f"{puzzle.cell_label(cell)} holds piece {piece + 1}; the puzzle has {puzzle.piece_count}")
             quads.append(None)
             continue
         if piece in cell_of:
+            faulty |= {cell, cell_of[piece]}
             violations.append(
                 f"piece {piece + 1} is placed twice: {puzzle.cell_label(cell_of[piece])} and {puzzle.cell_label(cell)}"
             )
         cell_of.setdefault(piece, cell)
-        quad = rotate(pieces[piece], rotation)
+        quad = turned[oriented]
         quads.append(quad)
-        if not puzzle.turns and quad != rotate(pieces[piece], 0):
+        if not puzzle.turns and quad != turned[piece * 4]:
+            faulty.add(cell)
             violations.append(f"{puzzle.cell_label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
-        for side, grey in enumerate(puzzle.grey_sides(cell)):
+        up, right, down, left = quad
+        if (up == GREY, right == GREY, down == GREY, left == GREY) == sides_by_cell[cell]:
+            continue
+        for side, grey in enumerate(sides_by_cell[cell]):
             if grey and quad[side] != GREY:
+                rim_faults += 1
+                faulty.add(cell)
                 violations.append(
                     f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}"
                 )
             if not grey and quad[side] == GREY:
+                faulty.add(cell)
                 where = "inside the board" if puzzle.framed or not puzzle.rim_sides(cell)[side] else "without a frame"
                 violations.append(f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side is grey {where}")
 
     missing: list[str] = []
     for clue in puzzle.clues:
         quad_there = quads[clue.cell]
-        wanted = rotate(pieces[clue.piece], clue.rotation)
+        wanted = turned[clue.piece * 4 + clue.rotation]
         if quad_there is None:
             missing.append(f"the clue on {puzzle.cell_label(clue.cell)} is missing: piece {clue.piece + 1}")
         elif quad_there != wanted:  # compared by colours: an identical piece or an equal rotation respects the clue too
+            faulty.add(clue.cell)
             violations.append(
                 f"the clue on {puzzle.cell_label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
             )
 
     score = 0
     mismatches: list[tuple[int, int]] = []
+    width, cells = puzzle.width, len(quads)
     for cell, quad_here in enumerate(quads):
         if quad_here is None:
             continue
-        row, column = divmod(cell, puzzle.width)
-        for inside, other, side in (
-            (column + 1 < puzzle.width, cell + 1, RIGHT),
-            (row + 1 < puzzle.height, cell + puzzle.width, DOWN),
-        ):
-            if not inside:
-                continue
-            neighbour = quads[other]
-            if neighbour is None:
-                continue
-            if quad_here[side] == neighbour[(side + 2) % 4] != GREY:
+        right = quads[cell + 1] if (cell + 1) % width else None
+        if right is not None:
+            if quad_here[RIGHT] == right[LEFT] != GREY:
                 score += 1
             else:
-                mismatches.append((cell, other))
+                mismatches.append((cell, cell + 1))
+        below = quads[cell + width] if cell + width < cells else None
+        if below is not None:
+            if quad_here[DOWN] == below[UP] != GREY:
+                score += 1
+            else:
+                mismatches.append((cell, cell + width))
     placed = sum(quad is not None for quad in quads)
     return Verification(
         valid=not violations and not missing,
         score=score,
         max_score=puzzle.max_score,
         placed=placed,
-        cells=puzzle.piece_count,
+        cells=piece_count,
         mismatches=tuple(mismatches),
         problems=(*violations, *missing),
         violations=tuple(violations),
+        rim_faults=rim_faults,
+        faulty=tuple(sorted(faulty)),
     )
+
+
+@lru_cache(maxsize=8)
+def _turned(puzzle: Puzzle) -> list[_Quad]:
+    """The colours of every oriented piece."""
+    return [rotate(quad, rotation) for quad in puzzle.pieces.tolist() for rotation in range(4)]

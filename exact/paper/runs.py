@@ -67,10 +67,12 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
         yield row
 
 
-def missing(runs: Iterable[PlannedRun], output: Path | None) -> list[PlannedRun]:
-    """The runs that a CSV file does not hold yet."""
+def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
+    """The rows of planned runs that a CSV file holds, and the runs that it lacks."""
     finished = read_rows(output)
-    return [run for run in runs if (run.instance, run.solver, run.question) not in finished]
+    found = [finished.get((run.instance, run.solver, run.question)) for run in runs]
+    rows = [row for row in found if row is not None]
+    return rows, [run for run, row in zip(runs, found, strict=True) if row is None]
 
 
 def measured() -> str:

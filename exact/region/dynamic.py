@@ -49,7 +49,7 @@ class DynamicSearch:
         self.placed = state._replace(free=np.zeros_like(state.free))
         self.dynamic_state = make_dynamic_state(plan, state)
 
-    def start(self) -> None:
+    def restart(self) -> None:
         """Let the next `sweep` begin with the first start."""
         self.state.scalars[[START, RUNNING]] = 0
 
@@ -96,3 +96,20 @@ class DynamicSearch:
         start_search(plan, state, self.scheme, r)
         start_dynamic(plan, state, self.placed, dynamic)
         return True
+
+
+class DynamicSweep:
+    """The sweeps of a `DynamicSearch` with one of its spend curves, as a search to be started and advanced."""
+
+    def __init__(self, search: DynamicSearch, curves: SpendCurves) -> None:
+        self.search, self.curves = search, curves
+        self.state = search.state
+
+    def start(self, r: int) -> None:
+        """Start a search for at most ``r`` mismatches."""
+        self.r = r
+        self.search.restart()
+
+    def advance(self, node_budget: int) -> tuple[int, int]:
+        """Search up to ``node_budget`` nodes more; returns (status, nodes searched) as `DynamicSearch.sweep`."""
+        return self.search.sweep(self.curves, self.r, node_budget)

@@ -114,7 +114,10 @@ def load_region(
 
 @flat_kernel
 def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_max: int) -> None:
-    """Start a search of a loaded region for refills with at most ``r_max`` mismatches, by the stages of ``scheme``."""
+    """Start a search of a loaded region for refills with at most ``r_max`` mismatches, by the stages of ``scheme``.
+
+    If the scheme has limits, they alone say how many mismatches are allowed at a slot.
+    """
     scalars = state.scalars
     state.deficit[:] = 0
     state.odd_balances[:] = 0
@@ -144,7 +147,8 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
     else:
         scalars[TASKS] = 0
         scalars[PENDING] = 0
-        _begin_stages(state, np.uint64(0), _add_task(state, 0, r_max, -1, 0))
+        most = r_max if scheme.limit[len(scheme.limit) - 1] == 0 else 0
+        _begin_stages(state, np.uint64(0), _add_task(state, 0, most, -1, 0))
         if not _start_stage(plan, state, scheme, np.uint64(0)):
             scalars[FINISHED] = 1
 
@@ -279,10 +283,10 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
                 continue
         else:
             state.slot[deeper] = np.int64(slot) + 1
-            state.cap[deeper] = state.cap[depth]
+            state.cap[deeper] = max(state.cap[depth], scheme.limit[slot + one])
             state.next_task[deeper] = state.next_task[depth]
             state.pending_before[deeper] = -1
-            if lookahead and _lookahead_fails(plan, state, deeper, words, allowed):
+            if lookahead and _lookahead_fails(plan, state, scheme, deeper, words, allowed):
                 _remove_piece(plan, state, depth, bits_of)
                 continue
             _start_depth(state, deeper)
@@ -333,7 +337,7 @@ def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, dep
             share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
             if share == DIRECT:
                 state.slot[depth] = scheme.first_slot[stage]
-                state.cap[depth] = most
+                state.cap[depth] = max(most, scheme.limit[scheme.first_slot[stage]])
                 state.next_task[depth] = following
                 _start_depth(state, depth)
                 return True
@@ -370,10 +374,11 @@ def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, s
 
 
 @inline_flat_kernel
-def _lookahead_fails(plan: RegionPlan, state: RegionState, depth: Any, words: Any, allowed: int) -> bool:
+def _lookahead_fails(
+    plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any, words: Any, allowed: int
+) -> bool:
     """Whether the later cells of a stage that have no exact candidate will spend more mismatches than it allows."""
     spent = state.spent[depth]
-    most = min(allowed, state.cap[depth])
     slot = np.uint64(state.slot[depth])
     for i in range(np.uint64(plan.ahead.shape[1])):
         later = plan.ahead[slot, i]
@@ -393,7 +398,7 @@ def _lookahead_fails(plan: RegionPlan, state: RegionState, depth: Any, words: An
                 break
         if not has_candidate:
             spent += 1
-            if spent > most:
+            if spent > min(allowed, max(state.cap[depth], scheme.limit[cell])):
                 return True
     return False
 

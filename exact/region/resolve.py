@@ -6,16 +6,19 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 
 from exact.driver import StepSizer
 from exact.region.budget import Budget
-from exact.region.dynamic import DynamicSearch
+from exact.region.cyclic import CyclicSearch
+from exact.region.dynamic import DynamicSearch, DynamicSweep
 from exact.region.kernel import BEST, EXHAUSTED, FINISHED, FOUND, NODES, PAUSED, search_region
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import RegionOptions
 from exact.region.plan import checked_cells, make_state, plan_region
 from exact.region.result import OnImprove, OnProgress, RegionResult, RegionStatus
-from exact.region.spend_curves import SpendCurves, make_spend_curves, orders_from_both_ends
+from exact.region.scheme import RegionShape
+from exact.region.spend_curves import is_band, make_spend_curves, orders_from_both_ends
 from exact.region.state import RegionPlan, RegionState
 from exact.region.static import StaticSearch
 from exact.region.validation import check_pieces, fill_empty_cells, verify_rest, with_clues
@@ -27,8 +30,11 @@ from lns_support.errors import InputError
 __all__ = ["OnImprove", "OnProgress", "RegionOptions", "RegionResult", "RegionStatus", "resolve"]
 
 _FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
-_TRY_ALL = 20_000  # nodes; a level that cost less is repeated with all spend curves, to find the fastest
-_TRY_SOME = 1_000_000  # nodes; a level that cost less is repeated with two other spend curves
+_TRY_NONE = 2_000  # nodes; a level that cost less says little about the next one
+_TRY_ALL = 20_000  # nodes; a level that cost less is repeated by all searches, to find the fastest
+_TRY_SOME = 1_000_000  # nodes; a level that cost less is repeated by two other searches
+_FIRST_TURN = 200_000  # nodes of the first turn of each search, if several take turns
+_UNFINISHED = 3.0  # a search that was stopped is expected to take so many times the nodes that it had
 _GROWTH = math.log(5.0)  # one more mismatch costs about five times as many nodes
 _TABLE_STEPS = 25  # steps of filling tables that take as long as a node without prices
 _PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the cost of setting them
@@ -110,6 +116,8 @@ def resolve(
     if options.order == "dynamic":
         search.use_dynamic_order(options.backjumping)
         prices = False
+    elif target is None and options.curves and is_band(puzzle, search.plan.cells):
+        search.use_cyclic_curves()
     return search.run(target, prices, Budget(nodes, seconds), on_progress, on_improve)
 
 
@@ -132,9 +140,9 @@ class RegionSearch:
         outside = start.placements.copy()
         outside[free] = EMPTY
         self.outside = outside
-        self.base = verify_rest(puzzle, Board(outside, puzzle.width, puzzle.height)).score
         self.plan: RegionPlan = plan_region(puzzle, free.tolist(), filled=outside >= 0)
         self.joints = int((self.plan.demand == 2).sum()) - _inner_joints(self.plan)
+        self.base = self._score_outside(start, free)
         self.used = np.zeros(puzzle.cells, dtype=np.uint8)
         self.used[outside[outside >= 0] >> 2] = 1
         self.spare = max(0, int((self.used == 0).sum()) - len(free))
@@ -143,19 +151,17 @@ class RegionSearch:
         self.priced: LagrangianSearch | None = None
         self.dynamic: DynamicSearch | None = None
         self.use_curves = options.curves
-        self.curves: dict[str, SpendCurves] = {}  # of the dynamic order, by name
-        self.costs: dict[str, tuple[int, float]] = {}  # spend curves -> (r, nodes of the search for r mismatches)
+        self.costs: dict[str, tuple[int, float]] = {}  # name of a search -> (r, nodes that it takes for r, an estimate)
         self.static = StaticSearch(
-            puzzle,
-            self.plan,
+            RegionShape(puzzle, self.plan, self.spare),
             self.state,
             self.used,
             outside,
-            self.spare,
             balance=self.bounds[0],
             lookahead=self.bounds[1],
             curves=options.curves,
         )
+        self.searches: dict[str, StaticSearch | CyclicSearch | DynamicSweep] = {"scheme": self.static}
         self.best = start
         verification = self.given_verification if start == board else verify(puzzle, start)
         occupied = start.placements[free] >= 0
@@ -167,14 +173,30 @@ class RegionSearch:
         self.incumbent = self.base + self.joints - verification.score if legal else self.joints + 1
         self.lower_bound = 0  # every refill has at least this many mismatches
 
+    def _score_outside(self, start: Board, free: npt.NDArray[np.int64]) -> int:
+        """The matches that do not touch the region. Raises BoardError if the board breaks a rule outside the region."""
+        given = self.given_verification
+        if start != self.given or given.violations or (start.placements[free] < 0).any():
+            return verify_rest(self.puzzle, Board(self.outside, self.puzzle.width, self.puzzle.height)).score
+        freed = set(free.tolist())
+        missed = sum(first in freed or second in freed for first, second in given.mismatches)
+        return given.score - (self.joints - missed)
+
     def use_dynamic_order(self, backjumping: bool) -> None:
         """Search in the dynamic order, also without a spend curve, which is faster in some squares."""
-        self.curves = make_spend_curves(self.puzzle, self.plan.cells, curves=self.use_curves)
-        if len(self.curves) > 1:
-            self.curves |= make_spend_curves(self.puzzle, self.plan.cells, curves=False)
-        self.dynamic = DynamicSearch(
+        curves = make_spend_curves(self.puzzle, self.plan.cells, curves=self.use_curves)
+        if len(curves) > 1:
+            curves |= make_spend_curves(self.puzzle, self.plan.cells, curves=False)
+        dynamic = DynamicSearch(
             self.plan, self.state, self.used, self.outside, balance=self.bounds[0], backjumping=backjumping
         )
+        self.searches = {name: DynamicSweep(dynamic, each) for name, each in curves.items()}
+
+    def use_cyclic_curves(self) -> None:
+        """Search by cyclic spend curves too, in a fixed order; in bands they are often faster than a search scheme."""
+        curves = make_spend_curves(self.puzzle, self.plan.cells)
+        static = self.static.copy(make_state(self.plan, self.spare))
+        self.searches = {name: CyclicSearch(static, each) for name, each in curves.items()} | self.searches
 
     # -- the search ------------------------------------------------------------------------------------------------
 
@@ -196,6 +218,8 @@ class RegionSearch:
         try:
             self.price_delay = {None: _PRICE_CHECK, True: 0, False: _NEVER}[prices]  # nodes
             self._raise_bound(min(root_bound, self.incumbent))
+            if self.price_delay == 0 and not self._settled:
+                self._consider_prices()
             self._search()
         except KeyboardInterrupt:
             interrupted = True
@@ -210,19 +234,16 @@ class RegionSearch:
         """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
         attempt_nodes = _FIRST_ATTEMPT
         while not self._settled and not self.budget.spent:
-            if self.budget.nodes >= self.price_delay:
-                self._consider_prices()
-                continue
             goal = self._goal
             if self.allowed is not None:  # one question: no better board is wanted, and no lower level is of use
-                self._attempt(self._ranked(goal)[0], goal, None)
+                self._decide_level(goal)
                 continue
             if goal > self.lower_bound and self._attempt(self._ranked(goal)[0], goal, attempt_nodes) == FOUND:
                 continue
             while not self._settled and not self.budget.spent:
                 before = self.budget.nodes
                 self._decide_level(self.lower_bound)
-                if self.budget.nodes - before > attempt_nodes or self.budget.nodes >= self.price_delay:
+                if self.budget.nodes - before > attempt_nodes:
                     break  # the next level will take longer, so search for a better refill again
             attempt_nodes *= 4
 
@@ -237,71 +258,97 @@ class RegionSearch:
         return self._goal < self.lower_bound or (self.allowed is not None and self.incumbent <= self.allowed)
 
     def _decide_level(self, r: int) -> None:
-        """Decide whether some refill has at most ``r`` mismatches; if that was cheap, find the fastest spend curves."""
+        """Decide whether some refill has at most ``r`` mismatches; if that was cheap, find the fastest search."""
         ranked = self._ranked(r)
-        if self._attempt(ranked[0], r, None) != EXHAUSTED or self.priced is not None:
+        if self.priced is not None:
+            self._attempt_with_prices(self.priced, r, None)
             return
-        cost = int(self.costs[ranked[0]][1])
-        for name in ranked[1 : len(ranked) if cost < _TRY_ALL else 3 if cost < _TRY_SOME else 1]:
-            if self._settled or self.budget.spent or self.budget.nodes >= self.price_delay:
+        winner, status = self._race(self._contenders(ranked), r)
+        if status != EXHAUSTED:
+            return
+        cost = self.costs[winner][1]
+        others = [name for name in ranked if name != winner]
+        if cost < _TRY_NONE:
+            return
+        for name in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
+            if self._settled or self.budget.spent or self.priced is not None:
                 break
-            if self._attempt(name, r, cost) == EXHAUSTED:
-                cost = int(self.costs[name][1])
+            if self._attempt(name, r, int(cost)) == EXHAUSTED:
+                cost = self.costs[name][1]
 
     def _ranked(self, r: int) -> list[str]:
-        """The names of the spend curves by their estimated cost at level ``r``; those not tried yet come last.
+        """The names of the searches by their estimated cost at level ``r``; those not tried yet come last."""
+        return sorted(self.searches, key=lambda name: (name not in self.costs, self._log_cost(name, r)))
 
-        In the static order there is one search, named by an empty string.
+    def _log_cost(self, name: str, r: int) -> float:
+        """Logarithm of the estimated nodes of a search for at most ``r`` mismatches."""
+        level, nodes = self.costs.get(name, (r, 0.0))
+        return math.log(max(1.0, nodes)) + _GROWTH * (r - level)
+
+    def _contenders(self, ranked: list[str]) -> list[str]:
+        """The first search of each kind in a ranking: those that run side by side, each in its own state."""
+        first: dict[int, str] = {}
+        for name in ranked:
+            first.setdefault(id(self.searches[name].state), name)
+        return list(first.values())
+
+    def _race(self, names: list[str], r: int) -> tuple[str, int]:
+        """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (its name, its status).
+
+        PAUSED if the budget is spent or prices are set.
         """
-        if self.dynamic is None:
-            return [""]
+        used = dict.fromkeys(names, 0)
+        goal = _FIRST_TURN
+        while True:
+            for name in names:
+                if used[name] == 0:
+                    self.searches[name].start(r)
+                status, nodes = self._advance(name, None if len(names) == 1 else goal - used[name])
+                used[name] += nodes
+                if status == PAUSED:
+                    if self.budget.spent or self.priced is not None:
+                        return name, PAUSED
+                    continue
+                if status == EXHAUSTED:
+                    self.costs[name] = r, used[name]
+                    self.costs |= {other: (r, _UNFINISHED * used[other]) for other in names if used[other] > used[name]}
+                    self._raise_bound(r + 1)
+                return name, status
+            goal *= 2
 
-        def log_cost(name: str) -> float:
-            level, nodes = self.costs.get(name, (r, math.inf))
-            return (math.log(nodes) if nodes else -math.inf) + _GROWTH * (r - level)
-
-        return sorted(self.curves, key=log_cost)
-
-    def _attempt(self, name: str, r: int, limit: int | None) -> int:
+    def _attempt(self, name: str, r: int, limit: int) -> int:
         """Search for at most ``r`` mismatches within ``limit`` nodes; returns FOUND, EXHAUSTED or PAUSED."""
         if self.priced is not None:
             return self._attempt_with_prices(self.priced, r, limit)
+        self.searches[name].start(r)
+        status, nodes = self._advance(name, limit)
+        if status == EXHAUSTED:
+            self.costs[name] = r, nodes
+            self._raise_bound(r + 1)
+        elif status == PAUSED and nodes >= limit:
+            self.costs[name] = r, _UNFINISHED * nodes
+        return status
+
+    def _advance(self, name: str, limit: int | None) -> tuple[int, int]:
+        """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
+        search = self.searches[name]
         started = self.budget.nodes
-        limit = min(self.price_delay - started, _NEVER if limit is None else limit)
-        self.start(r)
+        end = _NEVER if limit is None else started + limit
         while True:
-            status, nodes = self.advance(name, r, self.budget.step(limit - (self.budget.nodes - started)))
+            status, nodes = search.advance(self.budget.step(min(end, self.price_delay) - self.budget.nodes))
             self.budget.use(nodes)
-            used = self.budget.nodes - started
             if status == FOUND:
-                self._accept(self.plan, self.state)
-                return FOUND
-            if status == EXHAUSTED:
-                self.costs[name] = r, used
-                self._raise_bound(r + 1)
-                return EXHAUSTED
-            if self.budget.spent or used >= limit:
-                self.costs[name] = r, 3.0 * used
-                return PAUSED
+                self._accept(search.state)
+            elif status == PAUSED and self.budget.nodes >= self.price_delay and not self.budget.spent:
+                self._consider_prices()
+            if status != PAUSED or self.priced is not None or self.budget.spent or self.budget.nodes >= end:
+                return status, self.budget.nodes - started
             self._report_progress()
-
-    def start(self, r: int) -> None:
-        """Start a search for at most ``r`` mismatches in the order of this search."""
-        if self.dynamic is not None:
-            self.dynamic.start()
-        else:
-            self.static.start(r)
-
-    def advance(self, name: str, r: int, node_budget: int) -> tuple[int, int]:
-        """Continue that search, with the spend curves ``name`` in the dynamic order; (status, nodes searched)."""
-        if self.dynamic is not None:
-            return self.dynamic.sweep(self.curves[name], r, node_budget)
-        return self.static.advance(node_budget)
 
     # -- prices ----------------------------------------------------------------------------------------------------
 
     def _consider_prices(self) -> None:
-        """Set prices now, or decide after how many nodes that is worth its time."""
+        """Set prices, or decide after how many nodes that is worth its time."""
         orders = orders_from_both_ends(self.puzzle, self.plan.cells)
         priced = LagrangianSearch(self.plan, self.used, self.outside, orders, self.spare)
         cost = priced.steps // _TABLE_STEPS
@@ -328,7 +375,7 @@ class RegionSearch:
                 search_region(plan, state, priced.scheme, before + step)
                 self.budget.use(int(state.scalars[NODES]) - before)
                 if state.scalars[BEST] >= 0:
-                    self._accept(plan, state)
+                    self._accept(state)
                     return FOUND
                 if not state.scalars[FINISHED] and (self.budget.spent or self.budget.nodes - started >= limit):
                     return PAUSED
@@ -348,10 +395,10 @@ class RegionSearch:
             bound = total - min(self.lower_bound, self.incumbent)
             self.on_progress(total - self.incumbent, bound, self.budget.nodes, self.budget.elapsed)
 
-    def _accept(self, plan: RegionPlan, state: RegionState) -> None:
+    def _accept(self, state: RegionState) -> None:
         """Verify the refill that was found and make it the incumbent if it is better."""
         placements = self.outside.copy()
-        placements[plan.cells] = state.refill
+        placements[self.plan.cells] = state.refill
         board = Board(placements, self.puzzle.width, self.puzzle.height)
         mismatches = int(state.scalars[BEST])
         verification = verify(self.puzzle, board)
@@ -416,8 +463,9 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
 
 def _compile(search: RegionSearch) -> None:
     """Compile or load the kernels of a search before its clock starts."""
-    search.start(-1)
-    search.advance(search._ranked(0)[0], -1, 0)
+    first = next(iter(search.searches.values()))
+    first.start(-1)
+    first.advance(0)
 
 
 def _inner_joints(plan: RegionPlan) -> int:

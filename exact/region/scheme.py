@@ -52,6 +52,7 @@ class SearchScheme(NamedTuple):
     parts: Ints  # int64 (stages, 4): stages A, then B; or B, then A
     share: Ints  # int64 (stages, most + 1): a, -1 = A is never filled first, or DIRECT; by mismatches allowed
     filled: npt.NDArray[np.uint8]  # uint8 (stages, n): 1 for the cells filled before
+    limit: Ints  # int64 (slots,): mismatches allowed once a slot is filled, if more than when the stage began
 
 
 def direct_scheme(order: Ints) -> SearchScheme:
@@ -66,6 +67,7 @@ def direct_scheme(order: Ints) -> SearchScheme:
         parts=np.full((1, 4), -1, dtype=np.int64),
         share=np.full((1, 1), DIRECT, dtype=np.int64),
         filled=np.zeros((1, n), dtype=np.uint8),
+        limit=np.zeros(n, dtype=np.int64),
     )
 
 
@@ -110,12 +112,14 @@ def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
         parts=np.full((stages, 4), -1, dtype=np.int64),
         share=np.full((stages, most + 1), DIRECT, dtype=np.int64),
         filled=np.zeros((stages, n), dtype=np.uint8),
+        limit=np.zeros(0, dtype=np.int64),
     )
     orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
     plan_stages(levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
     reached = np.flatnonzero(reached_directly(scheme.parts, scheme.share, scheme.length, most))
     scheme.first_slot[reached] = np.cumsum(scheme.length[reached]) - scheme.length[reached]
-    return scheme._replace(cells=np.concatenate([orders[stage, : scheme.length[stage]] for stage in reached.tolist()]))
+    cells = np.concatenate([orders[stage, : scheme.length[stage]] for stage in reached.tolist()])
+    return scheme._replace(cells=cells, limit=np.zeros(len(cells), dtype=np.int64))
 
 
 @kernel

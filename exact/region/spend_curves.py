@@ -38,6 +38,14 @@ class SpendCurves(NamedTuple):
     total: int  # sum of all shares
 
 
+def is_band(puzzle: Puzzle, cells: Ints) -> bool:
+    """Whether a region is at least twice as long as wide and fills a rectangle but for at most a tenth of its cells."""
+    rows, columns = (np.unique(part) for part in np.divmod(cells, puzzle.width))
+    box = (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
+    longer, shorter = max(len(rows), len(columns)), min(len(rows), len(columns))
+    return bool(longer >= 2 * shorter > 2 and 10 * len(cells) >= 9 * box)
+
+
 def make_spend_curves(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> dict[str, SpendCurves]:
     """The spend curves worth trying for a region, by name, the most promising first.
 

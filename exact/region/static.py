@@ -23,8 +23,7 @@ from exact.region.kernel import (
 )
 from exact.region.order import make_slots
 from exact.region.scheme import RegionShape, SearchScheme, direct_scheme, make_scheme
-from exact.region.state import RegionPlan, RegionState
-from instances.puzzle import Puzzle
+from exact.region.state import RegionState
 
 
 class StaticSearch:
@@ -32,15 +31,12 @@ class StaticSearch:
 
     Parameters
     ----------
-    puzzle : Puzzle
-    plan : RegionPlan
+    shape : RegionShape
     state : RegionState
     used : ndarray of uint8 (pieces,)
         1 for pieces outside the region.
     board : ndarray of int32 (cells,)
         Oriented pieces outside the region, -1 elsewhere.
-    spare : int
-        Free pieces that will be left over.
     balance, lookahead : int
         0 switches that bound off.
     curves : bool
@@ -49,24 +45,38 @@ class StaticSearch:
 
     def __init__(
         self,
-        puzzle: Puzzle,
-        plan: RegionPlan,
+        shape: RegionShape,
         state: RegionState,
         used: npt.NDArray[np.uint8],
         board: npt.NDArray[np.int32],
-        spare: int,
         *,
         balance: int,
         lookahead: int,
         curves: bool,
     ) -> None:
-        self.shape = RegionShape(puzzle, plan, spare)
-        self.plan, self.state, self.used, self.board = plan, state, used, board
+        self.shape, self.plan = shape, shape.plan
+        self.state, self.used, self.board = state, used, board
         self.balance, self.lookahead, self.curves = balance, lookahead, curves
+
+    def copy(self, state: RegionState) -> StaticSearch:
+        """A search of the same region with its own state."""
+        return StaticSearch(
+            self.shape,
+            state,
+            self.used,
+            self.board,
+            balance=self.balance,
+            lookahead=self.lookahead,
+            curves=self.curves,
+        )
 
     def start(self, r: int) -> bool:
         """Start a search for at most ``r`` mismatches. Returns False if there are too few pieces of some kind."""
-        self.scheme, slots = _slots(self.shape, self.shape.round_up(r) if self.curves else -1)
+        return self.load(*_slots(self.shape, self.shape.round_up(r) if self.curves else -1), r)
+
+    def load(self, scheme: SearchScheme, slots: dict[str, Any], r: int) -> bool:
+        """As `start`, by any scheme; ``slots``: its arrays by slot."""
+        self.scheme = scheme
         self.plan = self.plan._replace(**slots)
         if not load_region(self.plan, self.state, self.used, self.board):
             return False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -56,6 +58,8 @@ def run_program(words: str, encoding: Encoding) -> tuple[list[int] | None, int]:
         ended = subprocess.run(
             [path, *options, *files], capture_output=True, text=True, errors="replace", preexec_fn=die_with_parent
         )
+        if ended.returncode == -signal.SIGXCPU:
+            os.kill(os.getpid(), signal.SIGXCPU)  # the limit of processor time holds for this process and its program
         if ended.returncode not in (_SATISFIABLE, _UNSATISFIABLE):
             raise RuntimeError(f"the program {name} ended with status {ended.returncode} and no answer")
         answer = result.read_text() if result.exists() else ended.stdout

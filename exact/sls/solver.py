@@ -21,7 +21,9 @@ FIRST_SMOOTHING = 0.05
 
 
 class LocalSearch:
-    """A paused walk over the assignments of a CNF formula. It finds one model or goes on; it is never exhausted.
+    """Local search over the assignments of a CNF formula, which can be paused.
+
+    It finds a model or goes on; it cannot prove that there is none, so it is never exhausted.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
+from collections import Counter
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -21,7 +21,7 @@ PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
     "perrin_iq": "Perrin & Beaujard, IQ Puzzler Pro: weights of pieces, zones, boards",
     "bailleux2025": "Bailleux 2025: the four SAT encodings, tables 4 to 7",
-    "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6",
+    "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 5, figures 3 and 6",
     "cuvillier2010": "Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6",
 }
 
@@ -52,13 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="only these numbers of colours (jolivet2008, cuvillier2010)",
     )
-    parser.add_argument(
-        "--missing", action="store_true", help="no runs: print what the file of -o lacks of the table, and its tables"
-    )
     parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these methods")
+    parser.add_argument(
+        "--trees", type=positive_number, metavar="N", help="boards that a search of jolivet2008's tables 3 and 4 tries"
+    )
     parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="CSV", help="a row for each run; runs that it has are not repeated"
+    )
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="run nothing: print the tables of the rows in CSV, and what is missing",
     )
     parser.epilog = "papers:\n" + "\n".join(f"  {name:<14} {line}" for name, line in PAPERS.items())
 
@@ -70,19 +75,30 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(
             "the plot is written beside the rows, as .png; expected another extension, like .csv", args.output
         )
+    if args.show and (args.output is None or not args.output.exists()):
+        raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     return _run_benoist2008(args) if args.paper == "benoist2008" else _run(args)
 
 
 def _run_benoist2008(args: argparse.Namespace) -> int:
-    from exact.paper.benoist2008 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
+    from exact.paper.benoist2008 import (
+        COLOURS,
+        FULL,
+        METHODS,
+        REFERENCE,
+        ROW_SCAN,
+        SMALL,
+        finished_runs,
+        run_experiment,
+    )
     from exact.paper.benoist2008_tables import tables
     from lns.terminal.progress import live_line, log
     from lns_support.errors import InputError
 
     if args.colours is not None:
         raise InputError("benoist2008 takes the colours from the size; expected no --colours")
-    if args.missing:
-        raise InputError("benoist2008 has a file of another kind; expected no --missing")
+    if args.trees is not None:
+        raise InputError("benoist2008 searches for no puzzles; expected no --trees")
     for option, values, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
         for value in values or ():
             if value not in known:
@@ -94,6 +110,10 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
         changes["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
     changes = {name: value for name, value in changes.items() if value is not None}
     plan = replace(FULL if args.full else SMALL, seed=args.seed, **changes)
+    if args.show:
+        rows, left = finished_runs(plan, args.output)
+        print_text(tables(rows, plan) + "\n\n" + _missing([(f"{n}x{n}-c{k}", method) for n, k, method in left]))
+        return DONE
     completed = []
     status = DONE
     try:
@@ -129,15 +149,22 @@ def _run(args: argparse.Namespace) -> int:
         if args.paper in no_colours:
             raise InputError(f"{args.paper} {no_colours[args.paper]}; expected no --colours")
         plan = replace(plan, colours=tuple(args.colours))
+    if args.trees is not None:
+        if args.paper != "jolivet2008":
+            raise InputError(f"{args.paper} searches for no puzzles; expected no --trees")
+        plan = replace(plan, trees=args.trees)
     if args.solvers is not None:
         plan = replace(plan, solvers=_checked_solvers(args, plan))
     if args.budget is not None:
         nodes = {"nodes": int(args.budget * 1_000_000)}  # about as many as a second takes
         plan = replace(plan, **(nodes if args.paper == "jolivet2008" else {"seconds": args.budget}))
     rows: list[ComparisonRow] = []
+    if args.show:
+        planned = list(paper.runs(plan))
+        rows, left = runs.finished_rows(planned, args.output)
+        print_text(paper.tables(rows, plan) + "\n\n" + _missing([(run.instance, run.solver) for run in left]))
+        return DONE
     status = DONE
-    if args.missing:
-        return _print_missing(paper, plan, args.output)
     try:
         with live_line(None, quiet=False) as line:
             planned = list(paper.runs(plan))
@@ -156,25 +183,13 @@ def _run(args: argparse.Namespace) -> int:
     return status
 
 
-def _print_missing(paper: Any, plan: Any, output: Path | None) -> int:
-    """Print how many runs of each method and class the file lacks, and the tables of those that it has."""
-    from collections import Counter
-
-    from exact.compare import read_rows
-    from exact.paper import runs
-    from lns_support.text import count_of
-
-    planned = list(paper.runs(plan))
-    lacking = runs.missing(planned, output)
-    finished = read_rows(output)
-    keys = [(run.instance, run.solver, run.question) for run in planned]
-    if rows := [finished[key] for key in keys if key in finished]:
-        print_text(paper.tables(rows, plan) + "\n")
-    print_text(f"{count_of(len(rows), 'run')} of {len(planned):,} done, {len(lacking):,} missing")
-    classes = Counter((run.solver, re.sub(r"[- ]s[0-9]+$", "", run.instance)) for run in lacking)
-    for (solver, instances), number in classes.items():
-        print_text(f"  {number:>5}  {instances} by {solver}")
-    return DONE
+def _missing(left: list[tuple[str, str]]) -> str:
+    """The runs that a file of rows lacks, by class and method; the most frequent classes first."""
+    if not left:
+        return "no run is missing"
+    classes = Counter(f"{instance.rsplit('-s', 1)[0]} by {method}" for instance, method in left)
+    most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8))
+    return f"{len(left):,} runs are missing ({most}{', ...' if len(classes) > 8 else ''}); without --show they are made"
 
 
 def _checked_solvers(args: argparse.Namespace, plan: Any) -> tuple[str, ...]:

@@ -331,7 +331,7 @@ def test_spend_curves_are_ranked_at_any_level() -> None:
     puzzle, board = planted(3, 8, 8, 6)
     search = RegionSearch(puzzle, board, list(range(64)), RegionOptions())
     search.use_dynamic_order(False)
-    first, second, *_ = search.curves
+    first, second, *_ = search.searches
     search.costs = {first: (0, 7.0), second: (2, 9.0)}
     assert search._ranked(1000)[:2] == [second, first]  # 5**1000 overflows
 
@@ -455,7 +455,7 @@ def test_invalid_regions_raise_one_sentence() -> None:
         resolve(puzzle, board, [])
     with pytest.raises(InputError, match="cell 400, off the board"):
         resolve(puzzle, board, [3, 400])
-    with pytest.raises(InputError, match=r"names row 1, column 4 .* twice"):
+    with pytest.raises(InputError, match=r"names row 0, column 3 .* twice"):
         resolve(puzzle, board, [3, 3])
     with pytest.raises(InputError, match="donors overlap"):
         resolve(puzzle, board, [3, 4], donors=[4])

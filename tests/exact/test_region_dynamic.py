@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 
 from exact.region.compare_orders import cells_of, main
+from exact.region.cyclic import CyclicSearch
+from exact.region.dynamic import DynamicSweep
 from exact.region.dynamic_explain import last_conflict
 from exact.region.dynamic_moves import DynamicState
 from exact.region.dynamic_search import SEGMENTS
 from exact.region.kernel import EXHAUSTED, FOUND, PAUSED
 from exact.region.resolve import RegionOptions, RegionSearch, RegionStatus, resolve
 from exact.region.state import OUTSIDE
+from exact.region.static import StaticSearch
 from exact.region.windows import rows, sweep_windows, window
 from instances.board import Board
 from instances.formats import load_board, viewer_url, write
@@ -71,6 +74,34 @@ def test_larger_regions_agree_with_the_static_order() -> None:
             assert result.proven and result.score == expected.score == verify(puzzle, result.board).score
 
 
+def start(search: RegionSearch, number: int, r: int) -> StaticSearch | CyclicSearch | DynamicSweep:
+    """Start one of the searches of a region."""
+    chosen = list(search.searches.values())[number % len(search.searches)]
+    chosen.start(r)
+    return chosen
+
+
+def test_cyclic_curves_agree_with_the_scheme_in_bands() -> None:
+    compared = 0
+    for seed in range(40):
+        puzzle, board = shuffled(seed, 2 + seed % 4)
+        cells = rows(puzzle, 2, 4) if seed % 2 else window(puzzle, 3, 6, 1 + seed % 4, 0)
+        for r in range(10):
+            outcomes = {}
+            for way in ("scheme", "cyclic"):
+                search = RegionSearch(puzzle, board, cells, RegionOptions())
+                if way == "cyclic":
+                    search.use_cyclic_curves()
+                outcomes[way] = start(search, 1 + seed % 6 if way == "cyclic" else 0, r).advance(200_000)[0]
+            if PAUSED in outcomes.values():
+                break
+            assert outcomes["cyclic"] == outcomes["scheme"], (seed, r, outcomes)
+            compared += 1
+            if outcomes["scheme"] == FOUND:
+                break
+    assert compared > 60
+
+
 def test_backjumping_skips_nodes_but_no_refill() -> None:
     """Without backjumping the same tree is searched, and the static order has the same answer."""
     saved = 0
@@ -83,8 +114,7 @@ def test_backjumping_skips_nodes_but_no_refill() -> None:
                 search = RegionSearch(puzzle, board, cells, RegionOptions())
                 if way != "static":
                     search.use_dynamic_order(way == "jumps")
-                search.start(r)
-                outcomes[way] = search.advance(search._ranked(r)[seed % 3 if search.dynamic else 0], r, 50_000)
+                outcomes[way] = start(search, seed % 3, r).advance(50_000)
             if PAUSED in [status for status, _ in outcomes.values()]:
                 break
             assert outcomes["jumps"][0] == outcomes["steps"][0] == outcomes["static"][0], (seed, r, outcomes)
@@ -160,8 +190,9 @@ def test_orders_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def has_agreeing_refill(search: RegionSearch, decided: dict[int, int]) -> bool:
     """Whether some refill within the caps has the ``decided`` oriented pieces, by number of the cell; plain search."""
-    plan, dynamic = search.plan, search.dynamic.dynamic_state if search.dynamic else None
-    assert dynamic is not None
+    sweep = next(iter(search.searches.values()))
+    assert isinstance(sweep, DynamicSweep)
+    plan, dynamic = search.plan, sweep.search.dynamic_state
     cap = dynamic.cap[: int(search.state.scalars[SEGMENTS])].tolist()
     quads = plan.quads.tolist()
     free = [
@@ -237,8 +268,7 @@ def check_explanations(seed: int) -> int:
         status, r = EXHAUSTED, -1
         while status == EXHAUSTED and r < search.joints:
             r += 1
-            search.start(r)
-            status, _ = search.advance(list(search.curves)[seed % len(search.curves)], r, 300)
+            status, _ = start(search, seed, r).advance(300)
     return checked
 
 
