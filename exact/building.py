@@ -11,7 +11,7 @@ from exact.outcome import Answer, SolveStatus
 from exact.request import Request
 
 Check = Callable[[], None]
-"""Called between the steps of building a model; raises `BuildingEnded`."""
+"""Called between the steps of a long job; raises an exception to end it, such as `BuildingEnded`."""
 
 
 class BuildingEnded(Exception):
@@ -23,7 +23,7 @@ class BuildingEnded(Exception):
 
 
 def unlimited() -> None:
-    """The `Check` of a model that is built without a limit."""
+    """The `Check` of a job without a limit."""
 
 
 class BuildingClock:

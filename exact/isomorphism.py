@@ -1,15 +1,18 @@
 """Isomorphism of sets of pieces: equality up to a renaming of colours (Jolivet 2008, 5.1).
 
-Invariants are compared first; then the paper's reduction to graph isomorphism is decided by networkx.
+Invariants are compared first; then the paper's reduction to graph isomorphism is decided: by refined
+labels where they leave one renaming, which they do on nearly all puzzles, else by networkx.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exact.building import Check, unlimited
 from instances.puzzle import GREY, canonical, rotate
+from lns_support.errors import InputError
 from lns_support.optional_deps import require
 
 if TYPE_CHECKING:
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
 Quad = Sequence[int]
 
 
-def find_renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool = True) -> dict[int, int] | None:
+def find_renaming(
+    first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: bool = True, check: Check = unlimited
+) -> dict[int, int] | None:
     """A renaming of colours that turns one set of pieces into another; pieces may be rotated.
 
     Parameters
@@ -27,6 +32,9 @@ def find_renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: b
         Multisets of pieces: colours up, right, down, left.
     keep_grey : bool
         Grey (0) is not renamed.
+    check : callable
+        Called between the steps, hundreds of times a second or more while nodes of the graphs are tried. What it
+        raises ends the search.
 
     Returns
     -------
@@ -46,20 +54,44 @@ def find_renaming(first: Iterable[Quad], second: Iterable[Quad], *, keep_grey: b
     if invariants(first_quads, keep_grey=keep_grey) != invariants(second_quads, keep_grey=keep_grey):
         return None
     require("graph", "isomorphism of sets of pieces")
-    from networkx.algorithms.isomorphism import DiGraphMatcher, categorical_node_match
+    from networkx.algorithms.isomorphism import DiGraphMatcher
 
     first_graph = graph_of(first_quads, keep_grey=keep_grey)
     second_graph = graph_of(second_quads, keep_grey=keep_grey)
-    if not _refine(first_graph, second_graph):
+    if not _refine(first_graph, second_graph, check):
         return None
-    matcher = DiGraphMatcher(first_graph, second_graph, node_match=categorical_node_match("label", None))
+    forced = _forced_renaming(first_graph, second_graph)
+    if forced is not None:
+        return forced if _renames(forced, first_quads, second_quads) else None
+
+    def labels_match(a: dict[str, Any], b: dict[str, Any]) -> bool:
+        check()
+        return bool(a["label"] == b["label"])
+
+    matcher = DiGraphMatcher(first_graph, second_graph, node_match=labels_match)
     if not matcher.is_isomorphic():
         return None
     renaming = {a[1]: b[1] for a, b in matcher.mapping.items() if a[0] == "colour"}
-    renamed = Counter(canonical([renaming[colour] for colour in quad]) for quad in first_quads)
-    if renamed != Counter(map(canonical, second_quads)):
+    if not _renames(renaming, first_quads, second_quads):
         raise RuntimeError("the renaming found does not turn one set of pieces into the other")
     return renaming
+
+
+def _forced_renaming(left: networkx.DiGraph[Any], right: networkx.DiGraph[Any]) -> dict[int, int] | None:
+    """The only renaming that refined labels leave; None if two colours have the same label."""
+    of_label: list[dict[Any, int]] = []
+    for graph in (left, right):
+        colours = {node[1]: label for node, label in graph.nodes(data="label") if node[0] == "colour"}
+        of_label.append({label: colour for colour, label in colours.items()})
+        if len(of_label[-1]) < len(colours):
+            return None
+    return {colour: of_label[1][label] for label, colour in of_label[0].items()}
+
+
+def _renames(renaming: dict[int, int], first: Sequence[Quad], second: Sequence[Quad]) -> bool:
+    """Whether a renaming turns one set of pieces into the other."""
+    renamed = Counter(canonical([renaming[colour] for colour in quad]) for quad in first)
+    return renamed == Counter(map(canonical, second))
 
 
 def invariants(quads: Sequence[Quad], *, keep_grey: bool = True) -> tuple[Any, ...]:
@@ -110,13 +142,14 @@ def graph_of(quads: Sequence[Quad], *, keep_grey: bool = True) -> networkx.DiGra
     return graph
 
 
-def _refine(left: networkx.DiGraph[Any], right: networkx.DiGraph[Any]) -> bool:
+def _refine(left: networkx.DiGraph[Any], right: networkx.DiGraph[Any], check: Check) -> bool:
     """Colour refinement of both graphs: nodes with different neighbourhoods get different labels.
 
     False if the labels do not occur equally often. Afterwards the search for the isomorphism has few nodes to try.
     """
     count = -1
     while True:
+        check()
         number: dict[Any, int] = {}
         refined = [
             {
@@ -138,3 +171,56 @@ def _refine(left: networkx.DiGraph[Any], right: networkx.DiGraph[Any]) -> bool:
         if len(number) == count:
             return True
         count = len(number)
+
+
+MARK, FILLER, FIRST_NODE = 0, 1, 2
+
+
+def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, int, int, int]]:
+    """The inverse reduction (figure 7): an undirected graph as pieces; its nodes are the colours from 2, in order.
+
+    A piece is (MARK, node, neighbour, FILLER), and a node without neighbours has FILLER in their place. With two
+    neighbours on a piece, as in the paper, the answer could depend on which are paired, so each piece here names one.
+    Two graphs are isomorphic just when `find_renaming` finds a renaming of their pieces with ``keep_grey``, which keeps
+    MARK.
+
+    Parameters
+    ----------
+    adjacency : mapping of str to iterable of str
+        The neighbours of each node.
+
+    Returns
+    -------
+    list of (int, int, int, int)
+    """
+    number = {node: index for index, node in enumerate(adjacency, FIRST_NODE)}
+    pieces = []
+    for node, neighbours in adjacency.items():
+        around = [number[other] for other in neighbours]
+        pieces += [(MARK, number[node], other, FILLER) for other in around or [FILLER]]
+    return pieces
+
+
+def graph_of_pieces(pieces: Iterable[Quad]) -> dict[int, list[int]]:
+    """Decode pieces of `pieces_of_graph`: the neighbours of each node, by colour. The pieces may be rotated.
+
+    Raises
+    ------
+    InputError
+        If a piece is not of that form, or a node has a neighbour that does not name it.
+    """
+    neighbours: dict[int, list[int]] = {}
+    for piece in pieces:
+        quad = tuple(map(int, piece))
+        turned = [turn for turn in (rotate(quad, k) for k in range(4)) if turn[0] == MARK and turn[3] == FILLER]
+        if quad.count(MARK) != 1 or not turned or turned[0][1] < FIRST_NODE:
+            raise InputError(f"the piece {quad} encodes no node of a graph; expected mark 0, node, neighbour, filler 1")
+        _, node, other, _ = turned[0]
+        neighbours.setdefault(node, [])
+        if other >= FIRST_NODE:
+            neighbours[node].append(other)
+    for node, others in neighbours.items():
+        for other in others:
+            if node not in neighbours.get(other, ()):
+                raise InputError(f"node {node} has the neighbour {other}, which does not name it; expected both pieces")
+    return neighbours

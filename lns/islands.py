@@ -1,154 +1,35 @@
-"""Islands: independent searches in worker processes that share their best board.
+"""Islands: independent searches by several workers, which share their best board.
 
-An island is searched in rounds of about two seconds. A round takes a picklable `Task` (state of the island, time limit)
-and returns a picklable `Report` (new state, boards found), through the ``concurrent.futures.Executor`` interface. The
-parent holds the state of every island, so a lost worker costs one round.
+An island is searched in rounds (`lns.rounds`). A report that has the state of the island is what a lost worker falls
+back to, and what a checkpoint holds.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import replace
 
 from instances.board import Board
 from instances.puzzle import Puzzle
-from lns.engine import Engine, FoundBoard, State, Statistics
+from lns.engine import FoundBoard, Statistics
 from lns.greedy import ORIGIN as GREEDY
 from lns.greedy import greedy_board
 from lns.params import Params
-from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, is_worker, mark_begin, stop_requested
+from lns.rounds import Island, Report, Task
+from lns.worker_pool import InProcessExecutor, WorkerLost
+from lns.workers import GRACE_S, ExecutorWorkers, LocalWorkers, Workers
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
-FIRST_ROUND_S, ROUND_S = 0.5, 2.0
 TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
-GRACE_S = 1.0  # for rounds that are running at the end; a worker that compiles or hangs is then killed
+GROWTH_S = 15.0  # between two increases of the number of islands
 MAX_LOST_ROUNDS = 5  # in a row; the island is then abandoned
-
-_last_round: list[tuple[Task, State, Engine]] = []  # in a worker: its last round, whose engine need not be restored
-
-
-@dataclass(frozen=True)
-class Island:
-    """Where the search of one island is: enough to continue it in any process."""
-
-    number: int  # from 0
-    state: State  # of its engine
-    best_score: int  # -1 before the first board
-    statistics: Statistics
-    steps: int  # made so far
-    exhausted: bool = False  # whether nothing is left to search
-
-
-@dataclass(frozen=True)
-class Task:
-    """One round of one island."""
-
-    puzzle: Puzzle
-    params: Params
-    engine: str  # one of lns.engines.ENGINES
-    seed: int
-    number: int  # of the island
-    islands: int  # how many there are
-    island: Island | None  # None: a new island
-    incumbent: Board | None  # best board of all islands, if it is to be injected
-    incumbent_score: int
-    target: int  # the round ends at this score
-    seconds: float  # length of the round
-    steps: int | None = None  # steps of the round at most; None: no limit
-    operators: Sequence[str] | None = None  # of the engine 'lns'; None: all that the worker knows
-
-
-@dataclass(frozen=True)
-class Report:
-    """Result of one round."""
-
-    island: Island
-    best: Board | None  # best board of the island
-    origin: str  # the part of the engine that made it
-    found_boards: tuple[FoundBoard, ...]  # of this round, in the order of discovery
-    worker: int  # process id
-    seconds: float  # of search, without loading and compiling kernels
-
-
-def run_round(task: Task) -> Report:
-    """Search one island for a round.
-
-    A round is a number of whole steps, so its end does not influence the search. It ends early at a new best board of
-    all islands, which is thus reported at once.
-
-    Parameters
-    ----------
-    task : Task
-        Island and limits.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    InputError
-        The state does not fit, or an operator is not known in this process.
-    """
-    from lns.warmup import warm_up  # here, because reading a run directory must not import the engines
-
-    warm_up(task.engine)
-    mark_begin()
-    end = time.monotonic() + task.seconds
-    engine = _engine_of(task)
-    if task.incumbent is not None:
-        engine.inject_incumbent(task.incumbent, task.incumbent_score)
-    steps, best = 0, max(task.incumbent_score, engine.best_score)
-    while not engine.exhausted and engine.best_score < task.target and steps != task.steps:
-        engine.step(task.target)
-        steps += 1
-        if engine.best_score > best or time.monotonic() >= end or stop_requested():
-            break
-    found_boards = tuple(engine.pop_boards())
-    before = task.island.steps if task.island is not None else 0
-    island = Island(
-        number=task.number,
-        state=engine.state(),
-        best_score=engine.best_score,
-        statistics=engine.statistics,
-        steps=before + steps,
-        exhausted=bool(engine.exhausted),
-    )
-    if is_worker():
-        _last_round[:] = [(task, island.state, engine)]
-    seconds = time.monotonic() - end + task.seconds
-    return Report(island, engine.best, engine.origin, found_boards, os.getpid(), seconds)
-
-
-def _engine_of(task: Task) -> Engine:
-    """The engine in the state of the task: that of this worker's last round if it is in this state, else a new one."""
-    if task.island is not None:
-        for last, state, engine in _last_round:
-            if _engine_arguments(last) == _engine_arguments(task) and _equal(state, task.island.state):
-                return engine
-    from lns.engines import make_engine
-
-    engine = make_engine(*_engine_arguments(task))
-    if task.island is not None:
-        engine.restore(task.island.state)
-    return engine
-
-
-def _engine_arguments(task: Task) -> tuple[str, Puzzle, Params, int, int, int, Sequence[str] | None]:
-    return task.engine, task.puzzle, task.params, task.seed, task.number, task.islands, task.operators
-
-
-def _equal(a: State, b: State) -> bool:
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name], equal_nan=True) for name in a)
+MAX_ISLANDS = 4096
 
 
 class Archipelago:
@@ -163,7 +44,7 @@ class Archipelago:
     seed : int
         Random seed; every island derives its own random numbers from it.
     workers : int
-        Number of islands that are searched, each by one worker.
+        Number of islands that are searched.
     engine : str
         One of `lns.engines.ENGINES`.
     start : Board, optional
@@ -175,8 +56,10 @@ class Archipelago:
     min_score : int
         `pop_boards` returns the boards of at least this score, and every new best. -1: at least the best score so far
         less one. It changes no search.
-    executor : concurrent.futures.Executor, optional
-        Where rounds are run; new worker processes by default.
+    executor : concurrent.futures.Executor or Workers, optional
+        Where rounds are searched; new worker processes by default.
+    grows : bool
+        Whether islands are added when the workers have room for more.
     islands : dict of int to Island, optional
         Islands of earlier sessions by number. Those without a worker keep their state.
     operators : sequence of str, optional
@@ -194,9 +77,11 @@ class Archipelago:
     origin : str
         The part of the engine that made it; "start" for the given board.
     islands : dict of int to Island
-        State of every island after its last round.
+        Every island as of its last report with a state: what a checkpoint holds.
     pids : dict of int to int
-        Process id of the worker that last reported on an island.
+        Process id of the worker that last reported on an island, if it is on this machine.
+    room : int
+        Islands that the workers can search side by side at present; 0 if that is not known.
     """
 
     def __init__(
@@ -211,7 +96,8 @@ class Archipelago:
         start_score: int = -1,
         start_origin: str = "start",
         min_score: int = 0,
-        executor: Executor | None = None,
+        executor: Executor | Workers | None = None,
+        grows: bool = False,
         islands: dict[int, Island] | None = None,
         operators: Sequence[str] | None = None,
         other_statistics: Statistics | None = None,
@@ -221,17 +107,22 @@ class Archipelago:
         self.best, self.best_score, self.origin = start, start_score, start_origin
         self.islands: dict[int, Island] = dict(islands or {})
         self.pids: dict[int, int] = {}
+        self.room = 0
         self._operators, in_process = _choose_operators(engine, operators, executor, workers)
-        self._fixed_min_score = min_score
+        self._fixed_min_score, self._grows = min_score, grows
         self._other_statistics = other_statistics or Statistics()
         self._found_boards: list[tuple[int, FoundBoard]] = []
         self._lost: Counter[int] = Counter()
         self._idle: set[int] = set(range(workers))
+        self._ahead: dict[int, Island] = {}  # islands that made steps since the report with their state
+        self._state_at: dict[int, float] = {}  # time of that report
         self._executor = InProcessExecutor() if in_process else executor
-        self._pool: WorkerPool | None = None
+        self._workers: Workers | None = None
         self._stop = False
+        self._has_begun = False
         self._began: float | None = None
         self._elapsed = 0.0
+        self._grown_at = 0.0
 
     @property
     def min_score(self) -> int:
@@ -241,13 +132,13 @@ class Archipelago:
     def stop(self) -> None:
         """End the search after the running steps. May be called from a signal handler or another thread."""
         self._stop = True
-        if self._pool is not None:
-            self._pool.ask_to_stop()
+        if self._workers is not None:
+            self._workers.ask_to_stop()
 
     def kill(self) -> None:
-        """Kill the worker processes at once; their running rounds are lost."""
-        if self._pool is not None:
-            self._pool.kill()
+        """End the running rounds at once; they are lost."""
+        if self._workers is not None:
+            self._workers.kill()
 
     @property
     def elapsed(self) -> float:
@@ -260,7 +151,7 @@ class Archipelago:
     @property
     def has_begun(self) -> bool:
         """Whether a worker has made a step in this session."""
-        return bool(self.pids)
+        return self._has_begun
 
     @property
     def exhausted(self) -> bool:
@@ -268,12 +159,23 @@ class Archipelago:
         return all(self._is_exhausted(number) for number in range(self.workers))
 
     def _is_exhausted(self, number: int) -> bool:
-        return number in self.islands and self.islands[number].exhausted
+        island = self._newest(number)
+        return island is not None and island.exhausted
+
+    def _newest(self, number: int) -> Island | None:
+        """The island after its last round, with or without its state; None for a new one."""
+        return self._ahead.get(number, self.islands.get(number))
+
+    def steps_of(self, number: int) -> int:
+        """Steps that an island has made, over all sessions."""
+        island = self._newest(number)
+        return 0 if island is None else island.steps
 
     @property
     def statistics(self) -> Statistics:
         """Sum over all islands, including earlier sessions."""
-        return sum((island.statistics for island in self.islands.values()), self._other_statistics)
+        islands = list({**self.islands, **self._ahead}.values())
+        return sum((island.statistics for island in islands), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
         """The boards found since the last call, in the order of discovery.
@@ -318,44 +220,67 @@ class Archipelago:
         InputError
             No worker stays alive, or an engine refuses its input. Other exceptions of an engine are raised as well.
         """
-        pool = None if self._executor is not None else WorkerPool(self.workers)
-        self._pool, executor = pool, self._executor or pool
-        assert executor is not None
-        last_step = {number: self._steps_of(number) + steps for number in range(self.workers)} if steps else {}
+        self._workers = workers = self._make_workers()
+        last_step = {number: self.steps_of(number) + steps for number in range(self.workers)} if steps else {}
         waiting: dict[Future[Report], int] = {}
         try:
             while not (why := self._over(seconds, target)):
+                workers.check()
+                self._grow(workers)
                 for number in sorted(self._idle):
-                    left = last_step[number] - self._steps_of(number) if steps else None
+                    left = last_step[number] - self.steps_of(number) if steps else None
                     if left == 0 or self._is_exhausted(number):
                         self._idle.discard(number)
                         continue
-                    waiting[executor.submit(run_round, self._task(number, seconds, target, left))] = number
+                    waiting[workers.submit(self._task(number, seconds, target, left))] = number
                     self._idle.discard(number)
                 if not waiting:
                     why = "steps made" if steps else "workers lost"
                     break
                 self._collect(waiting, TICK_S)
-                if self._began is None and pool is not None:
-                    self._began = pool.began
+                if self._began is None:
+                    self._began = workers.began
                 on_report(self)
-            if pool is not None:
-                pool.ask_to_stop()
-            grace = time.monotonic() + (GRACE_S if pool is not None else 2 * ROUND_S)
-            if pool is not None and self.best is None:  # the first step takes longer than the search may
-                self._take_board(0, greedy_board(self.puzzle))
-            while waiting and time.monotonic() < grace:  # rounds under way end at their next step
-                self._collect(waiting, TICK_S)
-            if pool is not None and waiting:
-                pool.kill()
+            workers.ask_to_stop()
+            grace = time.monotonic() + workers.grace_s
+            if self.best is None and not all(future.done() for future in waiting):
+                self._take_board(0, greedy_board(self.puzzle))  # the first step takes longer than the search may
+            self._finish(waiting, grace)  # rounds under way end at their next step
+            for number in self._ahead.keys() - set(waiting.values()):
+                waiting[workers.submit(self._state_task(number, target))] = number
+            self._finish(waiting, grace)
+            if waiting:
+                workers.kill()
             on_report(self)
             if self.best_score >= target:  # by a round that was under way
                 return "target reached"
             return "nothing left to search" if self.exhausted else why
         finally:
             self._elapsed, self._began = self.elapsed, None
-            if pool is not None:
-                pool.shutdown()
+            workers.close()
+
+    def _make_workers(self) -> Workers:
+        if self._executor is None:
+            return LocalWorkers(self.workers)
+        return ExecutorWorkers(self._executor) if isinstance(self._executor, Executor) else self._executor
+
+    def _grow(self, workers: Workers) -> None:
+        """Add islands if there is room for more; the prefixes are then partitioned anew among all."""
+        self.room, now = workers.room, time.monotonic()
+        if not self._grows or min(self.room, MAX_ISLANDS) <= self.workers or now - self._grown_at < GROWTH_S:
+            return
+        before, self.workers, self._grown_at = self.workers, min(self.room, MAX_ISLANDS), now
+        self._idle |= set(range(before, self.workers))
+        log.info("%d islands now, as workers joined", self.workers)
+
+    def _finish(self, waiting: dict[Future[Report], int], end: float) -> None:
+        """Take the reports of the rounds under way until the monotonic time ``end``.
+
+        Islands that have not reported yet in this session have less time: their workers still load the kernels.
+        """
+        brief = min(end, time.monotonic() + GRACE_S)
+        while waiting and time.monotonic() < (end if self._state_at.keys() & waiting.values() else brief):
+            self._collect(waiting, TICK_S)
 
     def _over(self, seconds: float, target: int) -> str:
         """Why the search ends now; "" if it continues."""
@@ -384,8 +309,9 @@ class Archipelago:
 
     def _handle_lost_worker(self, number: int, error: Exception) -> None:
         self._lost[number] += 1
+        self._ahead.pop(number, None)
         if self._lost[number] < MAX_LOST_ROUNDS:
-            log.warning("%s; a new worker continues island %d from its last round", error, number)
+            log.warning("%s; another one continues island %d from its last %s", error, number, self._fallback())
             self._idle.add(number)
             return
         log.warning("%s, %d rounds in a row; island %d is abandoned", error, MAX_LOST_ROUNDS, number)
@@ -394,13 +320,15 @@ class Archipelago:
                 f"no worker stays alive ({error}); expected memory and permission for {self.workers} worker processes"
             )
 
-    def _steps_of(self, number: int) -> int:
-        return self.islands[number].steps if number in self.islands else 0
+    def _fallback(self) -> str:
+        return "round" if self._workers is None or not self._workers.state_s else "checkpoint"
 
     def _task(self, number: int, seconds: float, target: int, steps: int | None) -> Task:
-        last = self.islands.get(number)
+        workers, last = self._workers, self._newest(number)
+        assert workers is not None
         own = last.best_score if last else -1
-        new = number not in self.pids
+        brief = number not in self._state_at or self._lost[number] > 0
+        left = max(0.05, seconds - self.elapsed)
         # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
         # from those steps; injected, it would change them.
         repeats = self.workers == 1 and list(self.islands) == [number]
@@ -416,21 +344,36 @@ class Archipelago:
             incumbent=self.best if known > own and not repeats else None,
             incumbent_score=known,
             target=target,
-            seconds=min(FIRST_ROUND_S if new else ROUND_S, max(0.05, seconds - self.elapsed)),
+            seconds=min(workers.first_round_s if brief else workers.round_s, left),
             steps=steps if last else 1,  # the first board is reported before the engine measures anything
             operators=self._operators,
+            with_state=brief or time.monotonic() - self._state_at[number] >= workers.state_s,
         )
+
+    def _state_task(self, number: int, target: int) -> Task:
+        """A round without a step, for the state of an island."""
+        return replace(self._task(number, 0.0, target, 0), steps=0, incumbent=None, with_state=True)
 
     def _take(self, report: Report) -> None:
         number = report.island.number
         if self._began is None:
             self._began = time.monotonic() - report.seconds
-        self.islands[number] = report.island
-        self.pids[number] = report.worker
+        self._has_begun = True
+        if report.has_state:
+            self.islands[number] = report.island
+            self._ahead.pop(number, None)
+            self._state_at[number] = time.monotonic()
+        else:
+            self._ahead[number] = report.island
+        if report.worker:
+            self.pids[number] = report.worker
+        best_before = self.best_score
         for found_board in report.found_boards:
             self._take_board(number, found_board)
         if report.best is not None and report.island.best_score > self.best_score:
             self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin
+        if self.best_score > best_before and self.best is not None and self.workers > 1 and self._workers is not None:
+            self._workers.announce(self.best, self.best_score)
 
     def _take_board(self, number: int, found_board: FoundBoard) -> None:
         if found_board.score > self.best_score:
@@ -441,7 +384,7 @@ class Archipelago:
 
 
 def _choose_operators(
-    engine: str, operators: Sequence[str] | None, executor: Executor | None, workers: int
+    engine: str, operators: Sequence[str] | None, executor: Executor | Workers | None, workers: int
 ) -> tuple[Sequence[str] | None, bool]:
     """The operators of the engine, and whether the search must run in this process, which alone knows one of them."""
     if engine != "lns":

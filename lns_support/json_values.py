@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from lns_support.errors import InputError
-from lns_support.text import quoted
+from lns_support.text import printable, quoted
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -95,6 +95,13 @@ class JsonFields:
         if isinstance(value, str) and len(value) <= limit:
             return value
         raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
+
+    def printable(self, name: str, limit: int) -> str:
+        """A text of at most ``limit`` characters with control characters escaped, cut to as many characters.
+
+        It may be written and read again any number of times.
+        """
+        return printable(self.text(name, limit), limit)[:limit]
 
     def boolean(self, name: str, default: bool | None = None) -> bool:
         """true or false; ``default``, if given, stands for a missing field."""

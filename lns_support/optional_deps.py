@@ -15,6 +15,7 @@ EXTRAS = {
     "plot": ("matplotlib", "matplotlib", "plot"),
     "web": ("uvicorn", "starlette and uvicorn", "web"),
     "cma": ("cmaes", "cmaes", "cma"),
+    "cluster": ("distributed", "distributed", "cluster"),
 }
 
 

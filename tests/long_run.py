@@ -11,8 +11,8 @@ from instances.formats import load_puzzle
 from instances.verify import verify
 from lns.engine import FoundBoard
 from lns.engines import make_engine
-from lns.islands import Island
 from lns.params import Params
+from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import LoggedBoard
 from lns.runs.checkpoint import Checkpoint

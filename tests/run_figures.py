@@ -18,12 +18,13 @@ from pathlib import Path
 
 from instances.formats import load_puzzle
 from lns.engines import make_engine
-from lns.islands import ROUND_S, Island, Task, run_round
 from lns.params import Params
+from lns.rounds import Island, Task, run_round
 from lns.runs import checkpoint as checkpoints
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.history import RunHistory
 from lns.runs.run_summary import load_summary
+from lns.workers import ROUND_S
 from tests.torture import ROOT, at_work
 
 ISLANDS, INTERVAL_S, TIMES = 2, 60.0, 20

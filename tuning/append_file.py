@@ -95,20 +95,15 @@ class AppendFile:
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def _open(self, flags: int) -> IO[bytes] | None:
-        """The file, None if it does not exist. Raises InputError unless it is this study's own and of a usable size."""
+        """The file, None if it does not exist. Raises InputError unless it is of a usable size."""
         try:
             file = open_regular(self.path, flags, create=False)
         except FileNotFoundError:
             return None
-        status = os.fstat(file.fileno())
-        sentence = ""
-        if status.st_size > MAX_BYTES:
-            sentence = f"has {status.st_size} bytes; expected at most {MAX_BYTES}"
-        elif status.st_nlink > 1 and not self.reading:
-            sentence = "has another name too (a hard link), whose file would change; expected a file of this study only"
-        if sentence:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_BYTES:
             file.close()
-            raise InputError(sentence, self.path)
+            raise InputError(f"has {size} bytes; expected at most {MAX_BYTES}", self.path)
         return file
 
     def _warn_of_partial_line(self) -> None:

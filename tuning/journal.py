@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +118,9 @@ class _Checker:
         self._studies = 0  # ever created
         self._distributions: dict[tuple[int, str], Distribution] = {}
         self._operations: list[Callable[[JsonFields, int], None]] = [
-            self._create_study, self._delete_study, self._set_study_attribute, self._set_study_attribute,
-            self._create_trial, self._set_parameter, self._set_state, self._set_step, self._set_attribute,
-            self._set_attribute,
+            self._create_study, self._delete_study, partial(self._set_study_attribute, "user_attr"),
+            partial(self._set_study_attribute, "system_attr"), self._create_trial, self._set_parameter, self._set_state,
+            self._set_step, partial(self._set_attribute, "user_attr"), partial(self._set_attribute, "system_attr"),
         ]  # fmt: skip
 
     def check(self, raw: bytes, line: int) -> dict[str, Any]:
@@ -155,10 +156,10 @@ class _Checker:
             raise InputError(f"a record of study {number}, which no earlier line creates")
         return number
 
-    def _set_study_attribute(self, fields: JsonFields, line: int) -> None:
+    def _set_study_attribute(self, kind: str, fields: JsonFields, line: int) -> None:
         study = self._study(fields)
-        name, value = _attribute(fields)
-        if name == CHOICES and self.names[study] == OPTUNA_NAME and "user_attr" in fields:
+        name, value = _attribute(kind, fields)
+        if name == CHOICES and self.names[study] == OPTUNA_NAME and kind == "user_attr":
             self._check_choices(value, study)
 
     def _check_choices(self, value: Any, study: int) -> None:
@@ -245,13 +246,12 @@ class _Checker:
             raise InputError(f"step {step} of trial {trial.number}; expected step {trial.steps}")
         trial.steps += 1
 
-    def _set_attribute(self, fields: JsonFields, line: int) -> None:
-        _check_attribute(self._trial(fields, line), *_attribute(fields))
+    def _set_attribute(self, kind: str, fields: JsonFields, line: int) -> None:
+        _check_attribute(self._trial(fields, line), *_attribute(kind, fields))
 
 
-def _attribute(fields: JsonFields) -> tuple[str, Any]:
-    """Name and value of the one attribute in a record."""
-    kind = "user_attr" if "user_attr" in fields else "system_attr"
+def _attribute(kind: str, fields: JsonFields) -> tuple[str, Any]:
+    """Name and value of the one attribute in a record, of the ``kind`` that its operation sets."""
     entries = fields.get(kind)
     if not isinstance(entries, dict) or len(entries) != 1:
         raise InputError(f"'{kind}': {describe_found(entries)}; expected one attribute and its value")

@@ -19,6 +19,7 @@ from lns.api.stopping import SearchProgress, StopRule
 from lns.engine import FoundBoard
 from lns.islands import Archipelago
 from lns.runs.history import UNLIMITED_S, RunHistory
+from lns.workers import WorkersGone
 from lns_support.version import __version__
 
 log = logging.getLogger("lns")
@@ -161,6 +162,9 @@ class SearchSession:
                     why = "interrupted"
                 elif why == "stopped" and self._ended_by_rule:
                     why = self._ended_by_rule
+            except WorkersGone:
+                why = "cluster lost"
+                raise
             finally:  # also when the engine fails: what was found is kept
                 recorder.end(archipelago, why)
             self._why = why
@@ -178,12 +182,7 @@ class SearchSession:
     def _where(self) -> SearchProgress:
         archipelago = self.archipelago
         steps = min(
-            (
-                archipelago.islands[number].steps - self._steps_before.get(number, 0)
-                if number in archipelago.islands
-                else 0
-                for number in range(archipelago.workers)
-            ),
+            (archipelago.steps_of(number) - self._steps_before.get(number, 0) for number in range(archipelago.workers)),
             default=0,
         )
         elapsed = archipelago.elapsed

@@ -7,11 +7,11 @@ import logging
 import multiprocessing
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from instances.board import Board
 from instances.pairing import pairing
@@ -19,7 +19,7 @@ from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import cells
 from lns import params as parameters
-from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
+from lns.api.files import BoardSource, PuzzleSource, read_board, read_puzzle
 from lns.api.progress import ProgressView, progress_view
 from lns.api.result import IslandSummary, Result
 from lns.api.session import RunRecorder, SearchSession
@@ -27,7 +27,7 @@ from lns.api.starting import full_start, pinned
 from lns.api.stopping import StopRule
 from lns.engine import FoundBoard
 from lns.engines import ENGINES, KERNELS
-from lns.islands import Archipelago
+from lns.islands import MAX_ISLANDS, Archipelago
 from lns.params import Params
 from lns.runs.board_log import BoardLog
 from lns.runs.directory import RunDirectory
@@ -39,10 +39,14 @@ from lns.runs.recover import recover
 from lns.runs.settings import LEAST_CHECKPOINT_S
 from lns.terminal.options import available_cores, max_workers
 from lns.terminal.progress import RunLog
+from lns.workers import Workers
 from lns_support.errors import InputError
 from lns_support.files import read_text
 from lns_support.jit import is_compiled
 from lns_support.text import count_of
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 log = logging.getLogger("lns")
 
@@ -72,8 +76,11 @@ def solve(
     on_improve: OnImprove | None = None,
     progress: Progress = "auto",
     raise_interrupt: bool = False,
-    executor: Executor | None = None,
+    executor: Executor | Client | None = None,
     instance: str | None = None,
+    start_format: str | None = None,
+    start_number: int | None = None,
+    notes: Sequence[str] = (),
 ) -> Result:
     """Search for the best full board of a puzzle.
 
@@ -86,8 +93,8 @@ def solve(
         ``steps`` or ``stop`` is given.
     workers : int, optional
         Islands: independent searches that tell each other their best boards, a process each. By default one for each
-        core that this process may use; one in all if ``executor`` is given, or if an operator is registered in this
-        process only.
+        core that this process may use; one in all if an ``executor`` is given that is no client of a cluster, or if an
+        operator is registered in this process only.
     seed : int, optional
         Random seed. One worker with the same seed and version makes the same search. By default it is drawn at random;
         ``Result.seed`` and ``best.json`` have it.
@@ -119,10 +126,18 @@ def solve(
     raise_interrupt : bool
         Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt; by default the result is
         returned.
-    executor : concurrent.futures.Executor, optional
-        Runs the islands instead of processes on this machine.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Searches the islands instead of processes on this machine. Workers of a Dask cluster keep their islands, and
+        ``workers`` is by default the number of their threads, also of those that join later. To other executors the
+        state of an island travels with each round of two seconds.
     instance : str, optional
         How ``best.json`` and ``run.json`` name the puzzle; by default the source, or the puzzle's name.
+    start_format : str, optional
+        Format of the start board, as for `load_board`.
+    start_number : int, optional
+        Which of several boards in ``start``, from 1.
+    notes : sequence of str
+        Sentences on how the puzzle was read, for the log.
 
     Returns
     -------
@@ -150,16 +165,28 @@ def solve(
     _refuse_import_of_main("lns.solve")
     if instance is None and not isinstance(puzzle, Puzzle):
         instance = os.fspath(puzzle)
-    puzzle = load_puzzle(puzzle)
+    puzzle, noticed = read_puzzle(puzzle)
+    notes = (*notes, *noticed)
     instance = puzzle.name if instance is None or "\n" in instance else instance
     chosen = _parameters(params)
     all_cores, drawn = workers is None, seed is None
-    workers = _default_workers(engine, executor) if workers is None else workers
     seed = secrets.randbelow(DRAWN_SEEDS) if seed is None else seed
-    _check(puzzle, workers=workers, seed=seed, engine=engine, target=target, steps=steps, checkpoint_s=checkpoint_s)
-    begun, begun_score, clues = _start(puzzle, start, pins)
+    _check(
+        puzzle,
+        workers=workers,
+        most=_most_workers(executor),
+        seed=seed,
+        engine=engine,
+        target=target,
+        steps=steps,
+        checkpoint_s=checkpoint_s,
+    )
+    begun, begun_score, clues, start_notes = _start(puzzle, start, pins, start_format, start_number)
     logged_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
     seconds = _seconds(time, steps, stop)
+    searching = _searching(executor, checkpoint_s)
+    grows = workers is None and steps is None
+    workers = _default_workers(engine, searching) if workers is None else workers
     with contextlib.ExitStack() as stack:
         history = RunHistory(seconds)
         directory: RunDirectory | None = None
@@ -181,13 +208,18 @@ def solve(
             recorder = Recorder(directory, history, board_log, [])
         archipelago = Archipelago(
             searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, min_score=logged_from,
-            executor=executor, operators=directory.settings.operators if directory else None,
+            executor=searching, grows=grows, operators=directory.settings.operators if directory else None,
         )  # fmt: skip
+        for note in notes:
+            log.info("%s: %s", puzzle.name, note)
+        for note in start_notes:
+            log.info("start board: %s", note)
         if begun is not None:
             recorder.record_known_best(begun, begun_score, "start")
-            log.info("the start board has %d of %d", begun_score, puzzle.max_score)
+            log.info("the start board has score %d of %d", begun_score, puzzle.max_score)
         log.info(
-            "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * (all_cores and workers > 1),
+            "%s%s, seed %d%s, %s", count_of(workers, "worker"),
+            " (one for each core)" * (all_cores and executor is None and workers > 1),
             seed, " (drawn at random)" * drawn, _plan(seconds),
         )  # fmt: skip
         return _run(
@@ -216,7 +248,7 @@ def resume(
     on_improve: OnImprove | None = None,
     progress: Progress = "auto",
     raise_interrupt: bool = False,
-    executor: Executor | None = None,
+    executor: Executor | Client | None = None,
 ) -> Result:
     """Go on with a run where it was, also on another machine.
 
@@ -251,18 +283,22 @@ def resume(
         seconds = history.remaining_s if time is None else _seconds(time, steps, stop)
         if seconds <= 0:
             raise NoTimeLeft(history, run_dir)
-        last = history.sessions[-1].workers if history.sessions else 1
+        if workers is not None:
+            _check_workers(workers, _most_workers(executor))
+        searching = _searching(executor, settings.checkpoint_s)
+        grows = workers is None and steps is None
+        workers = workers or _resumed_workers(searching, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), _resumed_plan(history, time))
         history.budget_s = history.elapsed_s + seconds
         best = recovered.best
         archipelago = Archipelago(
-            directory.pinned_puzzle, directory.params, settings.seed, workers or min(last, max_workers()),
+            directory.pinned_puzzle, directory.params, settings.seed, workers,
             engine=settings.engine, start=best.board if best else None, start_score=best.score if best else -1,
             start_origin=history.improvements[-1].origin if history.improvements else "start",
-            min_score=settings.min_score, islands=recovered.islands, executor=executor, operators=settings.operators,
-            other_statistics=history.other_statistics,
+            min_score=settings.min_score, islands=recovered.islands, executor=searching, grows=grows,
+            operators=settings.operators, other_statistics=history.other_statistics,
         )  # fmt: skip
         recorder = Recorder(directory, history, recovered.board_log, recovered.recent)
         if best is not None:
@@ -344,18 +380,20 @@ def _result(
     )
 
 
-def _start(puzzle: Puzzle, start: BoardSource | None, pins: Pins | None) -> tuple[Board | None, int, tuple[Clue, ...]]:
-    """(full start board or None, its score or -1, clues that keep the pinned cells)."""
+def _start(
+    puzzle: Puzzle, start: BoardSource | None, pins: Pins | None, start_format: str | None, start_number: int | None
+) -> tuple[Board | None, int, tuple[Clue, ...], tuple[str, ...]]:
+    """(full start board or None, its score or -1, clues that keep the pinned cells, notes on how it was read)."""
     if start is None:
         if pins is not None:
             raise InputError("pins keep cells of a start board; expected a start board beside them")
-        return None, -1, ()
-    given = load_board(start, puzzle)
+        return None, -1, (), ()
+    given, notes = read_board(start, puzzle, start_format, start_number)
     full, score = full_start(puzzle, given, None if isinstance(start, Board) else os.fspath(start))
     if pins is None:
-        return full, score, ()
+        return full, score, (), notes
     named = cells.parse(pins, puzzle) if isinstance(pins, str) else list(pins)
-    return full, score, pinned(puzzle, given, full, named)
+    return full, score, pinned(puzzle, given, full, named), notes
 
 
 def _parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None) -> Params:
@@ -366,10 +404,32 @@ def _parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None)
     return parameters.from_dict(params) if isinstance(params, dict) else parameters.load(os.fspath(params))
 
 
-def _default_workers(engine: str, executor: Executor | None) -> int:
-    """One worker for each core; one in all where the islands run elsewhere, or workers would not know all operators."""
-    if executor is not None:
-        return 1
+def _searching(executor: Executor | Client | None, checkpoint_s: float) -> Executor | Workers | None:
+    """Where rounds are searched; a client of a cluster becomes its workers."""
+    if executor is None or isinstance(executor, Executor):
+        return executor
+    from lns.cluster import DaskWorkers, is_client
+
+    if not is_client(executor):
+        raise InputError(
+            f"the executor is of the type {type(executor).__name__}; expected a concurrent.futures.Executor or a "
+            "distributed.Client"
+        )
+    return DaskWorkers(executor, state_s=checkpoint_s)
+
+
+def _resumed_workers(searching: Executor | Workers | None, history: RunHistory) -> int:
+    """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
+    if isinstance(searching, Workers):
+        return max(1, searching.room)
+    last = history.sessions[-1].workers if history.sessions else 1
+    return last if last <= max_workers() else available_cores()
+
+
+def _default_workers(engine: str, searching: Executor | Workers | None) -> int:
+    """One worker for each core or thread of a cluster; one in all where workers would not know all operators."""
+    if searching is not None:
+        return max(1, searching.room) if isinstance(searching, Workers) else 1
     if engine == "lns":
         from lns.neighbourhoods.operators import process_only_operators
 
@@ -404,16 +464,37 @@ def _seconds(time: float | None, steps: int | None, stop: StopRule | None) -> fl
     return float(time)
 
 
+def _most_workers(executor: Executor | Client | None) -> int:
+    """Most islands that are accepted: on this machine `max_workers`."""
+    return max_workers() if executor is None or isinstance(executor, Executor) else MAX_ISLANDS
+
+
+def _check_workers(workers: int, most: int) -> None:
+    if workers > most:
+        where = f"{os.cpu_count()} processors" if most < MAX_ISLANDS else "one run"
+        raise InputError(f"{workers} workers are too many for {where}; expected at most {most}")
+    if workers < 1:
+        raise InputError(f"{workers} workers; expected 1 or more")
+
+
 def _check(
-    puzzle: Puzzle, *, workers: int, seed: int, engine: str, target: int | None, steps: int | None, checkpoint_s: float
+    puzzle: Puzzle,
+    *,
+    workers: int | None,
+    most: int,
+    seed: int,
+    engine: str,
+    target: int | None,
+    steps: int | None,
+    checkpoint_s: float,
 ) -> None:
     """Raises InputError for an argument that cannot be."""
     if engine not in ENGINES:
         near = get_close_matches(str(engine), ENGINES, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
         raise InputError(f"unknown engine '{engine}': {hint}")
-    if not 1 <= workers <= max_workers():
-        raise InputError(f"{workers} workers for {os.cpu_count()} processors; expected 1 to {max_workers()}")
+    if workers is not None:
+        _check_workers(workers, most)
     if not 0 <= seed < 2**64:
         raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
     if target is not None and not 0 <= target <= puzzle.max_score:

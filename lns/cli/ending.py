@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule
 from lns.cli.stats import facts, table
 from lns.terminal.options import duration
-from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text
+from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text, print_wrapped
 from lns.terminal.progress import screen_log
 from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from lns.api.result import Result
     from lns.engine import FoundBoard
 
@@ -33,7 +35,7 @@ def add_ending_options(parser: argparse.ArgumentParser) -> None:
         help="stop when the best score has not risen for S seconds of search, or like 30m, 6h",
     )  # fmt: skip
     parser.add_argument(
-        "--on-best", metavar="COMMAND",
+        "--on-best", "--notify", dest="on_best", metavar="COMMAND",
         help="run this shell command at each new best board; the search does not wait for it. It finds LNS_SCORE, "
         "LNS_MAX_SCORE, LNS_BEST (path of best.json) and LNS_RUN_DIR in its environment",
     )  # fmt: skip
@@ -47,6 +49,11 @@ def add_ending_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--url", action="store_true", help="print the viewer URL of the best board at the end")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS",
+        help="search on the workers of a Dask cluster: tcp://HOST:PORT or tls://HOST:PORT of its scheduler, or local "
+        "for one on this machine",
+    )  # fmt: skip
 
 
 class SignalStop(StopRule):
@@ -101,6 +108,18 @@ class SearchEnd:
 
 
 @contextlib.contextmanager
+def search_executor(address: str | None, workers: int | None) -> Iterator[Client | None]:
+    """The client of the cluster that ``--cluster`` names; None without the option."""
+    if address is None:
+        yield None
+        return
+    from lns.cluster import connected
+
+    with connected(address, workers) as client:
+        yield client
+
+
+@contextlib.contextmanager
 def search_end(args: argparse.Namespace) -> Iterator[SearchEnd]:
     """Signals and rules end the search in order; the log goes to stderr."""
     with contextlib.ExitStack() as closing:
@@ -139,11 +158,12 @@ def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
 
     workers = result.history.sessions[-1].workers
     if stats:
-        print_text(f"search      {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
+        print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         print_text(stats)
+    print_text(f"best score  {result.score_in_words}")
     print_text(
-        f"best score  {result.score_in_words} ({reason_in_words(result.why)} after "
-        f"{format_duration(result.elapsed_s)}; {count_of(workers, 'worker')}, seed {result.seed})"
+        f"search      {reason_in_words(result.why)} after {format_duration(result.elapsed_s)}; "
+        f"{count_of(workers, 'worker')}, seed {result.seed}"
     )
     print_text(f"saved in    {result.run_dir}")
     directory = shlex.quote(str(result.run_dir))

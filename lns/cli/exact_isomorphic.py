@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import time
+from typing import TYPE_CHECKING
 
+from lns.terminal.options import duration
 from lns.terminal.output import print_text
+from lns_support.errors import InputError
+
+if TYPE_CHECKING:
+    from instances.puzzle import Puzzle
+
+_SHOWN = 20  # pieces
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,8 +22,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "second", metavar="B", nargs="?", help="the puzzle to compare with (default: all shipped instances)"
     )
     parser.add_argument("--rename-grey", action="store_true", help="allow the border colour, grey, to be renamed too")
+    parser.add_argument(
+        "--time", type=duration, default=60.0, metavar="S", help="give up after S seconds, or like 10m (default 60)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object with the renaming to stdout")
-    parser.epilog = "Only the pieces are compared, in any order. Exit status: 0 equal, 1 not equal, 2 bad input."
+    parser.epilog = (
+        "Only the pieces are compared, in any order. "
+        "Exit status: 0 equal, 1 not equal, 2 bad input or undecided in time."
+    )
+
+
+def _moved_pieces(first: Puzzle, second: Puzzle, renaming: dict[int, int]) -> list[tuple[int, int]]:
+    """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
+    from instances.puzzle import canonical
+
+    numbers: dict[tuple[int, ...], list[int]] = {}
+    for number, quad in enumerate(second.pieces.tolist(), start=1):
+        numbers.setdefault(canonical(quad), []).append(number)
+    forms = [canonical([renaming[colour] for colour in quad]) for quad in first.pieces.tolist()]
+    moving = []
+    for number, form in enumerate(forms, start=1):
+        if number in numbers[form]:
+            numbers[form].remove(number)
+        else:
+            moving.append(number)
+    return [(number, numbers[forms[number - 1]].pop(0)) for number in moving]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -22,19 +54,34 @@ def run(args: argparse.Namespace) -> int:
     from instances.formats import load_puzzle
     from instances.formats.shipped import shipped_instances
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
+    from lns.terminal.progress import live_line
+
+    deadline = time.monotonic() + args.time
+
+    def check() -> None:
+        if time.monotonic() >= deadline:
+            raise InputError(f"undecided after {args.time:g} s; expected more time (--time)", args.first)
 
     first = load_puzzle(args.first)
     names = list(shipped_instances()) if args.second is None else [args.second]
-    for name in names:
-        second = load_puzzle(name)
-        renaming = find_renaming(first.pieces, second.pieces, keep_grey=not args.rename_grey)
-        if renaming is None:
-            continue
+    renaming = None
+    with live_line(args.time, quiet=args.json) as line:
+        for name in names:
+            second = load_puzzle(name)
+            line.begin(f"comparing with {name}")
+            renaming = find_renaming(first.pieces, second.pieces, keep_grey=not args.rename_grey, check=check)
+            if renaming is not None:
+                break
+    if renaming is not None:
+        moved = _moved_pieces(first, second, renaming)
         if args.json:
-            print_json({"isomorphic": True, "with": name, "renaming": {str(a): b for a, b in sorted(renaming.items())}})
+            colours = {str(a): b for a, b in sorted(renaming.items())}
+            print_json({"isomorphic": True, "with": name, "renaming": colours, "moved_pieces": moved})
         else:
             print_text(f"{args.first} and {name} are the same pieces up to this renaming of colours:")
             print_text("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(renaming.items())))
+            shown = ", ".join(f"{a} -> {b}" for a, b in moved[:_SHOWN]) + ", ..." * (len(moved) > _SHOWN)
+            print_text(f"pieces by number, from 1: {shown or 'all the same'}")
         return DONE
     if args.json:
         print_json({"isomorphic": False, "with": args.second, "renaming": None})

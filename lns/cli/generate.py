@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from instances.generate.kinds import KINDS
-from lns.terminal.options import check_files
+from lns.terminal.options import check_files, duration
 from lns.terminal.output import print_text
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from instances.board import Board
     from instances.puzzle import Puzzle
 
-ATTEMPTS, PROOF_SECONDS = 12, 10.0
+ATTEMPTS, PROOF_SECONDS = 12, 10.0  # of candidates of --unique, and of the proof for each
 
 _EXAMPLES = """\
 examples:
@@ -44,6 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOW",
         help="instead of KIND: a puzzle with a single solution and m+n-2 or max colours (HOW)",
     )
+    parser.add_argument(
+        "--time", type=duration, metavar="S",
+        help=f"stop the proofs of --unique after S seconds, or like 10m (default {ATTEMPTS * PROOF_SECONDS:.0f})",
+    )  # fmt: skip
     parser.add_argument(
         "--from-3-partition",
         type=int,
@@ -88,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
     check_files(args.force, args.output, args.solution)
     if sum(way is not None for way in (args.kind, args.unique, args.from_3_partition)) != 1:
         raise InputError(f"expected one of KIND ({', '.join(KINDS)}), --unique and --from-3-partition")
+    if args.time is not None and args.unique is None:
+        raise InputError("--time is for the proofs of --unique; expected it with --unique only")
     solution: Board | None = None
     if args.kind is None:
         puzzle, solution = _constructed(args)
@@ -135,8 +143,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(text)
     else:
         print_text(
-            f"{args.output}: {puzzle.name}, {puzzle.piece_count} pieces, {puzzle.colours} colours, "
-            f"{len(puzzle.clues)} clues"
+            f"{args.output}: {puzzle.name}, {count_of(puzzle.piece_count, 'piece')}, "
+            f"{count_of(puzzle.colours, 'colour')}, {count_of(len(puzzle.clues), 'clue')}"
         )
     return DONE
 
@@ -155,20 +163,27 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     from exact.outcome import SolveStatus
     from exact.solvers import count, counted_rotations
     from lns.cli.exact import announce_compilation
+    from lns.terminal.progress import live_line
 
     width, height = _shape(args.width, args.height)
     announce_compilation("colorpairs")
-    for attempt in range(ATTEMPTS):
-        planted = unique(width, height, args.unique, args.seed, attempt)
-        outcome = count(planted.puzzle, fix_corner=True, seconds=PROOF_SECONDS)
-        if outcome.status is SolveStatus.INTERRUPTED:
-            raise KeyboardInterrupt
-        copies = counted_rotations(planted.puzzle, planted.solution)
-        if outcome.status is SolveStatus.SOLVED and outcome.solutions == copies:
-            return planted.puzzle, planted.solution
+    seconds = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time
+    began = time.monotonic()
+    with live_line(seconds, quiet=args.json) as line:
+        made = 0
+        while made < ATTEMPTS and (left := seconds - (time.monotonic() - began)) > 0:
+            planted = unique(width, height, args.unique, args.seed, made)
+            made += 1
+            line.begin(f"proving that candidate {made} of {ATTEMPTS} has one solution")
+            outcome = count(planted.puzzle, fix_corner=True, seconds=min(PROOF_SECONDS, left))
+            if outcome.status is SolveStatus.INTERRUPTED:
+                raise KeyboardInterrupt
+            copies = counted_rotations(planted.puzzle, planted.solution)
+            if outcome.status is SolveStatus.SOLVED and outcome.solutions == copies:
+                return planted.puzzle, planted.solution
     raise InputError(
-        f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {ATTEMPTS} attempts "
-        f"of {PROOF_SECONDS:.0f} s; expected a smaller board (10x10 works)"
+        f"no {width} x {height} puzzle by '{args.unique}' was proven unique in {count_of(made, 'attempt')} and "
+        f"{time.monotonic() - began:.0f} s; expected a smaller board (10x10 works)"
     )
 
 

@@ -51,16 +51,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(args: argparse.Namespace, target: Path) -> bool:
     """Write the page; whether the run goes on."""
+    from lns.runs.directory import read_parameters
     from lns.runs.elites import BestBoards
-    from lns.runs.files import PARAMETERS, utc_now
+    from lns.runs.files import utc_now
     from lns.runs.page import render
     from lns.runs.run_summary import load_summary
-    from lns_support.files import atomic_write, read_text
+    from lns_support.files import atomic_write
     from lns_support.version import __version__
 
     summary = load_summary(args.directory)
     try:
-        parameters = read_text(args.directory / PARAMETERS)
+        parameters = read_parameters(args.directory, summary.settings)
     except InputError as error:
         parameters = str(error)
     elites = BestBoards(args.directory, summary.puzzle, ELITES).update()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lns.cli.ending import add_ending_options
-from lns.terminal.options import duration, nonempty_path, positive_number, worker_count
+from lns.terminal.options import duration, nonempty_path, positive_number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=worker_count,
+        type=positive_number,
         metavar="N",
-        help="number of islands, each in a process (default: as in the last session)",
+        help="number of islands (default: as in the last session, or as many as the cluster has threads)",
     )
     parser.add_argument("--steps", type=positive_number, metavar="N", help="stop each island after N more steps")
     add_ending_options(parser)
@@ -34,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from lns.cli.ending import ended, search_end
+    from lns.cli.ending import ended, search_end, search_executor
     from lns_support.errors import InputError
 
-    with search_end(args) as end:
+    with search_end(args) as end, search_executor(args.cluster, args.workers) as executor:
         from lns.api.solving import NoTimeLeft, resume
 
         try:
@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
                 stop=end.rule,
                 on_improve=end.on_improve(args.directory),
                 progress="none" if args.quiet else "terminal",
+                executor=executor,
             )
         except NoTimeLeft as error:
             raise InputError(f"{error.reason}; say how much longer with --time", args.directory) from None

@@ -110,6 +110,7 @@ class _Terminal:
 
     def __enter__(self) -> _Terminal:
         self._before: Any = None
+        self._quit = signal.signal(signal.SIGQUIT, _leave) if hasattr(signal, "SIGQUIT") else None
         with contextlib.suppress(ImportError):
             import termios
             import tty
@@ -126,6 +127,8 @@ class _Terminal:
             import termios
 
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
+        if self._quit is not None:
+            signal.signal(signal.SIGQUIT, self._quit)
 
     def draw(self, lines: list[str]) -> None:
         sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")

@@ -279,7 +279,7 @@ class Constructor:
 
     def state(self) -> State:
         return {
-            "cursor": self.prefix.cursor.copy(),
+            "cursor": self._cursors(),
             "scalars": self.prefix.scalars.copy(),
             "child_counts": self.prefix.child_counts.copy(),
             "counters": self.counters.copy(),
@@ -299,6 +299,13 @@ class Constructor:
             "piece_bits": self.arrays.endgame.piece_of_bit.copy(),
             "random": self.random.copy(),
         }
+
+    def _cursors(self) -> npt.NDArray[np.int64]:
+        """The cursors of the open path; those behind it are left over from earlier prefixes and mean nothing."""
+        depth = int(self.prefix.scalars[0])
+        cursors = self.prefix.cursor.copy()
+        cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
+        return cursors
 
     def restore(self, state: State) -> None:
         """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
@@ -330,7 +337,10 @@ class Constructor:
         self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
 
     def _replay(self, cursors: list[int], depth: int) -> None:
-        """Place the prefix again by its saved cursors; each is checked against its list, since kernels do not check."""
+        """Place the saved prefix again, cell by cell.
+
+        A cursor is the index of a cell's candidate in its list. Each is checked first, since kernels do not check.
+        """
         plan, prefix, tables = self.plan.prefix, self.prefix, self.plan.prefix.tables
         if not kernel.NOT_STARTED <= depth <= plan.cut:
             raise _inconsistent()

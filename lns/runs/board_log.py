@@ -78,9 +78,9 @@ def parse_line(line: str, puzzle: Puzzle) -> LoggedBoard:
     return LoggedBoard(
         score=fields.integer("score", 0, puzzle.max_score),
         elapsed_s=fields.number("elapsed_s", 0, 1e10),
-        at=fields.text("at", 40),
+        at=fields.printable("at", 40),
         island=fields.integer("island", 0, 10**6),
-        origin=fields.text("origin", 60),
+        origin=fields.printable("origin", 60),
         board=Board(np.array(oriented, dtype=np.int32), puzzle.width, puzzle.height),
     )
 

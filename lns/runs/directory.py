@@ -190,9 +190,7 @@ class RunDirectory:
             It is no run directory, is damaged, of another version, or in use by another process.
         """
         settings, puzzle = read_run(path)
-        text = read_text(_existing(path / PARAMETERS, "the parameters of the run"))
-        if digest(text) != settings.params_sha256:
-            raise InputError("changed since the run began; expected the original text", path / PARAMETERS)
+        read_parameters(path, settings)
         params = parameters.load(path / PARAMETERS)
         if not os.access(path, os.W_OK | os.X_OK):
             raise InputError("no permission to write here; expected a run directory that can be written", path)
@@ -278,6 +276,14 @@ class ScoredBoard:
 
     board: Board
     score: int
+
+
+def read_parameters(path: Path, settings: RunSettings) -> str:
+    """The text of params.toml. Raises InputError unless it is the one that the run began with, whatever it links to."""
+    text = read_text(_existing(path / PARAMETERS, "the parameters of the run"))
+    if digest(text) != settings.params_sha256:
+        raise InputError("changed since the run began; expected the original text", path / PARAMETERS)
+    return text
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:

@@ -30,6 +30,7 @@ _REASONS = {
     "stopped": "stopped by lns stop",
 }
 _BLOCK = 2**16  # bytes read at once
+MAX_COPIED_BYTES = 2**32  # of a file with a second name; twice the largest log
 _SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
 _SEAL_LENGTH = len(', "sum": "01234567"}')
 
@@ -56,7 +57,7 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     Raises
     ------
     InputError
-        The name belongs to something else than a regular file.
+        The name belongs to something else than a regular file, or the file is too large to be copied.
     OSError
         The file cannot be opened.
     """
@@ -71,6 +72,12 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
         if not stat.S_ISREG(status.st_mode):
             raise InputError("is not a regular file; expected one", path)
         if status.st_nlink > 1 and flags & (os.O_WRONLY | os.O_RDWR):
+            if status.st_size > MAX_COPIED_BYTES:
+                raise InputError(
+                    f"has another name too (a hard link) and {status.st_size} bytes, too many to copy; "
+                    "expected a file of its own",
+                    path,
+                )
             copy = _replace_by_copy(path, flags | extra)
             os.close(descriptor)
             descriptor = copy

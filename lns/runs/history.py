@@ -10,7 +10,6 @@ from lns.engine import FoundBoard, Statistics
 from lns.runs.files import format_duration
 from lns_support.errors import InputError
 from lns_support.json_values import JsonFields, bounded_integer, describe_found
-from lns_support.text import printable
 
 MAX_SESSIONS, MAX_PARTS = 1000, 100
 OTHER_PARTS = "others"  # parts beyond the first MAX_PARTS
@@ -80,8 +79,10 @@ class RunHistory:
 
     @property
     def remaining_in_words(self) -> str:
-        """What is left of the time, such as "2:00 left", or that there is no limit."""
-        return f"{format_duration(self.remaining_s)} left" if self.has_time_limit else "no time limit"
+        """What is left of the time, such as "2:00 left", or that nothing is left or that there is no limit."""
+        if not self.has_time_limit:
+            return "no time limit"
+        return f"{format_duration(self.remaining_s)} left" if self.remaining_s >= 1 else "no time left"
 
     def at_least(self, score: int) -> int:
         """Number of logged boards of at least this score."""
@@ -184,7 +185,7 @@ def _rows(fields: JsonFields, name: str, most: int, length: int) -> list[list[An
 
 
 def _text(value: object) -> str:
-    return printable(JsonFields({"text": value}).text("text", 200))
+    return JsonFields({"text": value}).printable("text", 200)
 
 
 def _seconds(value: object) -> float:

@@ -51,7 +51,8 @@ class MemoryRecorder:
     def on_round(self, archipelago: Archipelago) -> None:
         """Take what the islands found since the last call."""
         self.history.elapsed_s = archipelago.elapsed
-        self.history.sessions[-1].seconds = archipelago.elapsed
+        session = self.history.sessions[-1]
+        session.seconds, session.workers = archipelago.elapsed, archipelago.workers
         for _, found in archipelago.pop_boards():
             self._keep(found)
 

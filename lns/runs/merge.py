@@ -11,16 +11,15 @@ from pathlib import Path
 from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.engines import make_engine
-from lns.islands import Island
+from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory
+from lns.runs.directory import RunDirectory, read_parameters
 from lns.runs.files import CHECKPOINT, PARAMETERS, PREVIOUS
 from lns.runs.history import Improvement, RunHistory
 from lns.runs.run_summary import RunSummary, check_same_puzzle, load_summary
 from lns_support.errors import InputError
-from lns_support.files import read_text
 
 log = logging.getLogger("lns")
 
@@ -67,8 +66,9 @@ def merge_runs(paths: Sequence[Path], target: Path) -> Merged:
         check_same_puzzle(first, run)
         if set(run.settings.pins) != set(first.settings.pins):
             raise InputError(f"has other pinned cells than {first.path}; expected the same", run.path)
+    read_parameters(first.path, first.settings)
     params = parameters.load(first.path / PARAMETERS)
-    others = [run for run in runs[1:] if read_text(run.path / PARAMETERS) != read_text(first.path / PARAMETERS)]
+    others = [run for run in runs[1:] if run.settings.params_sha256 != first.settings.params_sha256]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
     settings = first.settings

@@ -110,7 +110,8 @@ class Recorder:
     def on_round(self, archipelago: Archipelago) -> None:
         """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
         self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
-        self.history.sessions[-1].seconds = archipelago.elapsed
+        session = self.history.sessions[-1]
+        session.seconds, session.workers = archipelago.elapsed, archipelago.workers
         improved = self._record(archipelago.pop_boards())
         now = time.monotonic()
         if improved or now - self._saved_at >= self.directory.settings.checkpoint_s:
@@ -164,6 +165,7 @@ class Recorder:
             "unit": statistics.unit,
             "rate": round(self._rate(archipelago), 1),
             "pids": sorted(archipelago.pids.values()),
+            "cluster_workers": min(archipelago.room, archipelago.workers),
             "min_score": archipelago.min_score,
             "write_errors": self.write_errors,
         }

@@ -11,7 +11,8 @@ from instances.board import Board
 from instances.verify import verify
 from lns.engine import Engine, FoundBoard, legal_score, saved_counters
 from lns.engines import make_engine
-from lns.islands import Island
+from lns.packed_state import unpacked
+from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
 from lns.runs.board_log import BoardLog, BoardLogReader, LoggedBoard, is_verified
 from lns.runs.checkpoint import Checkpoint
@@ -109,7 +110,7 @@ def _bests(directory: RunDirectory, path: Path, found: Checkpoint) -> dict[str, 
     for island in found.islands.values():
         engine = _engine(directory, island.number)
         try:
-            engine.restore(island.state)
+            engine.restore(unpacked(island.state))
             saved_counters(list(engine.statistics.counts().values()))
             board, score = engine.best, -1
             if board is not None:

@@ -39,7 +39,8 @@ class Heartbeat:
     at: str = ""  # time of day, UTC
     rate: float = 0.0  # ``unit`` a second of all workers, over the last minute
     unit: str = "nodes"  # or "moves"
-    pids: tuple[int, ...] = ()  # process ids of the workers
+    pids: tuple[int, ...] = ()  # process ids of the workers on this machine
+    cluster_workers: int = 0  # workers of a cluster that search
     min_score: int = 0  # boards of at least this score go into the log
     statistics: Statistics = field(default_factory=Statistics)
     node_equivalents_by_part: dict[str, int] = field(default_factory=dict)  # cost of each part
@@ -141,6 +142,7 @@ def load_summary(path: Path) -> RunSummary:
     if state == "running":
         holder = read_holder(path)
         workers = sum(map(process_is_alive, heartbeat.pids)) if holder is not None and holder.is_here else None
+        workers = heartbeat.cluster_workers or workers
     return RunSummary(path, settings, puzzle, state, best, history, heartbeat, workers, tuple(notes))
 
 
@@ -165,27 +167,33 @@ def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]
         history = history_from_json(checkpoints.inner(fields, "history"), puzzle)
         return history, _beat(fields, puzzle)
     except InputError as error:
-        notes.append(str(error.at(path / STATUS)))
+        unread = str(error.at(path / STATUS))
+        notes.append(unread)
     for name in (CHECKPOINT, PREVIOUS):
         try:
-            return checkpoints.load_history(path / name, settings.run, puzzle), Heartbeat()
+            history = checkpoints.load_history(path / name, settings.run, puzzle)
         except InputError as error:
             notes.append(str(error))
+            continue
+        if not (path / STATUS).exists():  # a run that was merged from others and has not been resumed has none
+            notes.remove(unread)
+        return history, Heartbeat()
     return RunHistory(0.0), Heartbeat()
 
 
 def _beat(fields: JsonFields, puzzle: Puzzle) -> Heartbeat:
     pids = fields.array("pids")[:MAX_PIDS]
     return Heartbeat(
-        at=fields.text("at", 40),
+        at=fields.printable("at", 40),
         rate=fields.number("rate", 0, 1e18),
-        unit=printable(fields.text("unit", 20)),
+        unit=fields.printable("unit", 20),
         pids=tuple(bounded_integer(pid, 1, 2**31 - 1, "an entry of 'pids'") for pid in pids),
+        cluster_workers=fields.integer("cluster_workers", 0, 10**6) if "cluster_workers" in fields else 0,
         min_score=fields.integer("min_score", 0, puzzle.max_score + 1),
         statistics=Statistics.from_json(fields.get("statistics")),
         node_equivalents_by_part=_counts(fields, "node_equivalents_by_part"),
         write_errors=tuple(
-            printable(JsonFields({"file": name}).text("file", 40)) for name in fields.array("write_errors")[:10]
+            JsonFields({"file": name}).printable("file", 40) for name in fields.array("write_errors")[:10]
         ),
     )
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from instances.puzzle import Puzzle
+from lns import params
+from lns.params import Params
+from lns.rounds import Island
+from lns.runs import checkpoint
 from lns.runs.board_log import LoggedBoard
 from lns.runs.breakdown import parts
 from lns.runs.elites import BestBoards
-from lns.runs.files import LOG, SETTINGS, STATUS
+from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS
 from lns.runs.find import runs_below
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, puzzle_to_json
@@ -18,6 +24,8 @@ from lns_support.text import escape_controls, printable
 
 MOST_RUNS = 500
 ELITES = 6
+LOOK_S = 5.0
+"""Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
 MOST_LINES = 1_000
 """Lines of a log in one answer."""
 _STRIDE = 1_000
@@ -36,8 +44,9 @@ class Runs:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self._known: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {}
+        self._known: dict[str, tuple[tuple[int, ...], dict[str, Any], float]] = {}
         self._elites: dict[str, tuple[BestBoards, str]] = {}
+        self._islands: dict[str, tuple[int, list[dict[str, Any]]]] = {}
         self._logs: dict[str, LogLines] = {}
 
     def names(self) -> list[str]:
@@ -79,12 +88,22 @@ class Runs:
         """Everything about one run that changes while it goes on."""
         path = self.path(name)
         run = load_summary(path)
-        return run_facts(name, run) | _details(run) | {"elites": self._best_boards(name, run)}
+        return (
+            run_facts(name, run)
+            | _details(run)
+            | {"elites": self._best_boards(name, run), "islands": self._islands_of(name, run)}
+        )
 
     def stamp(self, name: str) -> tuple[int, ...]:
         """Changes whenever a file of the run that is shown has changed."""
         path = self.path(name)
-        return tuple(_modified(path / file) for file in (STATUS, "lock", "best.json", LOG))
+        return tuple(_modified(path / file) for file in (STATUS, "lock", "best.json", LOG, CHECKPOINT))
+
+    def puzzle_and_params(self, name: str) -> tuple[Puzzle, Params]:
+        """The puzzle and the parameters of a run."""
+        path = self.path(name)
+        self.inside(f"{name}/{PARAMETERS}")
+        return load_summary(path).puzzle, params.load(path / PARAMETERS)
 
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
         """Lines of run.log from number ``first`` on; negative numbers count from the end."""
@@ -99,12 +118,13 @@ class Runs:
         path = self.root / name
         stamp = tuple(_modified(path / file) for file in (STATUS, "lock", "best.json"))
         known = self._known.get(name)
-        if known is None or known[0] != stamp or known[1]["state"] == "running":
+        late = known is not None and known[1]["state"] == "running" and time.monotonic() - known[2] > LOOK_S
+        if known is None or known[0] != stamp or late:
             try:
                 facts = run_facts(name, load_summary(path))
             except InputError as error:
                 facts = {"name": name, "state": "unreadable", "error": printable(error.message, 500)}
-            self._known[name] = known = (stamp, facts)
+            self._known[name] = known = (stamp, facts, time.monotonic())
         return known[1]
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
@@ -123,6 +143,19 @@ class Runs:
             }
             for entry in top
         ]
+
+    def _islands_of(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
+        """A line about each island, as of the last checkpoint; none where that cannot be read."""
+        path = run.path / CHECKPOINT
+        stamp = _modified(path)
+        kept = self._islands.get(name)
+        if kept is None or kept[0] != stamp:
+            try:
+                found = {} if path.is_symlink() else checkpoint.load_islands(path, run.settings.run, run.puzzle)
+            except InputError:
+                found = {}
+            self._islands[name] = kept = (stamp, [_island_line(found[number]) for number in sorted(found)])
+        return kept[1]
 
 
 @dataclass
@@ -206,6 +239,18 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
         "left_s": history.remaining_s,
         "notes": [printable(note, 300) for note in run.notes][:20],
         "write_errors": list(run.heartbeat.write_errors),
+    }
+
+
+def _island_line(island: Island) -> dict[str, Any]:
+    done = island.statistics
+    return {
+        "number": island.number,
+        "best": island.best_score,
+        "placements": done.placements,
+        "moves": done.moves,
+        "boards": done.boards,
+        "exhausted": island.exhausted,
     }
 
 

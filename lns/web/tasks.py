@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from instances.board import Board
 from instances.puzzle import Puzzle
@@ -14,6 +15,9 @@ from instances.verify import Verification, verify
 from lns.web import polyominoes
 from lns.web.wire import board_to_json, find_shipped, puzzle_to_json, read_board, read_cells, read_puzzle
 from lns_support.json_values import JsonFields
+
+if TYPE_CHECKING:
+    from lns.estimate import Measurement
 
 Fields = dict[str, Any]
 
@@ -158,6 +162,33 @@ def trace(values: Fields, send: Send) -> Fields:
     return {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(found)}
 
 
+def estimate(values: Fields, send: Send) -> Fields:
+    """Measure how often boards of each score come, on one core, and extrapolate."""
+    from lns.estimate import estimate
+    from lns.params import from_dict
+    from lns_support.jit import is_compiled
+
+    if not is_compiled("lns.construct.kernel"):
+        _say_compiling(send)
+    shown = 0.0
+
+    def report(measured: Measurement) -> None:
+        nonlocal shown
+        if measured.seconds - shown > 0.5:
+            shown = measured.seconds
+            send(type="progress", seconds=measured.seconds, text=measured.in_words)
+
+    fields = JsonFields(values)
+    seconds = fields.number("time", 1, 86400)
+    result = estimate(read_puzzle(fields), from_dict(values["params"]), values["seed"], seconds, on_step=report)
+    return {
+        "status": "interrupted" if result.interrupted else "done",
+        "seconds": result.seconds,
+        "measured_score": result.measured_score,
+        "rows": [[row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)],
+    }
+
+
 def run(values: Fields, send: Send) -> Fields:
     """Search for the best board, in a run directory."""
     from lns.api.solving import solve
@@ -219,6 +250,7 @@ TASKS: dict[str, Callable[[Fields, Send], Fields]] = {
     "improve": improve,
     "windows": windows,
     "solve": solve,
+    "estimate": estimate,
     "run": run,
     "resume": resume,
     "trace": trace,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_rectangles_with_clues_are_text_on_the_screen(capsys: pytest.CaptureFixt
     ("options", "line"),
     [
         ("tetravex --width 3 --colours 3", "tetravex-3x3-c3-s0, 9 pieces, 3 colours, 0 clues"),
-        ("unframed --width 3 --height 2 --clues 1", "unframed-3x2-c7-s0, 6 pieces, 6 colours, 1 clues"),
+        ("unframed --width 3 --height 2 --clues 1", "unframed-3x2-c7-s0, 6 pieces, 6 colours, 1 clue"),
         ("triangle --side 3 --colours 2", "triangle-3-c2-s0, 9 pieces, 2 colours, 0 clues"),
         ("diamond --side 3 --clues 13", "diamond-3-c3-s0, 13 pieces, 3 colours, 13 clues"),
     ],
@@ -95,6 +96,18 @@ def test_a_single_solution_is_recognised_if_every_corner_piece_has_an_identical_
     row = plant([*right, 0], [0] * cells, cells, 1, PortableRandom(1), "row")
     monkeypatch.setattr("instances.generate.unique", lambda *arguments: row)
     assert main(["generate", "--unique", "max", "--width", "9", "-o", str(tmp_path / "row.json")]) == status
+
+
+def test_the_proofs_of_the_largest_board_end_with_their_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = time.monotonic()
+    command = ["generate", "--unique", "max", "--width", "64", "-o", str(tmp_path / "p.txt"), "--time", "1"]
+    assert main(command) == 2 and not list(tmp_path.iterdir())
+    assert time.monotonic() - began < 20.0  # the machine may be busy
+    assert "was proven unique in" in capsys.readouterr().err
+    assert main(["generate", "like-e2", "--time", "1"]) == 2
+    assert "--time is for the proofs of --unique" in capsys.readouterr().err
 
 
 def test_an_interrupted_proof_ends_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

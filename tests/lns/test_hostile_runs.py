@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import struct
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -17,10 +20,24 @@ from lns.cli.main import main
 from lns.runs import checkpoint
 from lns.runs.checkpoint import load
 from lns.runs.directory import RunDirectory, read_run
-from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, STOP, open_regular, start_of_last_lines
+from lns.runs.files import (
+    BOARDS,
+    CHECKPOINT,
+    LOCK,
+    LOG,
+    PARAMETERS,
+    PREVIOUS,
+    REPORT,
+    STATUS,
+    STOP,
+    open_regular,
+    seal,
+    start_of_last_lines,
+)
 from lns.runs.lock import Holder, Lock, is_free
 from lns_support.errors import InputError
 from lns_support.files import read_bytes
+from tests.fuzz_run import fuzz
 from tests.lns.run_parts import copied, finished_run, log_of
 
 
@@ -170,6 +187,14 @@ def test_a_directory_of_hard_links_is_continued_and_its_original_kept(run: Path,
     assert (links / BOARDS).read_bytes().startswith(before[BOARDS]) and (links / BOARDS).stat().st_nlink == 1
 
 
+def test_a_large_file_with_a_second_name_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    os.truncate(tmp_path / "file", 20 * 2**30)
+    os.link(tmp_path / "file", tmp_path / "other")
+    with pytest.raises(InputError, match="too many to copy"):
+        open_regular(tmp_path / "file", os.O_RDWR)
+
+
 def test_a_linked_directory_is_not_continued_while_its_original_runs(run: Path, tmp_path: Path) -> None:
     path, links = copied(run, tmp_path / "run"), tmp_path / "links"
     shutil.copytree(path, links, copy_function=os.link)
@@ -213,6 +238,11 @@ def test_a_lock_that_is_held_is_not_free(run: Path, tmp_path: Path) -> None:
     assert is_free(path) and (path / LOCK).read_text() == ""
 
 
+def test_damaged_runs_end_in_an_answer_or_a_sentence(tmp_path: Path) -> None:
+    outcome = fuzz(tmp_path, 60, 1)
+    assert outcome["done"] > 30 and outcome["refused"] > 5
+
+
 def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Silent:
         def __enter__(self) -> Silent:
@@ -232,3 +262,52 @@ def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monk
 def test_a_device_is_no_answer_of_a_solver(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exact", "decode", "/dev/zero", "like-e2-4x4", "--encoding", "full-4"]) == 2
     assert "not a regular file" in capsys.readouterr().err
+
+
+def test_a_name_of_control_characters_does_not_grow_from_resume_to_resume(run: Path, tmp_path: Path) -> None:
+    """Escaped, it would be longer than what the next resume reads."""
+    path = copied(run, tmp_path / "run")
+    lines = (path / BOARDS).read_text().splitlines()
+    record = json.loads(lines[-1]) | {"origin": 60 * "\x1b"}
+    del record["sum"]
+    (path / BOARDS).write_text("\n".join([*lines, seal(record)]) + "\n")
+    (path / CHECKPOINT).unlink()
+    (path / PREVIOUS).unlink()
+    for _ in range(4):
+        assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) in (0, 1)
+    assert "\\u001b" not in (path / STATUS).read_text() and 15 * "\\\\x1b" in (path / STATUS).read_text()
+
+
+def test_no_other_file_is_shown_as_the_parameters(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copied(run, tmp_path / "run")
+    (tmp_path / "private").write_text("precious = 1\n")
+    (path / PARAMETERS).unlink()
+    (path / PARAMETERS).symlink_to(tmp_path / "private")
+    assert main(["report", str(path)]) == 0
+    page = (path / REPORT).read_text()
+    assert "precious" not in page and "changed since the run began" in page
+    assert main(["merge", str(path), str(run), "-o", str(tmp_path / "merged")]) == 2
+    assert "changed since the run began" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGQUIT"), reason="no SIGQUIT")
+def test_quit_restores_the_terminal_of_watch(run: Path) -> None:
+    import pty
+
+    ours: list[bytes] = []
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "lns", "watch", str(run)])
+    sent = False
+    with contextlib.suppress(OSError):  # the other end is closed
+        while data := os.read(terminal, 4096):
+            ours.append(data)
+            if not sent and b"q ends" in b"".join(ours):
+                os.write(terminal, b"\x1c")  # Ctrl-\\
+                sent = True
+    os.close(terminal)
+    _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGQUIT
+    assert b"".join(ours).endswith(b"\x1b[?1049l")

@@ -20,8 +20,9 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
-from lns.islands import MAX_LOST_ROUNDS, Archipelago, Island, Report, Task, run_round
+from lns.islands import MAX_LOST_ROUNDS, Archipelago
 from lns.params import Params
+from lns.rounds import Island, Report, Task, run_round
 from lns.warmup import warm_up
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool
 from lns_support.errors import InputError
@@ -191,7 +192,7 @@ def test_a_lone_island_gets_no_incumbent_from_the_steps_that_it_repeats(monkeypa
     """An incumbent would change its search. Several islands, and new ones, get the best board, unless it is one that
     was made because the first step took too long."""
     incumbents: list[Board | None] = []
-    monkeypatch.setattr("lns.islands.run_round", lambda task: incumbents.append(task.incumbent) or 1 / 0)
+    monkeypatch.setattr("lns.workers.run_round", lambda task: incumbents.append(task.incumbent) or 1 / 0)
     puzzle = small_puzzle()
     board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
     islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}

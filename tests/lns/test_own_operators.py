@@ -15,7 +15,7 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.assignment import fill
 from lns.engine import MAX_OPERATORS, Statistics
-from lns.islands import Archipelago, Task, run_round
+from lns.islands import Archipelago
 from lns.neighbourhoods import operators
 from lns.neighbourhoods.destroy import destroy_and_repair
 from lns.neighbourhoods.engine import LnsEngine
@@ -29,6 +29,7 @@ from lns.neighbourhoods.operators import (
 )
 from lns.neighbourhoods.regions import block
 from lns.params import BeamParams, ConstructParams, from_dict
+from lns.rounds import Task, run_round
 from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 from tests.lns.run_parts import best_of, copied, new_directory, resumed, run_for, small_puzzle

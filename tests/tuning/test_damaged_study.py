@@ -41,9 +41,13 @@ def test_links_are_refused_and_not_followed(tmp_path, name, reading):
 def test_a_file_with_another_name_outside_is_not_written(tmp_path, name):
     path = recorded_study(tmp_path / "s")
     os.link(path / name, tmp_path / "other")
-    with pytest.raises(InputError, match=f"{name}: has another name too"):
-        open_study(path, StudyRequest())
+    before = (tmp_path / "other").read_bytes()
     open_study(path, StudyRequest(), reading=True)
+    assert (path / name).stat().st_nlink == 2
+    study = open_study(path, StudyRequest())
+    study.requeue(study.next_trial(None))
+    assert (path / "journal.log").stat().st_size > (0 if name == "runs.jsonl" else len(before))
+    assert (tmp_path / "other").read_bytes() == before and (path / name).stat().st_nlink == 1
 
 
 @pytest.mark.parametrize("name", FILES[1:])
@@ -70,6 +74,24 @@ def test_every_lost_line_of_a_journal_ends_in_a_page_or_a_sentence(tmp_path):
             assert error.line and error.source == str(path / "journal.log")
             refused += 1
     assert refused > len(lines) // 7 // 4
+
+
+def test_every_other_operation_in_a_journal_ends_in_a_page_or_a_sentence(tmp_path):
+    path = recorded_study(tmp_path / "s")
+    lines = (path / "journal.log").read_text().splitlines()
+    first = {json.loads(line)["op_code"]: number for number, line in reversed([*enumerate(lines)])}
+    refused = 0
+    for number in first.values():
+        record = json.loads(lines[number])
+        for operation in set(range(10)) - {record["op_code"]}:
+            changed = json.dumps(record | {"op_code": operation})
+            (path / "journal.log").write_text("\n".join([*lines[:number], changed, *lines[number + 1 :]]) + "\n")
+            try:
+                open_study(path, StudyRequest(), reading=True)
+            except InputError as error:
+                assert error.line and error.source == str(path / "journal.log")
+                refused += 1
+    assert refused > 6 * len(first)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lns.runs.files import SETTINGS
+import lns
+from lns.params import Params
+from lns.runs.files import CHECKPOINT, PARAMETERS, SETTINGS
 from lns.web.runs import Runs
 from lns_support.errors import InputError
 
@@ -34,3 +36,30 @@ def test_runs_are_found_in_folders_the_newest_first_and_no_link_is_followed(tmp_
         with pytest.raises(InputError):
             runs.path(name)
     assert [run["state"] for run in runs.facts()] == ["unreadable"] * 2
+
+
+def test_islands_are_those_of_the_checkpoint_and_none_where_it_cannot_be_read(tmp_path: Path) -> None:
+    puzzle = lns.generate("like-e2", width=4, seed=1).puzzle
+    lns.solve(puzzle, engine="tabu", time=30, steps=2, workers=2, seed=1, run_dir=tmp_path / "run", progress="none")
+    found = Runs(tmp_path).details("run")["islands"]
+    assert [island["number"] for island in found] == [0, 1]
+    assert all(island["moves"] > 0 and 0 <= island["best"] <= puzzle.max_score for island in found)
+    path = tmp_path / "run" / CHECKPOINT
+    content = path.read_bytes()
+    path.write_bytes(content[:-40])
+    assert Runs(tmp_path).details("run")["islands"] == []
+    path.unlink()
+    (tmp_path / "elsewhere").write_bytes(content)
+    path.symlink_to(tmp_path / "elsewhere")
+    assert Runs(tmp_path).details("run")["islands"] == []
+
+
+def test_a_measurement_takes_puzzle_and_parameters_of_the_run(tmp_path: Path) -> None:
+    puzzle = lns.generate("like-e2", width=4, seed=1).puzzle
+    lns.solve(puzzle, engine="tabu", time=30, steps=1, workers=1, seed=1, run_dir=tmp_path / "run", progress="none")
+    found, params = Runs(tmp_path).puzzle_and_params("run")
+    assert found.sha256 == puzzle.sha256 and params == Params()
+    (tmp_path / "run" / PARAMETERS).unlink()
+    (tmp_path / "run" / PARAMETERS).symlink_to("/etc/hostname")
+    with pytest.raises(InputError, match="symbolic link"):
+        Runs(tmp_path).puzzle_and_params("run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +32,12 @@ def test_a_run_is_started_watched_stopped_and_resumed(page: Page, site: Site) ->
     expect(page.locator("#log")).to_contain_text("like-e2-8x8")
     page.click("#stop")
     expect(page.locator("#facts")).to_contain_text("ended", timeout=60_000)
+    expect(page.locator("#islands tbody tr")).to_have_count(1)
+    expect(page.locator("#elites figure").first).to_contain_text("after")
+    page.fill("#estimate-time", "2")
+    page.click("#estimate")
+    expect(page.locator("#estimate-said")).to_contain_text("measured up to", timeout=120_000)
+    expect(page.locator("#estimate-rows tbody tr").first).to_contain_text(re.compile("second|minute|hour|year"))
     page.fill("#more", "2")
     page.click("#resume")
     expect(page.locator("#facts")).to_contain_text("ended: time over", timeout=120_000)
@@ -62,3 +69,24 @@ def test_a_log_of_a_million_lines_opens_at_once(page: Page, site: Site) -> None:
     page.locator("#log").evaluate("box => { box.scrollTop = 0; }")
     expect(page.locator("#log")).to_contain_text("line 0 <b>of</b> many")
     assert page.locator("#log b").count() == 0
+
+
+def test_elites_stand_side_by_side_with_what_they_share(page: Page, site: Site) -> None:
+    made = lns.generate("like-e2", width=7, seed=4)
+    run = lns.solve(
+        made.puzzle, engine="tabu", time=30, steps=8, workers=1, seed=3, min_score=0,
+        run_dir=site.root / "several", progress="none",
+    )  # fmt: skip
+    page.goto(site.at("runs?name=several"))
+    figures = page.locator("#elites figure")
+    expect(figures.first).to_contain_text(str(run.score))
+    assert len((site.root / "several" / "boards.jsonl").read_text().splitlines()) > 1
+    expect(page.locator("#common")).to_contain_text("the same on all")
+    dimmed = page.locator("#elites [fill='#202020']")
+    before = dimmed.count()
+    page.uncheck("#unlike")
+    expect(dimmed).to_have_count(0)
+    page.check("#unlike")
+    expect(dimmed).to_have_count(before)
+    figures.first.get_by_role("link", name="Open").click()
+    expect(page.locator("#score")).to_contain_text(f"{run.score} of {made.puzzle.max_score}")

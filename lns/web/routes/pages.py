@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
+from functools import cache
 from html import escape
 from pathlib import Path
 from string import Template
@@ -16,6 +18,8 @@ from lns.web.guard import with_key
 from lns.web.routes.shared import Server
 
 _HOME = Path(__file__).parents[1] / "pages"
+_STATIC = Path(__file__).parents[1] / "static"
+_IMPORT = re.compile(r'^(?:import|export) .*?from "\./([a-z_/]+\.js)";$', re.MULTILINE)
 PAGES = {
     "runs": "Runs",
     "board": "Board",
@@ -53,9 +57,25 @@ def render_page(name: str, token: str) -> str:
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
         for other, title in PAGES.items()
     )
+    preloads = "".join(f'<link rel="modulepreload" href="/static/{script}">' for script in _imported(f"{name}.js"))
     return _template("layout").substitute(
-        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name
+        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name, preloads=preloads
     )
+
+
+@cache
+def _imported(script: str) -> tuple[str, ...]:
+    """The scripts that a script imports, and those that these import: a browser then loads all of them at once."""
+    found: dict[str, None] = {}
+    waiting = [script]
+    while waiting:
+        here = waiting.pop()
+        text = (_STATIC / here).read_text(encoding="utf-8")
+        for name in _IMPORT.findall(text):
+            if name not in found:
+                found[name] = None
+                waiting.append(name)
+    return tuple(found)
 
 
 def _template(name: str) -> Template:

@@ -15,11 +15,12 @@ from starlette.responses import JSONResponse, Response
 
 from instances import formats
 from instances.formats import shipped_instances
-from lns.params import Params, from_dict
+from lns.params import Params, from_dict, to_dict
 from lns.runs.directory import new_run_directory
 from lns.runs.files import STOP, open_regular
 from lns.terminal.options import max_workers
 from lns.web.routes.shared import Handler, Server, json_fields, number_in_address, stream
+from lns.web.runs import LOOK_S
 from lns.web.wire import find_shipped, puzzle_to_json, read_puzzle
 from lns_support.errors import InputError
 
@@ -72,8 +73,8 @@ async def watch_run(server: Server, request: Request) -> Response:
         rounds = 0
         while True:
             stamp = await asyncio.to_thread(server.runs.stamp, name)
-            if stamp != last or rounds % 5 == 0:  # a run that died changes no file
-                last = stamp
+            if stamp != last or rounds >= LOOK_S / EVERY_S:
+                last, rounds = stamp, 0
                 yield await asyncio.to_thread(server.runs.details, name)
             else:
                 yield {}
@@ -152,6 +153,16 @@ async def resume_run(server: Server, request: Request) -> Response:
     return JSONResponse({"id": job.id})
 
 
+async def estimate_run(server: Server, request: Request) -> Response:
+    """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
+    fields = await json_fields(request)
+    seconds = fields.number("time", 1, 86400)
+    puzzle, params = await asyncio.to_thread(server.runs.puzzle_and_params, fields.text("name", 1000))
+    values = {"puzzle": puzzle_to_json(puzzle), "params": to_dict(params), "time": seconds, "seed": 1}
+    job = await server.jobs.start("estimate", values, seconds)
+    return JSONResponse({"id": job.id})
+
+
 async def stop_run(server: Server, request: Request) -> Response:
     """Ask a run to stop and save, as `lns stop` does."""
     fields = await json_fields(request)
@@ -175,4 +186,5 @@ CHANGES: dict[str, Handler] = {
     "run/start": start_run,
     "run/resume": resume_run,
     "run/stop": stop_run,
+    "run/estimate": estimate_run,
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from lns.web.access import Access
 from lns.web.guard import refuse
@@ -70,7 +71,6 @@ def stream(server: Server, events: AsyncGenerator[dict[str, Any]]) -> Response:
         return refuse(503, "too many pages are open")
 
     async def lines() -> AsyncIterator[str]:
-        server.streams += 1
         try:
             async for event in events:
                 if server.closing.is_set():
@@ -84,7 +84,21 @@ def stream(server: Server, events: AsyncGenerator[dict[str, Any]]) -> Response:
         except InputError as error:
             yield f"data: {json.dumps({'type': 'error', 'error': str(error)[:2000]})}\n\nevent: end\ndata: {{}}\n\n"
         finally:
-            server.streams -= 1
             await events.aclose()
 
-    return StreamingResponse(lines(), media_type="text/event-stream")
+    return _Stream(server, lines())
+
+
+class _Stream(StreamingResponse):
+    """An event stream that counts as open from its request on, not only once its first event is sent."""
+
+    def __init__(self, server: Server, lines: AsyncIterator[str]) -> None:
+        super().__init__(lines, media_type="text/event-stream")
+        self._server = server
+        server.streams += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._server.streams -= 1

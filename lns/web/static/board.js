@@ -207,6 +207,9 @@ function keepSoon() {
 // -- begin
 
 async function begin() {
+  const query = new URLSearchParams(location.search);
+  const asked = query.has("opened") ? ask("opened") : query.has("instance") ? ask(`instance?name=${encodeURIComponent(query.get("instance"))}`) : null;
+  asked?.catch(() => {});  // it is awaited below
   setup = await getSetup();
   useColours(setup);
   find("shipped").append(...setup.instances.map((name) => h("option", {}, name)));
@@ -216,10 +219,7 @@ async function begin() {
   about();
   find("format").append(h("option", { value: "url" }, "viewer URL"), h("option", { value: "svg" }, "SVG"),
     ...Object.entries(setup.formats).filter(([name]) => name !== "url").map(([name, holds]) => h("option", { value: name }, `${name} (${holds})`)));
-  const query = new URLSearchParams(location.search);
-  let found = null;
-  if (query.has("opened")) found = await ask("opened");
-  else if (query.has("instance")) found = await ask(`instance?name=${encodeURIComponent(query.get("instance"))}`);
+  const found = await asked;
   const kept = found ? null : store.get("board", null);
   if (found) open(found);
   else if (kept) open(kept);

@@ -59,9 +59,9 @@ export function follow(path, receive, ended = () => {}) {
   return () => source.close();
 }
 
-/** Start a job. `on` has functions by the type of message. Returns a promise of its last message, with `stop`. */
-export async function job(fields, on = {}) {
-  const { id } = await ask("job", fields);
+/** Start a job, at another address than `job` if one is given. `on` has functions by the type of message. Returns a promise of its last message, with `stop`. */
+export async function job(fields, on = {}, path = "job") {
+  const { id } = await ask(path, fields);
   const done = new Promise((resolve, reject) => {
     let last = null;
     follow(`watch/job?id=${id}`, (message) => {
@@ -102,11 +102,27 @@ export function download(name, content, type = "text/plain") {
 export const fileName = (name) => name.replace(/[^A-Za-z0-9_.-]+/g, "-").slice(0, 60) || "board";
 
 export function duration(seconds) {
+  if (seconds > 0 && seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds), two = (n) => String(n).padStart(2, "0");
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}:${two(whole % 60)}`;
   if (whole < 86400) return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
   return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
+}
+
+/** A moment in UTC as the clock of this machine shows it. */
+export function moment(text) {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}
+
+const UNITS = [["year", 8766], ["day", 24], ["hour", 1], ["minute", 1 / 60]];
+/** Hours in words, such as "about 2 hours". */
+export function hoursInWords(hours) {
+  if (hours > 8.8e6) return "more than 1,000 years";
+  const [unit, size] = UNITS.find(([, hoursOf]) => hours >= .95 * hoursOf) ?? ["second", 1 / 3600];
+  const number = hours / size < 1 ? 1 : Number((hours / size).toPrecision(hours / size < 9.5 ? 1 : 2));
+  return `${count(number)} ${unit}${number === 1 ? "" : "s"}`;
 }
 
 export const count = (number) => number.toLocaleString("en");

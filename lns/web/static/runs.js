@@ -1,6 +1,6 @@
 // The page of runs: a list that follows all runs, and one of them with its curve, boards and log.
-import { ask, complain, count, duration, find, follow, getSetup, h, put, putFacts, safely, say, short, store, table } from "./common.js";
-import { picture, useColours } from "./draw.js";
+import { ask, complain, count, duration, find, follow, getSetup, h, hoursInWords, job, moment, put, putFacts, safely, say, short, store, table } from "./common.js";
+import { BoardView, picture, useColours } from "./draw.js";
 import { Puzzle, judge } from "./model.js";
 import uPlot from "./vendor/uplot.js";
 
@@ -19,7 +19,7 @@ function drawList() {
       h("td", {}, name, h("div", { class: "soft" }, run.instance)),
       h("td", { class: { running: "good", died: "bad" }[run.state] }, state),
       h("td", { class: "number" }, run.score < 0 ? "-" : `${run.score} of ${run.max_score}`),
-      h("td", {}, run.best_at), h("td", { class: "number" }, run.state === "running" ? `${short(run.rate)} ${run.unit}/s` : ""),
+      h("td", {}, run.best_at ? moment(run.best_at) : ""), h("td", { class: "number" }, run.state === "running" ? `${short(run.rate)} ${run.unit}/s` : ""),
       h("td", { class: "number" }, duration(run.elapsed_s)), h("td", { class: "number" }, duration(run.left_s)));
   });
   const focus = document.activeElement?.closest?.("#list") ? document.activeElement.getAttribute("href") ?? document.activeElement.getAttribute("aria-label") : null;
@@ -38,8 +38,11 @@ const compare = safely(async (name, wanted) => {
 
 function show(name) {
   leave();
+  measuring?.stop();
   shown = name;
   drawn = {};
+  find("estimate-said").textContent = "";
+  put(find("estimate-rows"));
   history.replaceState(null, "", `/runs?name=${encodeURIComponent(name)}`);
   find("run").hidden = false;
   find("run-head").textContent = name || "(this directory)";
@@ -55,7 +58,7 @@ async function drawRun(run) {
   putFacts(find("facts"), [
     ["state", state, { running: "good", died: "bad" }[run.state]],
     ["score", run.score < 0 ? "no board yet" : `${run.score} of ${run.max_score}`],
-    run.best_at && ["since", run.best_at],
+    run.best_at && ["since", moment(run.best_at)],
     running && ["rate", `${short(run.rate)} ${run.unit}/s`],
     running && ["workers", run.workers ?? "elsewhere"],
     ["used", duration(run.elapsed_s)], ["left", duration(run.left_s)], ["engine", run.engine], ["seed", String(run.seed)],
@@ -70,13 +73,13 @@ async function drawRun(run) {
   if (differs("best")) {
     put(find("best"), run.best ? picture(puzzle, run.best, judge(puzzle, run.best), `Best board, ${run.score} of ${run.max_score}`) : h("p", { class: "soft" }, "There is no board yet."));
   }
-  if (differs("elites")) {
-    const common = run.elites.length > 1 ? run.elites[0].board.filter((oriented, cell) => run.elites.every((elite) => elite.board[cell] === oriented)).length : 0;
-    put(find("elites"), run.elites.map((elite) => h("figure", {},
-      picture(puzzle, elite.board, judge(puzzle, elite.board), `Board of score ${elite.score}`),
-      h("figcaption", { class: "soft" }, `${elite.score} after ${duration(elite.elapsed_s)}, ${elite.origin}${elite.distance ? `; ${elite.distance} cells unlike the first` : ""}`))),
-    common ? h("p", { class: "soft" }, `${common} cells are the same on all of them.`) : null);
+  if (differs("elites")) drawElites(puzzle, run.elites);
+  if (differs("islands")) {
+    const moves = run.islands.some((one) => one.moves);
+    put(find("islands"), run.islands.length ? table(["island", "best", "placements", ...(moves ? ["moves"] : []), "boards", ""], run.islands.map((one) => [one.number + 1, one.best < 0 ? "-" : one.best, short(one.placements), ...(moves ? [short(one.moves)] : []), count(one.boards), one.exhausted ? "nothing left to search" : ""]), "Islands")
+      : h("p", { class: "soft" }, "There is no checkpoint yet."));
   }
+  find("next").textContent = outlook(run);
   if (differs("parts")) {
     put(find("parts"), table(["part", "share of the cost", "boards", "bests", "edges gained"], run.parts.map((part) => [part.name, `${(part.share * 100).toFixed(1)}%`, count(part.boards), count(part.bests), count(part.edges)]), "Parts of the search"));
   }
@@ -85,11 +88,43 @@ async function drawRun(run) {
     put(find("counts"), table(["score", "boards", "boards an hour"], run.counts.slice(0, 12).map(([score, boards]) => [score, count(boards), (boards / hours).toFixed(1)]), "Boards by score"));
   }
   if (differs("sessions")) {
-    put(find("sessions"), table(["began", "ended", "search", "workers"], run.sessions.map((one) => [one.started_at, one.ended || "-", duration(one.seconds), one.workers]), "Sessions"));
+    put(find("sessions"), table(["began", "ended", "search", "workers"], run.sessions.map((one) => [moment(one.started_at), one.ended || "-", duration(one.seconds), one.workers]), "Sessions"));
   }
   drawn = { run, puzzle };
   if (differs("improvements") || drawn.plotted !== run.elapsed_s) await drawChart();
   log.update();
+}
+
+/** The elites side by side: what they share, and what each has unlike the best one. */
+function drawElites(puzzle, elites) {
+  const [best] = elites;
+  const shared = best ? best.board.map((oriented, cell) => (elites.every((elite) => elite.board[cell] === oriented) ? oriented : -1)) : [];
+  const cells = shared.filter((oriented) => oriented >= 0).length;
+  find("common").textContent = elites.length > 1 ? `${cells ? count(cells) : "No"} ${cells === 1 ? "cell is" : "cells are"} the same on all ${elites.length} boards.` : elites.length ? "There is one board so far." : "There is no board yet.";
+  const tile = (view, board, ...words) => h("figure", {}, view.svg, h("figcaption", { class: "soft" }, words, " ", h("a", { href: "/board", click: () => store.set("board", { puzzle: puzzle.fields, board, pinned: [] }) }, "Open")));
+  const draw = (board, label, dimmed) => {
+    const view = new BoardView(puzzle, { label, still: true });
+    view.draw(board);
+    view.mark(judge(puzzle, board));
+    view.shade(new Map(dimmed.map((cell) => [cell, ["#202020", .72, ""]])));
+    return view;
+  };
+  const alike = (board) => find("unlike").checked ? [...board.keys()].filter((cell) => board[cell] === best.board[cell]) : [];
+  put(find("elites"), elites.map((elite, i) => tile(draw(elite.board, `Board of score ${elite.score}`, i ? alike(elite.board) : []), elite.board,
+    `${elite.score} after ${duration(elite.elapsed_s)}, ${elite.origin}${i ? `; ${count(elite.distance)} ${elite.distance === 1 ? "cell" : "cells"} unlike the best` : ""}.`)),
+  cells ? tile(draw(shared, "What all these boards have in common", []), shared, "In common.") : null);
+}
+
+const ENOUGH = 10;  // boards that a rate needs
+/** What the log tells of the time to the next score: it holds all boards of at least the best score less one. */
+function outlook(run) {
+  const [top = [run.score, 0], below = [run.score - 1, 0]] = [run.score, run.score - 1].map((score) => run.counts.find(([other]) => other === score));
+  if (run.score < 0) return "";
+  if (run.score === run.max_score) return "No score is higher.";
+  const reached = run.improvements.at(-1)?.[1] ?? 0, hours = Math.max(run.elapsed_s - reached, 1) / 3600;
+  if (below[1] + top[1] < ENOUGH || top[1] < 2) return `The log has ${count(top[1])} of ${run.score} and ${count(below[1])} of ${below[0]}: too few to tell. A measurement tells more; it runs the construction alone, on one core beside the search.`;
+  const cost = (below[1] + top[1]) / top[1], each = hours / Math.max(1, top[1] - 1);
+  return `A board of ${run.score} came every ${hoursInWords(each)} since the first. An edge more costs about ${cost.toFixed(1)} times as much by the boards of ${below[0]}, so ${run.score + 1} would take about ${hoursInWords(each * cost)} at this rate, uncertain by a factor of ${(1 + 2 / Math.sqrt(top[1])).toFixed(1)} or more.`;
 }
 
 async function drawChart() {
@@ -112,12 +147,12 @@ async function drawChart() {
   const strokes = [style.getPropertyValue("--accent").trim(), "#d7875f", "#00875f", "#af5f87", "#8a6d00", "#5f87af"];
   plot?.destroy();
   put(find("chart"));
-  put(find("improvements"), drawn.run ? table(["score", "after", "time of day", "by"], drawn.run.improvements.map(([score, at, day, origin]) => [score, duration(at), day, origin]).reverse(), "New bests") : null);
+  put(find("improvements"), drawn.run ? table(["score", "after", "time of day", "by"], drawn.run.improvements.map(([score, at, day, origin]) => [score, duration(at), moment(day), origin]).reverse(), "New bests") : null);
   if (!series.length) return;
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
   plot = new uPlot({
     width: Math.max(240, find("chart").clientWidth), height: 240,
-    scales: { x: { time: false, distr: 3, log: 10 } },
+    scales: { x: { time: false, distr: 3, log: 10 }, y: { range: (_, low, high) => [Math.floor((low ?? 0) - 1), Math.ceil((high ?? 1) + 1)] } },
     axes: [{ ...axis, values: (_, marks) => marks.map((mark) => (mark === null ? "" : duration(mark))) }, { ...axis, values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? mark : "")) }],
     series: [{ label: "search", value: (_, at) => (at === null ? "" : duration(at)) },
       ...series.map(([name], i) => ({ label: name || "run", stroke: strokes[i % strokes.length], width: 2, dash: i ? [4 + 3 * i, 3] : undefined, paths: uPlot.paths.stepped({ align: 1 }), points: { show: times.length < 60 } }))],
@@ -207,6 +242,30 @@ find("resume").addEventListener("click", safely(async () => {
   follow(`watch/job?id=${started.id}`, (message) => { if (message.type === "error") complain(new Error(message.error)); });
   say("asked to go on");
 }));
+let measuring = null;
+find("estimate").addEventListener("click", safely(async () => {
+  const line = find("estimate-said"), name = shown;
+  find("estimate").disabled = true;
+  line.textContent = "starting ...";
+  put(find("estimate-rows"));
+  try {
+    measuring = await job({ name, time: Number(find("estimate-time").value) }, { note: (message) => { line.textContent = message.text; }, progress: (message) => { line.textContent = `${duration(message.seconds)}: ${message.text}`; } }, "run/estimate");
+    find("estimate-stop").disabled = false;
+    const result = await measuring.done;
+    if (!result.rows) { line.textContent = "Stopped before the first board."; return; }
+    line.textContent = `Of one core, measured up to ${result.measured_score}${result.rows.some(([score]) => score > result.measured_score) ? " and extrapolated above it" : ""}, in ${duration(result.seconds)}; more cores divide the time.`;
+    const time = (rate) => (rate > 0 ? hoursInWords(1 / rate) : "more than 1,000 years");
+    put(find("estimate-rows"), table(["score", "seen", "a board takes", "at least", "at most"], result.rows.slice(0, 14).map(([score, seen, expected, low, high]) => [score, seen, time(expected), time(high), time(low)]), "Time for each score"));
+  } catch (error) {
+    line.textContent = error.message;
+  } finally {
+    measuring = null;
+    find("estimate").disabled = false;
+    find("estimate-stop").disabled = true;
+  }
+}));
+find("estimate-stop").addEventListener("click", () => measuring?.stop());
+find("unlike").addEventListener("change", () => { if (drawn.run) drawElites(drawn.puzzle, drawn.run.elites); });
 find("edit").addEventListener("click", (event) => {
   if (!drawn.run?.best) { event.preventDefault(); complain(new Error("there is no board yet")); return; }
   store.set("board", { puzzle: drawn.run.puzzle, board: drawn.run.best, pinned: [] });

@@ -1,0 +1,500 @@
+"""Islands on a Dask cluster: rounds are tasks that are bound to a worker, which keeps the island between them.
+
+The scheduler sees one task an island and round. States travel when a report asks for one: for a checkpoint, and before
+an island moves. New bests and the end are told to the workers by calls beside the tasks.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import hashlib
+import json
+import logging
+import platform
+import queue
+import re
+import secrets
+import signal
+import threading
+import time
+import types
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from instances.board import Board
+from lns import params as parameters
+from lns.packed_state import PackedState
+from lns.params import Params
+from lns.rounds import NotKept, Report, Task, forget_run, receive_incumbent, receive_stop, run_round
+from lns.worker_pool import WorkerLost
+from lns.workers import WorkersGone
+from lns_support.errors import InputError
+from lns_support.optional_deps import require
+from lns_support.text import count_of, printable
+from lns_support.version import __version__
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed import Future as DaskFuture
+
+log = logging.getLogger("lns")
+
+FIRST_ROUND_S, ROUND_S = 2.0, 10.0
+STATE_S = 60.0  # between two states of an island
+GRACE_S = 30.0  # at the end, for the states of all islands
+WATCH_S = 1.0  # between two looks at the workers of the cluster
+ANSWER_S = 10.0  # for an answer of the scheduler
+GONE_S = 10.0  # without a connection to the scheduler, until the run stops
+WAIT_S = 60.0  # for the first worker
+EMPTY_S = 300.0  # without any worker, until the run stops
+THREADS = 4  # that receive reports
+_LOGGERS = (
+    "distributed",
+    "distributed.client",
+    "distributed.nanny",
+    "distributed.worker",
+    "distributed.core",
+    "tornado",
+)
+
+
+class HostLost(WorkerLost):
+    """A round is lost with its worker on the cluster; ``sentence`` says how."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(0, None)
+        self.args = (sentence,)
+
+
+@dataclass
+class _Host:
+    """A worker of the cluster that may search."""
+
+    threads: int
+    machine: str
+
+
+class DaskWorkers:
+    """Workers of a Dask cluster; implements `lns.workers.Workers`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connection to the cluster; stays open.
+    state_s : float
+        Seconds between two reports of an island that have its state.
+
+    Raises
+    ------
+    InputError
+        The cluster has no worker, or one with other parameters or another version of lns, Python, numba or numpy.
+    """
+
+    first_round_s, round_s, grace_s = FIRST_ROUND_S, ROUND_S, GRACE_S
+    began: float | None = None
+
+    def __init__(self, client: Client, *, state_s: float = STATE_S) -> None:
+        self.state_s = max(state_s, ROUND_S)
+        self.address = _address(client)
+        self._client, self._run = client, secrets.token_hex(8)
+        self._lock = threading.RLock()
+        self._hosts: dict[str, _Host] = {}
+        self._refused: set[str] = set()
+        self._home: dict[int, str] = {}  # address of the worker of each island
+        self._kept: dict[int, int] = {}  # islands that their worker keeps, and after how many steps
+        self._warm: set[str] = set()  # machines on which a round was finished: their kernels are compiled
+        self._waiting: list[tuple[Future[Report], Task]] = []
+        self._running: dict[int, tuple[Future[Report], DaskFuture[Any], str]] = {}  # by number of the island
+        self._serial = 0
+        self._outbox: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._closed = False
+        self._connected_at = self._populated_at = time.monotonic()
+        self._receivers = ThreadPoolExecutor(THREADS, thread_name_prefix="lns-cluster")
+        self._join(_first_workers(client, self.address), strict=True)
+        log.info(
+            "cluster %s: %s, %s", self.address, count_of(len(self._hosts), "worker"), count_of(self.room, "thread")
+        )
+        self._watcher = threading.Thread(target=self._watch, name="lns-cluster", daemon=True)
+        self._watcher.start()
+
+    # -- the interface -----------------------------------------------------------------------------------------------
+
+    @property
+    def room(self) -> int:
+        """Threads of all workers."""
+        with self._lock:
+            return sum(host.threads for host in self._hosts.values())
+
+    def submit(self, task: Task) -> Future[Report]:
+        """Search a round at the worker that keeps the island, or at one with room."""
+        future: Future[Report] = Future()
+        with self._lock:
+            self._waiting.append((future, replace(task, run=self._run)))
+        self._dispatch()
+        return future
+
+    def check(self) -> None:
+        """Raise `WorkersGone` if the scheduler or all workers are gone."""
+        now = time.monotonic()
+        if now - self._connected_at > GONE_S or self._client.status in ("closing", "closed"):
+            raise WorkersGone(
+                f"the scheduler at {self.address} is gone; what was found is saved, with the islands as of their last "
+                "checkpoint, and lns resume continues it"
+            )
+        if now - self._populated_at > EMPTY_S:
+            raise WorkersGone(f"the cluster at {self.address} has had no worker for {EMPTY_S:.0f} s; the run is saved")
+
+    def announce(self, board: Board, score: int) -> None:
+        """Tell all workers the best board."""
+        self._outbox.put(lambda: self._call(receive_incumbent, self._run, board, score))
+
+    def ask_to_stop(self) -> None:
+        """End the rounds under way at their next step."""
+        self._outbox.put(lambda: self._call(receive_stop, self._run))
+
+    def kill(self) -> None:
+        """Give up the rounds under way."""
+        self._closed = True
+        with self._lock:
+            given_up = [running[0] for running in self._running.values()] + [future for future, _ in self._waiting]
+            self._running.clear()
+            self._waiting.clear()
+        for future in given_up:
+            _fail(future, HostLost("the search was ended"))
+
+    def close(self) -> None:
+        """Release what the workers keep. The client stays open."""
+        self.kill()
+        self._outbox.put(lambda: self._call(receive_stop, self._run))
+        self._outbox.put(lambda: self._call(forget_run, self._run))
+        self._outbox.put(None)
+        self._watcher.join(ANSWER_S)
+        self._receivers.shutdown(wait=False, cancel_futures=True)
+
+    # -- rounds ------------------------------------------------------------------------------------------------------
+
+    def _dispatch(self) -> None:
+        """Hand the waiting rounds to workers, as far as there are any."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            busy = {self._hosts[address].machine for *_, address in self._running.values() if address in self._hosts}
+            for future, task in waiting:
+                address, task = self._placed(task)
+                host = self._hosts.get(address)
+                if host is None or (host.machine not in self._warm and host.machine in busy):
+                    self._waiting.append((future, task))  # the first round on a machine compiles the kernels
+                    continue
+                busy.add(host.machine)
+                self._send(future, task, address)
+
+    def _placed(self, task: Task) -> tuple[str, Task]:
+        """The worker of an island, "" if there is none, and the task for it."""
+        number, home = task.number, self._home.get(task.number, "")
+        load = Counter(self._home.values())
+        free = [address for address, host in self._hosts.items() if load[address] < host.threads]
+        if home in self._hosts and (not free or load[home] <= self._hosts[home].threads):
+            return home, task
+        if home in self._hosts and number in self._kept:  # it moves: first its state comes
+            return home, replace(task, steps=0, incumbent=None, with_state=True, release=True)
+        least = min(free or self._hosts, key=lambda at: (load[at] / self._hosts[at].threads, at), default="")
+        if least:
+            self._home[number] = least
+        return least, task
+
+    def _send(self, future: Future[Report], task: Task, address: str) -> None:
+        island = task.island
+        if island is not None and self._kept.get(task.number) == island.steps:
+            task = replace(task, island=replace(island, state={}), is_kept=True)
+        elif island is not None and not island.state:
+            _fail(future, HostLost(f"worker {address} does not keep island {task.number}"))
+            return
+        elif island is not None and not isinstance(island.state, PackedState):
+            task = replace(task, island=replace(island, state=PackedState.of(island.state)))
+        self._serial += 1
+        sent = self._client.submit(
+            run_round, task, key=f"lns-{self._run}-{task.number}-{self._serial}", workers=[address],
+            allow_other_workers=False, pure=False, retries=0,
+        )  # fmt: skip
+        self._running[task.number] = future, sent, address
+        sent.add_done_callback(lambda _: self._receive_soon(task, sent, address))
+
+    def _receive_soon(self, task: Task, sent: DaskFuture[Any], address: str) -> None:
+        with contextlib.suppress(RuntimeError):  # after `close`
+            self._receivers.submit(self._receive, task, sent, address)
+
+    def _receive(self, task: Task, sent: DaskFuture[Any], address: str) -> None:
+        """In a thread: pass on what a round returned or raised."""
+        try:
+            report: Report | None = sent.result()
+            error: BaseException | None = None
+        except BaseException as failure:
+            report, error = None, failure
+        with self._lock:
+            running = self._running.get(task.number)
+            if running is None or running[1] is not sent:
+                return  # given up
+            del self._running[task.number]
+            self._kept.pop(task.number, None)
+            if report is not None:
+                if host := self._hosts.get(address):
+                    self._warm.add(host.machine)
+                if task.release:
+                    self._home.pop(task.number, None)
+                elif self._home.get(task.number) == address:
+                    self._kept[task.number] = report.island.steps
+        if report is not None:
+            running[0].set_result(report)
+        elif isinstance(error, Exception) and not _is_of_the_cluster(error):
+            _fail(running[0], error)
+        else:
+            _fail(running[0], HostLost(f"worker {address} lost its round"))
+        self._dispatch()
+
+    # -- the cluster -------------------------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        """Thread that makes the calls to workers and sees who joins and who is gone."""
+        looked_at = 0.0
+        while True:
+            with contextlib.suppress(queue.Empty):
+                call = self._outbox.get(timeout=WATCH_S)
+                if call is None:
+                    return
+                with contextlib.suppress(Exception):  # a worker that is gone needs no news
+                    call()
+            if time.monotonic() - looked_at >= WATCH_S and not self._closed:
+                with contextlib.suppress(Exception):  # `check` says when there was no answer for long
+                    self._look()
+                looked_at = time.monotonic()
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if self._client.status != "running":
+            return
+        present = _threads(self._client)
+        self._connected_at = now
+        with self._lock:
+            gone = self._hosts.keys() - present.keys()
+            for address in gone:
+                del self._hosts[address]
+            if self._hosts:
+                self._populated_at = now
+            lost = [number for number, address in self._home.items() if address in gone]
+            for number in lost:
+                del self._home[number]
+                self._kept.pop(number, None)
+            failed = [self._running.pop(number) for number in lost if number in self._running]
+        for address in sorted(gone):
+            log.warning("worker %s is gone", address)
+        for future, sent, address in failed:
+            sent.cancel()
+            _fail(future, HostLost(f"worker {address} is gone"))
+        self._refused &= present.keys()
+        if joined := {
+            at: threads for at, threads in present.items() if at not in self._hosts and at not in self._refused
+        }:
+            self._join(joined, strict=False)
+        if gone or joined:
+            self._dispatch()
+
+    def _join(self, threads: dict[str, int], *, strict: bool) -> None:
+        """Take over workers. One of another version is an InputError if ``strict``; else it is left out, and logged."""
+        for address, problem in sorted(_differences(self._client, list(threads)).items()):
+            if strict:
+                raise InputError(problem)
+            log.warning("%s; it is left out", problem)
+            self._refused.add(address)
+        accepted = [address for address in threads if address not in self._refused]
+        machines = self._client.run(platform.node, workers=accepted, on_error="ignore") if accepted else {}
+        with self._lock:
+            for address, machine in machines.items():
+                self._hosts[address] = _Host(max(1, threads[address]), str(machine))
+        if not strict and machines:
+            log.info("%s joined, %d in all", count_of(len(machines), "worker"), len(self._hosts))
+
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        """Call a function in all workers, beside their tasks."""
+        with self._lock:
+            addresses = list(self._hosts)
+        if addresses and self._client.status == "running":
+            self._client.run(function, *arguments, workers=addresses, on_error="ignore")
+
+
+def _fail(future: Future[Report], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+
+
+def _is_of_the_cluster(error: Exception) -> bool:
+    """Whether a round failed with its worker or its connection, not by itself."""
+    return isinstance(error, NotKept | OSError | TimeoutError) or type(error).__module__.startswith(
+        ("distributed", "asyncio", "concurrent", "tornado")
+    )
+
+
+def _threads(client: Client) -> dict[str, int]:
+    """Threads of each worker, by its address."""
+    scheduler: Any = client.scheduler
+    return dict(client.sync(scheduler.ncores, callback_timeout=ANSWER_S))
+
+
+def _address(client: Client) -> str:
+    scheduler: Any = client.scheduler
+    return str(scheduler.address)
+
+
+def _first_workers(client: Client, address: str) -> dict[str, int]:
+    """The workers, once there is one. Raises InputError if none comes."""
+    end, said = time.monotonic() + WAIT_S, False
+    while not (threads := _threads(client)):
+        if time.monotonic() > end:
+            raise InputError(
+                f"the cluster at {address} has had no worker for {WAIT_S:.0f} s; expected some (dask worker)"
+            )
+        if not said:
+            log.info("waiting for the first worker of the cluster at %s", address)
+            said = True
+        time.sleep(0.2)
+    return threads
+
+
+# -- versions --------------------------------------------------------------------------------------------------------
+
+
+def parameter_digest() -> str:
+    """Digest of the names and defaults of all parameters: equal in processes that search alike."""
+    return hashlib.sha256(json.dumps(parameters.to_dict(Params()), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _described() -> dict[str, str]:
+    """Versions of packages, and the digest of the parameters; "" for what is not there. Sent by `_as_code`."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"lns": "", "parameters": ""}
+    try:
+        from lns.cluster import parameter_digest
+        from lns_support.version import __version__
+
+        found = {"lns": __version__, "parameters": parameter_digest()}
+    except ImportError:
+        pass
+    for name in ("numba", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = ""
+    return found
+
+
+def _as_code(function: Callable[[], dict[str, str]]) -> Callable[[], dict[str, str]]:
+    """A copy of a function that is pickled as its code, for workers without this package."""
+    copy: Any = types.FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
+    copy.__module__ = "__main__"
+    return cast("Callable[[], dict[str, str]]", copy)
+
+
+def _differences(client: Client, addresses: list[str]) -> dict[str, str]:
+    """A sentence on each worker that differs from this process in a version or in the parameters."""
+    versions: Any = client.get_versions()
+    pythons = {at: str(versions["workers"].get(at, {}).get("packages", {}).get("python")) for at in addresses}
+    own = {"python": str(versions["client"]["packages"]["python"]), **_described()}
+    alike = [address for address in addresses if pythons[address] == own["python"]]  # others could not read the code
+    described = client.run(_as_code(_described), workers=alike, on_error="ignore") if alike else {}
+    problems = {}
+    for address in addresses:
+        theirs = {"python": pythons[address], **described.get(address, {})}
+        other = [name for name, version in theirs.items() if name != "parameters" and version != own[name]]
+        if other:
+            found = ", ".join(
+                printable(f"{name} {theirs[name]}" if theirs[name] else f"no {name}", 60) for name in other
+            )
+            expected = ", ".join(f"{name} {own[name]}" for name in other)
+            problems[address] = f"worker {address} has {printable(found, 200)}; expected {expected}, as here"
+        elif theirs.get("parameters", own["parameters"]) != own["parameters"]:
+            problems[address] = f"worker {address} has other parameters; expected the lns {__version__} that runs here"
+    return problems
+
+
+# -- connections -----------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def connected(address: str, workers: int | None = None) -> Iterator[Client]:
+    """A client of the cluster at ``address``, closed on exit.
+
+    Parameters
+    ----------
+    address : str
+        ``tcp://HOST:PORT`` or ``tls://HOST:PORT`` of a scheduler, or ``local`` for a cluster on this machine.
+    workers : int, optional
+        Workers of a local cluster; by default one for each core.
+
+    Raises
+    ------
+    InputError
+        The address is none, nobody answers there, or Dask is not installed.
+    """
+    require("cluster", "--cluster")
+    check_address(address)
+    from distributed import Client, LocalCluster
+
+    with _quiet(), contextlib.ExitStack() as stack:
+        target: Any = address
+        if address == "local":
+            target = stack.enter_context(
+                LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0")
+            )
+        try:
+            client = stack.enter_context(Client(target, timeout=ANSWER_S, set_as_default=False))
+        except Exception as error:  # of the network, of TLS, or of Dask's own checks
+            why = printable(str(error).splitlines()[0] if str(error) else type(error).__name__, 200)
+            raise InputError(f"no Dask scheduler answers at {address} ({why}); expected one of this version") from None
+        if address == "local":
+            client.run(_ignore_signals)
+        yield client
+
+
+def check_address(address: str) -> None:
+    """Raise InputError if ``address`` cannot be that of a cluster."""
+    try:
+        parts = urlsplit(address)
+        is_scheduler = parts.scheme in ("tcp", "tls") and bool(parts.hostname) and bool(parts.port)
+    except ValueError:  # a port that is no number
+        is_scheduler = False
+    if address != "local" and not (is_scheduler and re.fullmatch(r"(tcp|tls)://[^/\s@]+", address)):
+        raise InputError(
+            f"no address of a cluster: {printable(address, 100)}; expected tcp://HOST:PORT, tls://HOST:PORT or local"
+        )
+
+
+def _ignore_signals() -> None:
+    """In the main thread of a local worker: Ctrl-C in the terminal ends the search in order, not its workers."""
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the log of Dask, which tells in many lines what `lns` says in one."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def is_client(executor: object) -> bool:
+    """Whether ``executor`` is a client of Dask."""
+    return any(
+        kind.__module__.startswith("distributed.") and kind.__name__ == "Client" for kind in type(executor).__mro__
+    )

@@ -1,0 +1,293 @@
+"""Islands on a Dask cluster: what travels, where islands are, and what happens when a part of the cluster is gone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lns
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns.engine import Statistics
+from lns.engines import make_engine
+from lns.islands import Archipelago
+from lns.packed_state import PackedState, unpacked
+from lns.rounds import Island, NotKept, Report, Task, forget_run, receive_incumbent, receive_stop, run_round
+from lns.runs import checkpoint as checkpoints
+from lns.runs.checkpoint import Checkpoint
+from lns.runs.files import CHECKPOINT
+from lns.runs.history import RunHistory
+from lns.worker_pool import InProcessExecutor
+from lns.workers import WorkersGone
+from lns_support.errors import InputError
+from tests.lns.run_parts import QUICK, small_puzzle
+from tests.lns.test_islands import same
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
+from lns import cluster as clusters  # noqa: E402
+from lns.cluster import DaskWorkers, check_address, connected  # noqa: E402
+
+
+def task(puzzle: Puzzle, report: Report | None = None, **options: Any) -> Task:
+    """A round of island 0 of two, whose worker keeps it."""
+    island = None if report is None else report.island
+    values = {"steps": 3, "run": "test", "is_kept": report is not None, "with_state": False, **options}
+    return Task(puzzle, QUICK, "tabu", 7, 0, 2, island, None, -1, puzzle.max_score, 60.0, **values)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    yield
+    forget_run("test")
+
+
+def test_a_packed_state_is_the_state(tmp_path: Any) -> None:
+    engine = make_engine("tabu", small_puzzle(), QUICK, 1, 0)
+    engine.step(60)
+    state = engine.state()
+    packed = PackedState.of(state)
+    assert same(unpacked(packed), state) and len(packed) == len(state) and list(packed) == list(state)
+    assert all(packed[name].dtype == array.dtype for name, array in state.items())
+    assert len(packed.data) < sum(array.nbytes for array in state.values()) / 5
+    evil = PackedState(np.lib.format.MAGIC_PREFIX)
+    with pytest.raises(Exception, match="zip"):
+        evil.unpacked()
+
+
+def test_a_packed_state_stays_packed_in_a_checkpoint(tmp_path: Any) -> None:
+    puzzle = small_puzzle()
+    engine = make_engine("tabu", puzzle, QUICK, 1, 0)
+    template = engine.state()
+    engine.step(60)
+    state = engine.state()
+    packed, fixed = PackedState.of(state), next(name for name, array in template.items() if array.size)
+    islands = {2: Island(2, packed, -1, Statistics(), 1), 5: Island(5, state, -1, Statistics(), 1)}
+    checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
+    read = checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template).islands
+    assert isinstance(read[2].state, PackedState) and read[2].state.data == packed.data
+    assert same(unpacked(read[2].state), state) and same(unpacked(read[5].state), state)
+    for wrong, why in (
+        ({**state, "more": np.zeros(3)}, "arrays; expected"),
+        ({name: array for name, array in state.items() if name != "best"} | {"bast": state["best"]}, "differ in 'bast"),
+        ({**state, fixed: np.zeros(10**7, dtype=np.int8)}, "bytes; expected at most"),
+        ({**state, "best": np.zeros(10**8, dtype=np.int8)}, "arrays; expected"),
+    ):
+        islands = {2: Island(2, PackedState.of(wrong), -1, Statistics(), 1)}
+        checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
+        with pytest.raises(InputError, match=why):
+            checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template)
+    for data in (b"no zip", packed.data[:-30]):
+        islands = {2: Island(2, PackedState(data), -1, Statistics(), 1)}
+        checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
+        with pytest.raises(InputError, match=CHECKPOINT):
+            checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template)
+
+
+def test_a_worker_keeps_an_island_and_its_state_travels_when_it_is_asked_for() -> None:
+    puzzle = small_puzzle()
+    through = run_round(task(puzzle, steps=20, run="", with_state=True))
+    report: Report | None = None
+    while report is None or report.island.steps < 20:
+        made = 0 if report is None else report.island.steps
+        report = run_round(task(puzzle, report, steps=min(3, 20 - made)))
+        assert not report.has_state and not report.island.state and report.worker == 0
+    while through.island.steps < 20:
+        through = run_round(
+            task(puzzle, through, steps=20 - through.island.steps, run="", is_kept=False, with_state=True)
+        )
+    last = run_round(task(puzzle, report, steps=0, with_state=True, release=True))
+    assert isinstance(last.island.state, PackedState) and last.island.steps == 20
+    assert same(unpacked(last.island.state), unpacked(through.island.state))
+    with pytest.raises(NotKept):
+        run_round(task(puzzle, last))
+    assert run_round(task(puzzle, last, is_kept=False)).island.steps > 20, "it goes on with the state in the task"
+
+
+def test_a_worker_refuses_an_island_that_it_keeps_in_another_state() -> None:
+    puzzle = small_puzzle()
+    first = run_round(task(puzzle))
+    run_round(task(puzzle, first))
+    with pytest.raises(NotKept):
+        run_round(task(puzzle, first))
+
+
+def test_an_island_goes_on_when_the_number_of_islands_grows() -> None:
+    puzzle = small_puzzle()
+    first = run_round(task(puzzle))
+    more = Task(**{**task(puzzle, first).__dict__, "islands": 5})
+    assert run_round(more).island.steps > first.island.steps
+
+
+def test_what_is_received_acts_on_the_round_under_way() -> None:
+    puzzle = small_puzzle()
+    donor = run_round(task(puzzle, steps=12, run=""))
+    assert donor.best is not None
+    receive_incumbent("test", donor.best, donor.island.best_score)
+    first = run_round(task(puzzle, steps=1))
+    assert first.island.best_score >= donor.island.best_score
+    receive_stop("test")
+    stopped = run_round(task(puzzle, first, steps=None))
+    assert stopped.island.steps == first.island.steps and stopped.has_state
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A cluster of two workers inside this process."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address="127.0.0.1:0",
+            protocol="tcp",
+            host="127.0.0.1",
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def good_board(puzzle: Puzzle) -> Any:
+    """A board that no island improves in a few steps."""
+    return lns.solve(
+        puzzle, time=30, seed=3, params=QUICK, engine="tabu", steps=60, executor=InProcessExecutor(), progress=None
+    )
+
+
+def test_islands_on_a_cluster_search_as_local_ones(client: Any) -> None:
+    puzzle = small_puzzle("like-e2-8x8")
+    start = good_board(puzzle)
+    found = {}
+    for name in ("local", "cluster"):
+        executor = InProcessExecutor() if name == "local" else DaskWorkers(client)
+        archipelago = Archipelago(
+            puzzle, QUICK, 5, 3, engine="tabu", start=start.board, start_score=start.score, executor=executor
+        )
+        assert archipelago.run(60.0, puzzle.max_score, lambda _: None, steps=7) == "steps made"
+        assert archipelago.best_score == start.score, "otherwise boards are exchanged"
+        found[name] = archipelago
+    for number in range(3):  # by two workers
+        local, there = (found[name].islands[number] for name in ("local", "cluster"))
+        assert local.steps == there.steps == 7 and local.statistics == there.statistics
+        assert same(unpacked(local.state), unpacked(there.state))
+    assert not found["cluster"].pids, "processes of other machines are not observed here"
+
+
+def test_a_run_goes_from_here_to_a_cluster_and_back(client: Any, tmp_path: Any) -> None:
+    options: dict[str, Any] = {"progress": None, "steps": 4}
+    run = tmp_path / "run"
+    lns.solve("like-e2-6x6", seed=3, params=QUICK, engine="tabu", run_dir=run, executor=InProcessExecutor(), **options)
+    there = lns.resume(run, time=60, executor=client, **options)
+    assert sorted(there.islands) == [0, 1] and there.islands[0].steps == 8
+    back = lns.resume(run, time=60, workers=1, executor=InProcessExecutor(), **options)
+    assert back.islands[0].steps == 12 and back.islands[1].steps == 4
+    whole = lns.solve(
+        "like-e2-6x6", seed=3, params=QUICK, engine="tabu", steps=12, executor=InProcessExecutor(), progress=None
+    )
+    assert back.score >= min(whole.score, there.score)
+
+
+def test_a_time_limit_ends_rounds_at_their_next_step(client: Any) -> None:
+    result = lns.solve(
+        "like-e2-8x8", seed=3, params=QUICK, engine="tabu", time=1, target=112, executor=client, progress=None
+    )
+    assert result.why in ("time over", "target reached") and result.elapsed_s < 10
+    assert len(result.islands) == 2 and verify(result.puzzle, result.board).score == result.score
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_other_executors_carry_the_state_in_tasks_and_results(kind: type[Executor]) -> None:
+    puzzle, results = small_puzzle(), []
+    options: dict[str, Any] = {"seed": 3, "params": QUICK, "engine": "tabu", "steps": 5, "progress": None}
+    with kind(1) as executor:  # type: ignore[call-arg]
+        for where in (InProcessExecutor(), executor):
+            results.append(lns.solve(puzzle, executor=where, **options))
+    assert results[0].board == results[1].board and results[0].statistics == results[1].statistics
+
+
+def test_what_is_no_executor_is_refused() -> None:
+    with pytest.raises(InputError, match="type int; expected a"):
+        lns.solve("like-e2-4x4", executor=3, time=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "address", ["", "http://host:1", "tcp://host", "host:8786", "tcp://u@h:1", "tcp://h:1/x", "tcp://h:p", "locale"]
+)
+def test_an_address_is_checked(address: str) -> None:
+    with pytest.raises(InputError, match="expected tcp://HOST:PORT, tls://HOST:PORT or local"):
+        check_address(address)
+    for good in ("local", "tcp://10.0.0.1:8786", "tls://node-1.example:8786"):
+        check_address(good)
+
+
+def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "ANSWER_S", 1.0)
+    with (
+        pytest.raises(InputError, match="no Dask scheduler answers at tcp:"),
+        connected("tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+class Foreign:
+    """A client of a worker with other versions."""
+
+    def __init__(self, python: str = "3", **described: str) -> None:
+        self.versions = {
+            "client": {"packages": {"python": "3"}},
+            "workers": {"tcp://a:1": {"packages": {"python": python}}},
+        }
+        self.described = {**clusters._described(), **described}
+
+    def get_versions(self) -> Any:
+        return self.versions
+
+    def run(self, function: Any, *, workers: list[str], **_: Any) -> dict[str, dict[str, str]]:
+        assert set(function()) == set(self.described), "it works without its module"
+        return dict.fromkeys(workers, self.described)
+
+
+@pytest.mark.parametrize(
+    ("described", "sentence"),
+    [
+        ({"lns": "", "parameters": ""}, "worker tcp://a:1 has no lns; expected lns 0"),
+        ({"numba": "0.1", "lns": "9"}, "worker tcp://a:1 has lns 9, numba 0.1; expected lns 0"),
+        ({"python": "2"}, "worker tcp://a:1 has python 2; expected python 3, as here"),
+        ({"parameters": "other"}, "worker tcp://a:1 has other parameters; expected the lns"),
+    ],
+)
+def test_a_worker_of_another_version_is_named(described: dict[str, str], sentence: str) -> None:
+    client: Any = Foreign(**described)
+    (problem,) = clusters._differences(client, ["tcp://a:1"]).values()
+    assert problem.startswith(sentence)
+    same: Any = Foreign()
+    assert not clusters._differences(same, ["tcp://a:1"])
+
+
+def test_a_foreign_worker_ends_the_start_and_is_left_out_later(
+    client: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    workers = DaskWorkers(client)
+    monkeypatch.setattr(
+        clusters, "_differences", lambda client, addresses: {at: f"worker {at} is old" for at in addresses}
+    )
+    with pytest.raises(InputError, match="is old"):
+        DaskWorkers(client)
+    with caplog.at_level(logging.INFO, "lns"):
+        workers._join({"tcp://127.0.0.1:1": 1}, strict=False)
+    assert "worker tcp://127.0.0.1:1 is old; it is left out" in caplog.text and workers.room == 2
+    workers.close()
+
+
+def test_a_scheduler_that_is_gone_ends_the_search(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = DaskWorkers(client)
+    workers.check()
+    monkeypatch.setattr(clusters, "GONE_S", -1.0)
+    with pytest.raises(WorkersGone, match="is gone; what was found is saved"):
+        workers.check()
+    workers.close()
