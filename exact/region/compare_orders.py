@@ -33,10 +33,8 @@ _VARIANTS = {
     "static, no prices": RegionOptions(prices=False),
     "auto": RegionOptions(order="auto"),
     "dynamic": RegionOptions(order="dynamic"),
-    **{
-        f"dynamic, no {part}": options_without("dynamic", {part})
-        for part in ("backjumping", "pairs", "preemption", "curves")
-    },
+    **{f"dynamic, no {part}": options_without("dynamic", {part}) for part in ("backjumping", "pairs", "curves")},
+    "dynamic, with preemption": RegionOptions(order="dynamic", preemption=True, instantiation=True),
     "dynamic, min-expected-gap": RegionOptions(order="dynamic", heuristic="min-expected-gap"),
 }
 _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,touched,around"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +12,22 @@ from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.state import Switches
 from exact.region.dynamic_moves import show_surroundings
 from exact.region.dynamic_search import search_dynamic, start_dynamic
-from exact.region.dynamic_state import DOM_DEG, Parts, make_arrays, members_of
-from exact.region.kernel import BALANCE, BEST, EXHAUSTED, FINISHED, FOUND, NODES, PAUSED, load_region, start_search
+from exact.region.dynamic_state import DOM_DEG, DynamicArrays, Parts, make_arrays, members_of
+from exact.region.kernel import (
+    BALANCE,
+    BEST,
+    EXHAUSTED,
+    FINISHED,
+    FOUND,
+    NODES,
+    PAUSED,
+    TASKS,
+    load_region,
+    start_search,
+)
 from exact.region.scheme import RegionShape, scheme_for
-from exact.region.state import RegionState
+from exact.region.spend_curves import SpendCurves, block_caps, block_scheme, make_spend_curves
+from exact.region.state import Ints, RegionPlan, RegionState
 
 if TYPE_CHECKING:
     from exact.region.options import RegionOptions
@@ -23,7 +36,7 @@ MAX_STEP = 400_000  # nodes of one step, 50 to 200 ms, so that time limits hold
 
 
 class DynamicSearch:
-    """Searches of one region for refills with at most r mismatches.
+    """Searches of one region for refills with at most r mismatches: by a scheme, or by spend curves if it is scattered.
 
     Parameters
     ----------
@@ -48,6 +61,10 @@ class DynamicSearch:
     ) -> None:
         self.shape, self.plan, self.state, self.used, self.board = shape, shape.plan, state, used, board
         self.options = options
+        self.curves: SpendCurves | None = None
+        if options.curves and is_scattered(self.plan):
+            self.curves = next(iter(make_spend_curves(shape.puzzle, self.plan.cells).values()))
+        self._empty: DynamicArrays | None = None  # before the first decision
         self.parts = _parts(options)
 
     def copy(self, state: RegionState) -> DynamicSearch:
@@ -56,20 +73,9 @@ class DynamicSearch:
 
     def start(self, r: int) -> bool:
         """Start a search for at most ``r`` mismatches. Returns False if there are too few pieces of some kind."""
-        self.scheme = scheme_for(self.shape, r if self.options.curves else -1)
-        if not load_region(self.plan, self.state, self.used, self.board):
-            self.state.scalars[[FINISHED, BEST]] = 1, -1
-            return False
-        self.state.scalars[BALANCE] = self.options.balance
-        turns = self.shape.puzzle.turns
-        self.arrays = make_arrays(self.plan, self.used, self.board, self.parts.heuristic, turns)
-        t, s, p = self.arrays
-        p = p._replace(members=members_of(self.scheme, t.words))
-        self.arrays = self.arrays._replace(spending=p)
-        show_surroundings(t, s, p, self.plan)
-        start_search(self.plan, self.state, self.scheme, r)
-        start_dynamic(t, s, p, self.state, r)
-        return True
+        self.r = r
+        self._next_start = 0
+        return self._begin()
 
     def advance(self, node_budget: int) -> tuple[int, int]:
         """Search up to ``node_budget`` nodes more; returns (status, nodes searched) as `StaticSearch.advance`."""
@@ -77,8 +83,52 @@ class DynamicSearch:
         before = int(scalars[NODES])
         budget = before + min(node_budget, MAX_STEP)
         search_dynamic(*self.arrays, self.plan, self.state, self.scheme, self.parts, budget)
-        status = FOUND if scalars[BEST] >= 0 else EXHAUSTED if scalars[FINISHED] else PAUSED
-        return status, int(scalars[NODES]) - before
+        searched = int(scalars[NODES]) - before
+        if scalars[BEST] >= 0:
+            return FOUND, searched
+        if not scalars[FINISHED]:
+            return PAUSED, searched
+        self._next_start += 1
+        if self.curves is None or self._next_start >= len(self.curves.starts):
+            return EXHAUSTED, searched
+        self._begin()
+        return PAUSED, searched
+
+    def _begin(self) -> bool:
+        """Begin the search by the scheme, or by the spend curve of the next start."""
+        if not load_region(self.plan, self.state, self.used, self.board):
+            self.state.scalars[[FINISHED, BEST]] = 1, -1
+            return False
+        self.state.scalars[BALANCE] = self.options.balance
+        if self.curves is None:
+            self.scheme = scheme_for(self.shape, self.r if self.options.curves else -1)
+        else:
+            self.scheme = block_scheme(self.curves, self._next_start)
+        if self._empty is None:
+            turns = self.shape.puzzle.turns
+            self._empty = make_arrays(self.plan, self.used, self.board, self.parts.heuristic, turns)
+            show_surroundings(*self._empty, self.plan)
+        tables, pairs, spending = self._empty
+        spending = deepcopy(spending)._replace(members=members_of(self.scheme, tables.words))
+        self.arrays = DynamicArrays(tables, deepcopy(pairs), spending)
+        start_search(self.plan, self.state, self.scheme, self.r)
+        start_dynamic(*self.arrays, self.state, self.r)
+        if self.curves is not None:
+            _chain_stages(self.state, block_caps(self.curves, self._next_start, self.r))
+        return True
+
+
+def _chain_stages(state: RegionState, caps: Ints) -> None:
+    """Let stage after stage be filled, each up to its cap."""
+    for stage, cap in enumerate(caps.tolist()):
+        state.task[stage] = stage, cap, stage + 1 if stage + 1 < len(caps) else -1, 0
+    state.scalars[TASKS] = len(caps)
+    state.tasks_before[0] = 0
+
+
+def is_scattered(plan: RegionPlan) -> bool:
+    """Whether the cells of a region have fewer than two neighbours in it on average, so that it has no small blocks."""
+    return int((plan.around >= 0).sum()) < 2 * len(plan.cells)
 
 
 def _parts(options: RegionOptions) -> Parts:

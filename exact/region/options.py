@@ -9,7 +9,7 @@ from exact.colorpairs.options import Heuristic
 from lns_support.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
-PARTS = ("balance", "lookahead", "curves", "prices", "backjumping", "pairs", "preemption", "instantiation")
+PARTS = ("balance", "lookahead", "curves", "prices", "backjumping", "pairs")
 """Parts of the search that the measurements can switch off."""
 
 
@@ -39,6 +39,7 @@ class RegionOptions:
         With the dynamic order: bound by Demand - Offer of colour pairs.
     preemption : bool
         With the dynamic order: where no mismatch is left to spend, no cell gets a piece that another cell needs.
+        Off, because it saves fewer nodes than it costs time (docs/windows.md).
     instantiation : bool
         With the dynamic order: where no mismatch is left to spend, a cell with one candidate is decided at once.
     heuristic : str
@@ -57,8 +58,8 @@ class RegionOptions:
     prices: bool | None = None
     backjumping: bool = True
     pairs: bool = True
-    preemption: bool = True
-    instantiation: bool = True
+    preemption: bool = False
+    instantiation: bool = False
     heuristic: str = "dom-deg"
 
     def __post_init__(self) -> None:

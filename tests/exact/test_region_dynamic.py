@@ -46,10 +46,11 @@ def test_windows_agree_with_a_plain_search_with_and_without_backjumping(block: i
         check(small, expected, order="dynamic", backjumping=False)
         check(small, expected, order="dynamic", balance=False)
         check(small, expected, order="dynamic", balance=False, curves=False)
-        check(small, expected, order="dynamic", pairs=False, preemption=False, instantiation=False)
-        check(small, expected, order="dynamic", preemption=False, balance=False)
+        check(small, expected, order="dynamic", pairs=False)
+        check(small, expected, order="dynamic", preemption=True, instantiation=True)
+        check(small, expected, order="dynamic", preemption=True, balance=False)
         for heuristic in Heuristic:
-            check(small, expected, order="dynamic", heuristic=heuristic.label)
+            check(small, expected, order="dynamic", heuristic=heuristic.label, instantiation=seed % 2 > 0)
         check(small, expected, order="auto")
 
 
@@ -71,7 +72,10 @@ def test_larger_regions_agree_with_the_static_order() -> None:
         cells = rng.permutation(42)[: int(rng.integers(10, 15))].tolist() if seed % 2 else window(puzzle, 3, 4, 2, 1)
         expected = resolve(puzzle, board, cells)
         assert expected.proven
-        variants = [RegionOptions("dynamic", **part) for part in ({}, {"backjumping": False}, {"curves": False})]
+        variants = [
+            RegionOptions("dynamic", **part)
+            for part in ({}, {"backjumping": False}, {"curves": False}, {"preemption": True})
+        ]
         for options in variants:
             result = resolve(puzzle, board, cells, options=options)
             assert result.proven and result.score == expected.score == verify(puzzle, result.board).score
@@ -127,7 +131,7 @@ def test_backjumping_skips_nodes_but_no_refill() -> None:
             saved += outcomes["steps"][1] - outcomes["jumps"][1]
             if outcomes["jumps"][0] == FOUND:
                 break
-    assert saved > 500
+    assert saved > 100
 
 
 def test_a_whole_board_without_mismatch_is_found_just_when_colorpairs_finds_one() -> None:
@@ -287,7 +291,12 @@ def check_explanations(seed: int) -> int:
     puzzle, board = shuffled(seed, 2 + seed % 5, clues=seed % 3)
     cells = np.random.default_rng(seed).permutation(42)[:6].tolist() if seed % 4 else window(puzzle, 2, 3, 2, 1)
     heuristic = "dom-deg" if seed % 3 else "min-expected-gap"
-    search = RegionSearch(puzzle, board, cells, RegionOptions(balance=False, curves=False, heuristic=heuristic))
+    search = RegionSearch(
+        puzzle,
+        board,
+        cells,
+        RegionOptions(balance=False, curves=False, heuristic=heuristic, preemption=True, instantiation=seed % 2 > 0),
+    )
     search.use_dynamic_order()
     checked, r = 0, -1
     dynamic = search.searches["dynamic"]
