@@ -7,7 +7,8 @@
 # make dist       wheel and source distribution, in dist/
 # make bench      figures of speed
 # make fuzz       random checks against brute force: regions for FUZZ seconds (300), then the exact solvers for as long;
-#                 then 20,000 damaged studies and 20,000 damaged runs
+#                 then 20,000 damaged studies and 20,000 damaged runs; 1,000 round trips of formats, 10,000 dialects
+#                 and 20,000 damaged files of puzzles
 # make lock       bring the lock files in line with pyproject.toml; UPGRADE=1 takes the newest versions
 # make clean      remove .venv/ and what the above made
 PYTHON ?= $(firstword $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -77,6 +78,7 @@ fuzz: install
 	@$(BIN)/python -m tests.fuzz_exact $(FUZZ) $(SEED)
 	@$(BIN)/python -m tests.fuzz_study 20000 $(SEED)
 	@$(BIN)/python -m tests.fuzz_run 20000 $(SEED)
+	@$(BIN)/python -m tests.fuzz_formats 1000 10000 20000 $(SEED)
 
 lock: install
 	$(PIP) uv

@@ -181,6 +181,12 @@ def _cover(code: str, description: str, source: str) -> SolverEntry:
     return SolverEntry(description, source, "exact.cover.search:run_cover", (code,), kernel_module="exact.cover.kernel")
 
 
+def _cp(model: str, description: str) -> SolverEntry:
+    source = "Benoist & Bourreau 2008, 2.2"
+    description += ", by OR-tools' classic solver"
+    return SolverEntry(description, source, "exact.cp.classic:run_classic", (model,), "cp", refuses=RULES)
+
+
 SOLVERS: dict[str, SolverEntry] = {
     "colorpairs": SolverEntry(
         "pairs of colours, preemption, backjumping",
@@ -218,6 +224,10 @@ SOLVERS: dict[str, SolverEntry] = {
         (),
         "cp",
     ),
+    "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),
+    "cp:element-alldifferent": _cp("element-alldifferent", "an Element for each side of a cell, AllDifferent"),
+    "cp:table": _cp("table", "a table for each cell, disequalities"),
+    "cp:table-alldifferent": _cp("table-alldifferent", "a table for each cell, AllDifferent"),
     "sat:full-4": _sat("full-4", "piece and rotation, edges in extension", "Bailleux 2025, 2.1.1"),
     "sat:full-2": _sat("full-2", "oriented pieces, edges in extension", "Bailleux 2025, 2.1.2"),
     "sat:half-3": _sat("half-3", "piece, rotation and colours of edges", "Bailleux 2025, 2.1.3"),

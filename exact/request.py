@@ -32,7 +32,7 @@ class Request:
     sat_solver : str, optional
         python-sat's name of the SAT solver, for the solvers ``sat:...``.
     seed : int
-        Random seed, for the local searches ``sls:...``.
+        Random seed, for the local searches ``sls:...`` and for ``options.random_cell``.
     on_solution : callable, optional
         Called with each board found. A solver that distinguishes duplicate pieces may report boards that look equal.
     processor_time : bool

@@ -22,6 +22,7 @@ from exact.sat.steps import Painting, paintings
 from instances.puzzle import Puzzle
 from lns_support.bits import bit
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 PLACED, REFUSED, SOLUTION = "placed", "refused", "solution"
 MAX_STEPS = 100_000
@@ -119,7 +120,7 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
 
 
 def _colorpairs(puzzle: Puzzle) -> Iterator[Step | None]:
-    """The nodes of ColorPairs; None at the end."""
+    """Yield each node of ColorPairs as a step, and None when the search is complete."""
     search = ColorPairs(puzzle)
     state, counters = search._state, search.counters
     search.advance(0, False)  # opens the first frame
@@ -147,10 +148,10 @@ def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int
     if counters[pairs.CONTRADICTIONS] > before[pairs.CONTRADICTIONS]:
         parts.append("contradiction: more cells demand a pair of colours than pieces offer it")
     if counters[pairs.PREEMPTIONS] > before[pairs.PREEMPTIONS]:
-        parts.append(f"preemption of {int(counters[pairs.PREEMPTIONS] - before[pairs.PREEMPTIONS])} pieces")
+        parts.append(f"preemption of {count_of(int(counters[pairs.PREEMPTIONS] - before[pairs.PREEMPTIONS]), 'piece')}")
     jumped = int(counters[pairs.LEVELS_JUMPED] - before[pairs.LEVELS_JUMPED])
     if jumped > 0:
-        parts.append(f"jumps over {jumped} decisions that have no part in it")
+        parts.append(f"jumps over {count_of(jumped, 'decision')} without a part in it")
     if after <= depth and not search.exhausted:
         words = len(state.conflict) // (len(state.frame_cell))
         conflict = state.conflict[after * words : (after + 1) * words]

@@ -12,7 +12,7 @@ from instances.puzzle import Puzzle
 
 def run_colorpairs(puzzle: Puzzle, request: Request) -> Answer:
     """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
-    search = ColorPairs(puzzle, request.options)
+    search = ColorPairs(puzzle, request.options, request.seed)
     status, solutions, seconds, first = run_request(search, request)
     return Answer(status, solutions, search.nodes, seconds, first, search.details)
 

@@ -296,9 +296,9 @@ class Puzzle(RichDisplay):
         return [(side, other) for side, (exists, other) in enumerate(around) if exists]
 
     def cell_label(self, cell: int) -> str:
-        """``cell`` as messages name it: 'row 3, column 5 (cell 37)'; rows and columns count from 1, cells from 0."""
+        """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
         row, column = divmod(cell, self.width)
-        return f"row {row + 1}, column {column + 1} (cell {cell})"
+        return f"row {row}, column {column} (cell {cell}, from 0)"
 
     # -- identity ------------------------------------------------------------------------------------------------
 

@@ -35,6 +35,11 @@ class Verification:
         One sentence for each broken rule: those of ``violations``, then each clue whose cell is empty.
     violations : tuple of str
         One sentence for each rule that the placed pieces break.
+    rim_faults : int
+        Number of sides on the rim, or towards a hole, that are not grey. They are no inner edges, so the score does not
+        count them.
+    faulty : tuple of int
+        The cells that the violations name, in ascending order.
     """
 
     valid: bool
@@ -45,6 +50,18 @@ class Verification:
     mismatches: tuple[tuple[int, int], ...]
     problems: tuple[str, ...]
     violations: tuple[str, ...]
+    rim_faults: int = 0
+    faulty: tuple[int, ...] = ()
+
+    @property
+    def seams(self) -> int:
+        """Number of matched inner edges, which is the score; some count ``conflicts`` instead."""
+        return self.score
+
+    @property
+    def conflicts(self) -> int:
+        """Mismatches and rim faults together, as some programs count them."""
+        return len(self.mismatches) + self.rim_faults
 
     @property
     def full(self) -> bool:
@@ -81,6 +98,8 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     """
     board.check_shape(puzzle)
     violations: list[str] = []
+    faulty: set[int] = set()
+    rim_faults = 0
     turned = _turned(puzzle)
     piece_count = puzzle.piece_count
     quads: list[_Quad | None] = []
@@ -93,14 +112,17 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             continue
         piece = oriented // 4
         if cell in holes:
+            faulty.add(cell)
             violations.append(f"{puzzle.cell_label(cell)} is a hole, and holds piece {piece + 1}")
             quads.append(None)
             continue
         if piece >= piece_count:
+            faulty.add(cell)
             violations.append(f"{puzzle.cell_label(cell)} holds piece {piece + 1}; the puzzle has {puzzle.piece_count}")
             quads.append(None)
             continue
         if piece in cell_of:
+            faulty |= {cell, cell_of[piece]}
             violations.append(
                 f"piece {piece + 1} is placed twice: {puzzle.cell_label(cell_of[piece])} and {puzzle.cell_label(cell)}"
             )
@@ -108,16 +130,20 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         quad = turned[oriented]
         quads.append(quad)
         if not puzzle.turns and quad != turned[piece * 4]:
+            faulty.add(cell)
             violations.append(f"{puzzle.cell_label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
         up, right, down, left = quad
         if (up == GREY, right == GREY, down == GREY, left == GREY) == sides_by_cell[cell]:
             continue
         for side, grey in enumerate(sides_by_cell[cell]):
             if grey and quad[side] != GREY:
+                rim_faults += 1
+                faulty.add(cell)
                 violations.append(
                     f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}"
                 )
             if not grey and quad[side] == GREY:
+                faulty.add(cell)
                 where = "inside the board" if puzzle.framed or not puzzle.rim_sides(cell)[side] else "without a frame"
                 violations.append(f"{puzzle.cell_label(cell)}: its {_SIDES[side]} side is grey {where}")
 
@@ -128,6 +154,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         if quad_there is None:
             missing.append(f"the clue on {puzzle.cell_label(clue.cell)} is missing: piece {clue.piece + 1}")
         elif quad_there != wanted:  # compared by colours: an identical piece or an equal rotation respects the clue too
+            faulty.add(clue.cell)
             violations.append(
                 f"the clue on {puzzle.cell_label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
             )
@@ -160,6 +187,8 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         mismatches=tuple(mismatches),
         problems=(*violations, *missing),
         violations=tuple(violations),
+        rim_faults=rim_faults,
+        faulty=tuple(sorted(faulty)),
     )
 
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from instances.board import Board
@@ -91,8 +92,8 @@ def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) ->
     """
     if not (0 <= row < row + height <= puzzle.height and 0 <= column < column + width <= puzzle.width):
         raise InputError(
-            f"a rectangle of {height} x {width} (height x width) at row {row}, column {column}; expected one inside "
-            f"the board of {puzzle.height} rows and {puzzle.width} columns"
+            f"a rectangle of {count_of(height, 'row')} and {count_of(width, 'column')} at row {row}, column {column}; "
+            f"expected one inside the board of {puzzle.height} rows and {puzzle.width} columns"
         )
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 

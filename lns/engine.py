@@ -52,7 +52,7 @@ def saved_counters(saved: npt.ArrayLike) -> list[int]:
     values = np.asarray(saved, dtype=np.int64)
     if values.size and not 0 <= values.min() <= values.max() <= MAX_SAVED_COUNTER:
         wrong = values[(values < 0) | (values > MAX_SAVED_COUNTER)].flat[0]
-        raise InputError(f"saved state: counter {wrong} out of range; expected 0 to 2**62")
+        raise InputError(f"checkpoint: counter {wrong} out of range; expected 0 to 2**62")
     return [int(value) for value in values]
 
 
@@ -101,7 +101,7 @@ def legal_score(puzzle: Puzzle, board: Board) -> int:
     """
     verdict = verify(puzzle, board)
     if not verdict.complete:
-        raise InputError("a saved board is not a full legal board of this puzzle")
+        raise InputError("checkpoint: a saved board is not full, breaks the rim or a clue, or has a piece twice")
     return verdict.score
 
 

@@ -406,7 +406,10 @@ def _source(module: str) -> _Source:
 
 
 def _defines(statement: ast.stmt) -> frozenset[str]:
-    """The names that a top-level statement defines or changes; all that it mentions if that is not obvious."""
+    """The names that a top-level statement may define or change.
+
+    Those of a definition or an assignment are known; for any other statement, all names in it are returned.
+    """
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return frozenset({statement.name})
     if isinstance(statement, ast.Assign | ast.AnnAssign):

@@ -56,13 +56,15 @@ EXACT_RUNS: list[tuple[str, str, Options]] = [
     ("like-e2-6x6", "colorpairs", Options()),
     ("like-e2-5x5", "colorpairs", Options(heuristic=Heuristic.MIN_OFFER)),
     ("like-e2-5x5", "colorpairs", Options(backjumping=False, preemption=False)),
-    ("like-e2-5x5", "colorpairs", Options(shaving=True)),
+    ("like-e2-5x5", "colorpairs", Options(quick_shaving=True)),
     ("like-e2-5x5", "colorpairs", Options(single_colours=True, shared_edges=True, cycles=True, values=True)),
     ("like-e2-5x5", "rowscan", Options()),
     ("like-e2-4x4", "dlx", Options()),
     ("like-e2-4x4", "dlx:binary", Options()),
     ("like-e2-4x4", "xcc:counted", Options()),
     ("like-e2-6x6", "blocks", Options()),
+    ("like-e2-5x5", "colorpairs", Options(shaving=True)),
+    ("like-e2-5x5", "colorpairs", Options(random_cell=True)),
 ]
 
 

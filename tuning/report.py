@@ -112,7 +112,9 @@ def _history(study: Study) -> str:
 
 def _importance(study: Study) -> str:
     shares = importance(study)
-    return bars("importance", shares) if shares else f"<p>This needs {MIN_TRIALS} trials.</p>"
+    if shares:
+        return bars("importance", shares)
+    return f"<p>This needs {MIN_TRIALS} trials with runs to compare; there are {len(trials_with_runs(study))}.</p>"
 
 
 def _paired(verdict: Verdict) -> str:

@@ -210,7 +210,28 @@ def most_urgent_cell(t: Tables, s: State, w: Switches) -> int:
             score = urgency(t, s, w, s.cell_pairs[cell * SLOTS])
             if score < best_score:
                 best, best_score = cell, score
+    if w.random_cell and best != NO_CELL:
+        return random_cell_of(t, s, s.cell_pairs[best * SLOTS])
     return best
+
+
+@inline_flat_kernel
+def random_cell_of(t: Tables, s: State, pair: int) -> int:
+    """A random cell of Demand(pair), drawn with splitmix64."""
+    s.random[0] += np.uint64(0x9E3779B97F4A7C15)
+    mixed = s.random[0]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    skipped = np.int64(mixed >> np.uint64(32)) * s.demand[pair] >> 32
+    for word in range(t.words):
+        cells = s.demand_set[pair * t.words + word]
+        while cells:
+            if skipped == 0:
+                return (word << 6) + lowest_bit(cells)
+            cells &= cells - np.uint64(1)
+            skipped -= 1
+    return NO_CELL
 
 
 @inline_flat_kernel

@@ -5,7 +5,7 @@ Sections are those of Benoist & Bourreau 2008.
 
 from __future__ import annotations
 
-from exact.colorpairs.moves import NO_CAUSE
+from exact.colorpairs.moves import NO_CAUSE, assign
 from exact.colorpairs.state import State, Switches
 from exact.colorpairs.tables import Tables
 from lns_support.jit import inline_flat_kernel
@@ -47,6 +47,18 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
         if w.cycles and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0 and chain_colours(t, s, colour) > 0:
             return int(CAUSE_CYCLE + colour)
     return NO_CAUSE
+
+
+@inline_flat_kernel
+def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int, colours: bool) -> tuple[int, int]:
+    """`assign` in the frame of its level, then the bounds on single colours if they are switched on.
+
+    Returns (cause or NO_CAUSE, sides shown).
+    """
+    cause, shown = assign(t, s, cell, oriented, level, level, colours)
+    if cause < 0 and colours:
+        cause = colour_cause(t, s, w, oriented)
+    return cause, shown
 
 
 @inline_flat_kernel

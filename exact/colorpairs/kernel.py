@@ -9,7 +9,6 @@ import numpy as np
 
 from exact.colorpairs.branching import (
     NO_CELL,
-    at_most_one_passes,
     cell_demanding_colour,
     cell_without_pair,
     explains_level,
@@ -23,9 +22,10 @@ from exact.colorpairs.branching import (
     sort_values,
     undo_preemptions,
 )
-from exact.colorpairs.colours import colour_cause
+from exact.colorpairs.colours import place
 from exact.colorpairs.explain import explain, explain_values
 from exact.colorpairs.moves import assign, show_side, unassign
+from exact.colorpairs.shaving import shave
 from exact.colorpairs.state import (
     CONTRADICTIONS,
     DEEPEST,
@@ -36,14 +36,13 @@ from exact.colorpairs.state import (
     NODES,
     PREEMPTED,
     ROOT,
-    SHAVING_TESTS,
     SOLUTIONS,
     THREE_SIDED,
     State,
     Switches,
 )
-from exact.colorpairs.tables import SLOTS, Tables
-from lns_support.bits import bit, highest_bit, lowest_bit
+from exact.colorpairs.tables import Tables
+from lns_support.bits import bit, highest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
 
@@ -62,61 +61,9 @@ def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray
 
 
 @inline_flat_kernel
-def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, colours: bool) -> tuple[int, int]:
-    """`assign`, then the bounds on single colours if they are switched on; (cause or NO_CAUSE, sides shown)."""
-    cause, shown = assign(t, s, cell, oriented, depth, depth, colours)
-    if cause < 0 and colours:
-        cause = colour_cause(t, s, w, oriented)
-    return cause, shown
-
-
-@inline_flat_kernel
-def shave(t: Tables, s: State, w: Switches, depth: int, start: int, colours: bool) -> tuple[int, int, bool]:
-    """Shaving (5.1): try each value of each surrounded cell.
-
-    Returns (a cell with at most one value left or NO_CELL, the end of its values, True if the node is contradicted
-    whatever the cell holds). In the last case the reason is in ``s.explanation``. Called while every surrounded cell
-    demands one pair. Only cells that pass `at_most_one_passes` are tried. The reasons against the other values of the
-    returned cell are added to the conflict of the frame.
-    """
-    conflict = depth * t.words
-    for word in range(t.words):
-        cells = s.surrounded[word]
-        while cells:
-            cell = (word << 6) + lowest_bit(cells)
-            cells &= cells - np.uint64(1)
-            pair = s.cell_pairs[cell * SLOTS]
-            if not at_most_one_passes(t, s, cell, pair):
-                continue
-            end = list_values(t, s, w, cell, pair, start)
-            kept = start
-            for i in range(start, end):
-                value = s.values[i]
-                cause, shown = place(t, s, w, cell, value, depth, colours)
-                s.counters[SHAVING_TESTS] += 1
-                if cause < 0:
-                    s.values[kept] = value
-                    kept += 1
-                elif w.backjumping:
-                    explain(t, s, cause, False)
-                    for k in range(t.words):
-                        s.conflict[conflict + k] |= s.explanation[k]
-                unassign(t, s, cell, shown, depth, colours)
-                if cause >= 0 and w.backjumping and not explains_level(s, depth):
-                    return cell, start, True
-                if kept > start + 1:
-                    break
-            if kept <= start + 1:
-                s.conflict[conflict + (depth >> 6)] &= ~bit(depth)
-                s.frame_pair[depth] = pair
-                return cell, kept, False
-            for k in range(t.words):
-                s.conflict[conflict + k] = 0
-    return NO_CELL, start, False
-
-
-@inline_flat_kernel
-def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> bool:
+def open_frame(
+    t: Tables, s: State, w: Switches, depth: int, empty: int, colours: bool, with_shaving: bool | None
+) -> bool:
     """Choose the cell of this depth and list its values; False on a contradiction, explained in ``s.explanation``."""
     start = s.frame_end[depth - 1] if depth else 0
     for word in range(t.words):
@@ -125,16 +72,15 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
     s.frame_next[depth] = start
     s.frame_pair[depth] = 0
     cell = NO_CELL
-    if s.counters[THREE_SIDED]:
-        cell = motif_1_2_cell(t, s, w)
-    else:
+    three_sided = s.counters[THREE_SIDED] > 0
+    if not three_sided:
         cause, cell = propagate(t, s, w)
         if cause >= 0:
             s.counters[CONTRADICTIONS] += 1
             if w.backjumping:
                 explain(t, s, cause, s.nb_preempted[cause] > 0)
             return False
-    if cell == NO_CELL and w.single_colours and w.instantiation and depth:
+    if cell == NO_CELL and not three_sided and w.single_colours and w.instantiation and depth:
         last = s.grid[s.frame_cell[depth - 1]]
         for side in range(4):
             colour = t.quad[last * 4 + side]
@@ -144,14 +90,17 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
                 s.frame_pair[depth] = -1 - colour
                 s.frame_end[depth] = list_colour_values(t, s, cell, colour, start)
                 return True
-    if w.shaving and cell == NO_CELL:
-        shaved, end, dead = shave(t, s, w, depth, start, colours)
-        if dead:
-            return False
-        if shaved != NO_CELL:
-            s.frame_cell[depth] = shaved
-            s.frame_end[depth] = end
-            return True
+    if with_shaving is not None:  # noqa: SIM102 (alone, numba leaves the branch out of the machine code for None)
+        if cell == NO_CELL and (w.shaving or not three_sided):
+            shaved, end, dead = shave(t, s, w, depth, empty, start, colours)
+            if dead:
+                return False
+            if shaved != NO_CELL:
+                s.frame_cell[depth] = shaved
+                s.frame_end[depth] = end
+                return True
+    if cell == NO_CELL and three_sided:
+        cell = motif_1_2_cell(t, s, w)
     if cell == NO_CELL and w.motifs:
         cell = motif_3_4_cell(t, s, w)
     if cell == NO_CELL:
@@ -172,10 +121,13 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, colours: bool) -> b
 
 
 @flat_kernel
-def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_first: bool) -> None:
+def search(
+    t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_first: bool, with_shaving: bool | None
+) -> None:
     """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
     A node is a placement tried: a piece that matches all known sides of the chosen cell. ``empty``: cells without clue.
+    ``with_shaving``: None without any shaving, so that its code is compiled only for those who use it.
     """
     words = t.words
     colours = w.single_colours or w.shared_edges or w.cycles
@@ -186,7 +138,7 @@ def search(t: Tables, s: State, w: Switches, empty: int, budget: int, stop_at_fi
         failed = False
         if not frame_open:
             frame_open = True
-            if not open_frame(t, s, w, depth, colours):
+            if not open_frame(t, s, w, depth, empty, colours, with_shaving):
                 failed = True
                 for k in range(words):
                     s.conflict[depth * words + k] = s.explanation[k]

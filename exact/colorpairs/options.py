@@ -58,7 +58,9 @@ class Options:
     backjumping : bool
         Conflict-directed backjumping (5.2).
     shaving : bool
-        Try every piece of every surrounded cell at each node (5.1).
+        Try every value of every surrounded cell at each node, with all filters (5.1).
+    quick_shaving : bool
+        Not in the paper: try only cells where at most one value passes a test of single pairs, by its placement alone.
     values : bool
         Try the most probable pieces first (5.1).
     single_colours : bool
@@ -67,6 +69,8 @@ class Options:
         The bound 2 h(N) on edges between free pieces (4.2).
     cycles : bool
         Chains of rim pieces that close too early (4.2).
+    random_cell : bool
+        The cell of the chosen pair is drawn at random, as in the paper (5.1), instead of the first one.
 
     References
     ----------
@@ -81,7 +85,9 @@ class Options:
     preemption: bool = True
     backjumping: bool = True
     shaving: bool = False
+    quick_shaving: bool = False
     values: bool = False
     single_colours: bool = False
     shared_edges: bool = False
     cycles: bool = False
+    random_cell: bool = False

@@ -36,6 +36,8 @@ class ColorPairs(CountedSearch):
     puzzle : Puzzle
     options : Options, optional
         Parts of the method to switch on or off.
+    seed : int, optional
+        Random seed, used by ``options.random_cell`` only.
 
     Raises
     ------
@@ -45,7 +47,7 @@ class ColorPairs(CountedSearch):
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
-    def __init__(self, puzzle: Puzzle, options: Options | None = None) -> None:
+    def __init__(self, puzzle: Puzzle, options: Options | None = None, seed: int = 0) -> None:
         self.puzzle = puzzle
         self.options = Options() if options is None else options
         if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # the rim is not a closed ring of pieces
@@ -54,7 +56,7 @@ class ColorPairs(CountedSearch):
             self.options = replace(self.options, shared_edges=False)
         self.classes = merge_duplicates(puzzle)
         self._tables, self._class_of_piece = build_tables(self.classes, self.options)
-        self._state = empty_state(self._tables, self.options, any_pair=puzzle.framed)
+        self._state = empty_state(self._tables, self.options, any_pair=puzzle.framed, seed=seed)
         self.counters = self._state.counters
         self._switches = Switches.of(self.options)
         first_piece = {number: piece for piece, number in reversed(list(enumerate(self._class_of_piece)))}
@@ -97,7 +99,8 @@ class ColorPairs(CountedSearch):
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
         if not self.exhausted:
-            search(self._tables, self._state, self._switches, self._empty, budget, stop_at_first)
+            shaving = True if self.options.shaving or self.options.quick_shaving else None
+            search(self._tables, self._state, self._switches, self._empty, budget, stop_at_first, shaving)
 
     def first_board(self) -> Board | None:
         """The first solution found, None before there is one."""

@@ -30,10 +30,12 @@ class Switches(NamedTuple):
     preemption: bool
     backjumping: bool
     shaving: bool
+    quick_shaving: bool
     values: bool
     single_colours: bool
     shared_edges: bool
     cycles: bool
+    random_cell: bool
 
     @classmethod
     def of(cls, options: Options) -> Switches:
@@ -88,12 +90,13 @@ class State(NamedTuple):
     explanation: U64  # (W,): levels that explain the last contradiction
     chain: I32  # (rim pieces + 2,): colours of a chain of rim pieces
     first_solution: I32  # (C,): `grid` of the first solution
+    random: U64  # (1,): state of the random choices
 
 
-def empty_state(tables: Tables, options: Options, *, any_pair: bool = True) -> State:
+def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed: int = 0) -> State:
     """The state of the empty board, before the rim and the clues are placed (see `exact.colorpairs.kernel.prepare`).
 
-    ``any_pair``: at every node some cell demands a pair, because the board has a frame.
+    ``any_pair``: at every node some cell demands a pair, because the board has a frame. ``seed``: for random choices.
     """
     cells, pairs, words = tables.cells, len(tables.pair_first), tables.words
 
@@ -147,6 +150,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True) -> S
         explanation=bits(words),
         chain=ints(tables.rim_pieces + 2),
         first_solution=ints(cells, fill=-1),
+        random=np.array([seed], dtype=np.uint64),
     )
 
 

@@ -24,20 +24,30 @@ from lns_support import csv_records
 
 ROW_SCAN = "row scan"
 REFERENCE = "ColorPairs"
-METHODS: dict[str, Options | None] = {  # None: a solver other than ColorPairs
+METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of another solver
     REFERENCE: Options(),
-    ROW_SCAN: None,
+    ROW_SCAN: "rowscan",
     "without backjumping": Options(backjumping=False),
     "without preemption": Options(preemption=False),
     "with shaving": Options(shaving=True),
+    "with quick shaving": Options(quick_shaving=True),
     "with bounds of 4.2": Options(shared_edges=True, cycles=True),
     "with single colours": Options(single_colours=True),
     "without motifs 3, 4": Options(motifs=False),
     "MinOffer": Options(heuristic=Heuristic.MIN_OFFER),
+    "MinOffer, random cell": Options(heuristic=Heuristic.MIN_OFFER, random_cell=True),
+    "MinOffer without backjumping": Options(heuristic=Heuristic.MIN_OFFER, backjumping=False),
+    "MinOffer without preemption": Options(heuristic=Heuristic.MIN_OFFER, preemption=False),
+    "MinOffer with shaving": Options(heuristic=Heuristic.MIN_OFFER, shaving=True),
     "MinExpectedOffer": Options(heuristic=Heuristic.MIN_EXPECTED_OFFER),
     "MinExpectedRatio": Options(heuristic=Heuristic.MIN_EXPECTED_RATIO),
     "MaxExpectedFiltering": Options(heuristic=Heuristic.MAX_EXPECTED_FILTERING),
+    "CP, Element": "cp:element",
+    "CP, Element, AllDifferent": "cp:element-alldifferent",
+    "CP, table": "cp:table",
+    "CP, table, AllDifferent": "cp:table-alldifferent",
 }
+WITHOUT_CP = tuple(method for method in METHODS if not method.startswith("CP"))
 COLOURS = {7: (6, 5), 8: (8, 7), 9: (10, 9), 10: (12, 11)}
 
 
@@ -56,8 +66,8 @@ class Plan:
     seed : int
         Seed of the first instance of each size and number of colours; the next ones count up.
     patience : float
-        The row scan gets this many times `budget` on instances that the reference finishes, because the other methods
-        are compared with it.
+        The row scan and the CP models get this many times `budget` on instances that the reference finishes, because
+        they are compared with it.
     methods : tuple of str
         Keys of `METHODS`; the first two are `REFERENCE` and `ROW_SCAN`.
     """
@@ -67,7 +77,7 @@ class Plan:
     budget: float = 8.0
     seed: int = 1
     patience: float = 12.0
-    methods: tuple[str, ...] = tuple(METHODS)
+    methods: tuple[str, ...] = WITHOUT_CP
 
     def instances(self) -> Iterator[tuple[int, int, int]]:
         """(size, colours, seed) of each instance."""
@@ -78,7 +88,7 @@ class Plan:
 
 
 SMALL = Plan()
-FULL = Plan(per_size=35, budget=3600.0, patience=1.0)
+FULL = Plan(per_size=35, budget=3600.0, patience=1.0, methods=tuple(METHODS))
 
 
 @dataclass(frozen=True)
@@ -146,12 +156,13 @@ def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRu
         for method in plan.methods:
             if len(runs) == 2 and not any(run.finished for run in runs):
                 break
-            patient = method == ROW_SCAN and runs[0].finished
+            chosen = METHODS[method]
+            patient = isinstance(chosen, str) and runs[0].finished
             budget = plan.budget * (plan.patience if patient else 1.0)
             run = finished.get((size, colours, seed, method, budget))
             if run is None:
-                solver = "rowscan" if method == ROW_SCAN else "colorpairs"
-                options = METHODS[method] or Options()
+                solver = chosen if isinstance(chosen, str) else "colorpairs"
+                options = Options() if isinstance(chosen, str) else chosen
                 request = Request(count_all=True, seconds=budget, options=options, processor_time=True)
                 outcome = solve_request(puzzle, request, solver)
                 if outcome.status is SolveStatus.INTERRUPTED:

@@ -20,25 +20,46 @@ from pathlib import Path
 from statistics import stdev
 
 from exact.blocks.search import Blocks
-from exact.compare import ComparisonRow, short_hash
+from exact.compare import ComparisonRow
 from exact.cover.search import Cover
 from exact.driver import run_search
 from exact.outcome import SolveStatus
+from exact.paper.jolivet2008_searches import (
+    barrier_runs,
+    barrier_text,
+    bound_text,
+    hard_runs,
+    path_runs,
+    path_text,
+    single_runs,
+    single_text,
+)
 from exact.paper.runs import BUDGET_SPENT, PlannedRun, columns, mean_of, rounded
 from instances.generate import uniform
 from instances.puzzle import Puzzle
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
+PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5
+CODES = {"dlx": "unary", "dlx:binary": "binary"}
 # The paper has two codes of colours and does not say which its tables used; the measured counts fit the binary one.
 
-# (side, colours) -> the paper's means for the three methods, None where it gives none; the second row '8 colours' of
-# 6x6 in table 1 and its rows of 8x8 and larger are left out
+# (side, colours) -> the paper's means for the three methods; None where it gives none. The paper has two rows "6x6, 8
+# colours"; the second one, whose figures continue the series, is taken for 9 colours.
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
     (4, 2): (18474, 79090, 15214), (4, 3): (422, 1578, 209), (4, 4): (111, 203, 50), (4, 5): (53, 83, 20),
     (5, 4): (19320, 62218, None), (5, 5): (1292, 2659, None),
-    (6, 6): (75851, 112636, 43163), (6, 7): (7762, 4063, 2077), (6, 8): (3686, 1107, 335),
+    (6, 6): (75851, 112636, 43163), (6, 7): (7762, 4063, 2077), (6, 8): (3686, 1107, 335), (6, 9): (968, 411, 117),
+    (8, 10): (None, 387114, 206123), (8, 11): (None, 23992, 8819), (8, 15): (12420, 863, 150),
+    (8, 20): (1608, 279, 30),
+    (10, 15): (None, 141085, 43281), (10, 17): (None, 16357, 25358), (10, 20): (None, 3475, 288),
+    (10, 25): (18941, 1005, 61),
+    (12, 20): (None, 236994, 57477), (12, 25): (None, 13748, 1088), (12, 30): (None, 4484, 92),
+    (12, 35): (None, 2180, 64), (12, 60): (5839, 354, 42),
+    (16, 30): (None, 2152269, 237045), (16, 35): (None, 358719, 4376), (16, 45): (None, 57130, 144),
+    (16, 55): (None, 17309, 88),
 }  # fmt: skip
+TOO_SLOW = "too slow"  # what the paper has instead of a figure for DLX from 8x8 on
 
 # (width, height) -> the paper's DLX difficulty for 2, 3, ... 9 colours
 TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
@@ -50,9 +71,10 @@ TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
     (6, 6): (None, None, None, 369376, 16895, 3528, 1926, 623),
 }
 
-# (side, colours) -> (record, mean) of the zig-zag's difficulty; the rows of larger boards are left out
+# (side, colours) -> (record, mean) of the zig-zag's difficulty
 TABLE_3: dict[tuple[int, int], tuple[int, int | None]] = {
     (4, 4): (931, 53), (5, 4): (20304, 2752), (5, 5): (15209, 561), (5, 6): (10832, 214), (6, 6): (1973183, 18904),
+    (7, 8): (13866018, 156101), (8, 8): (488081445, None), (8, 10): (67613577, 192861), (10, 14): (10881092, 746794),
 }  # fmt: skip
 
 # nodes by level of the paper's hard, easy small and easy large tree
@@ -67,16 +89,24 @@ FIGURE_6: tuple[tuple[int, ...], ...] = (
 class Plan:
     """The runs: ``per_size`` puzzles for each class of the tables with one of ``sizes`` (longer side) and ``colours``.
 
-    ``nodes``: limit of a tree, a larger one is cut there; ``solvers``: some of METHODS; ``seed``: seed of the first
-    puzzle of each class, the next ones count up.
+    ``nodes``: limit of a tree, a larger one is cut there; ``solvers``: some of METHODS and PARTS; ``seed``: seed of the
+    first puzzle of each class, the next ones count up; ``slow``: puzzles of a class that the paper calls too slow for
+    DLX; ``trees``: boards that a search for a hard or single-solution puzzle tries.
     """
 
     per_size: int = 20
     nodes: int = 1_000_000
     sizes: tuple[int, ...] = (3, 4, 5, 6)
-    colours: tuple[int, ...] = tuple(range(2, 10))
-    solvers: tuple[str, ...] = METHODS
+    colours: tuple[int, ...] = tuple(sorted({k for _, k in TABLE_1} | set(range(2, 10)) | {14}))
+    solvers: tuple[str, ...] = METHODS + PARTS
     seed: int = 1
+    slow: int = 3
+    trees: int = 100
+
+    def instances(self, side: int, colours: int, method: str) -> int:
+        """Number of puzzles of a class."""
+        is_slow = side >= 8 and method in CODES and TABLE_1.get((side, colours), (None,))[0] is None
+        return min(self.per_size, self.slow) if is_slow else self.per_size
 
     @property
     def table_1(self) -> list[tuple[int, int]]:
@@ -94,11 +124,11 @@ class Plan:
         return [(side, k) for side, k in TABLE_3 if side in self.sizes and k in self.colours]
 
 
-FULL = Plan(200, 2_000_000_000)
+FULL = Plan(200, 2_000_000_000, sizes=(3, 4, 5, 6, 7, 8, 10, 12, 16), slow=10, trees=20_000)
 
 
+MOST_BARRIER_NODES = 2_000_000  # of dlx; the other methods have more, in proportion to their speed
 CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lower bound, or an estimate
-CODES = {"dlx": "unary", "dlx:binary": "binary"}
 
 
 def random_puzzle(width: int, height: int, colours: int, seed: int) -> Puzzle:
@@ -119,9 +149,9 @@ def tree(puzzle: Puzzle, method: str, nodes: int) -> Cover | Blocks:
     return search
 
 
-def measure(instance: str, puzzle: Puzzle, method: str, nodes: int) -> ComparisonRow:
-    """Search a tree; its solutions and nodes as a row."""
-    search = tree(puzzle, method, nodes)
+def measure(instance: str, shape: tuple[int, int, int, int], method: str, nodes: int) -> ComparisonRow:
+    """Search the tree of `random_puzzle` (``*shape``); its solutions and nodes as a row."""
+    search = tree(random_puzzle(*shape), method, nodes)
     status = "solved" if search.exhausted else BUDGET_SPENT
     return ComparisonRow(instance, method, status, search.solutions, search.nodes, -1.0)
 
@@ -144,13 +174,26 @@ def classes(plan: Plan) -> list[tuple[int, int, int, str]]:
 
 
 def runs(plan: Plan) -> Iterator[PlannedRun]:
-    """Plan a run for each puzzle of each class."""
+    """Plan a run for each puzzle of each class, and those of the parts of `exact.paper.jolivet2008_searches`."""
+    yield from _tree_runs(plan)
+    if "paths" in plan.solvers:
+        yield from path_runs(plan.per_size, plan.sizes, plan.seed, plan.nodes)
+    if "hard" in plan.solvers:
+        yield from hard_runs(plan.table_3, plan.trees, plan.nodes, plan.seed)
+    if "single" in plan.solvers:
+        yield from single_runs(plan.sizes, plan.trees, plan.nodes, plan.seed)
+    if "eternity" in plan.solvers:
+        yield from barrier_runs(min(plan.nodes, MOST_BARRIER_NODES))
+
+
+def _tree_runs(plan: Plan) -> Iterator[PlannedRun]:
     for width, height, colours, method in classes(plan):
-        for index in range(plan.per_size):
-            puzzle = random_puzzle(width, height, colours, plan.seed + index)
-            name = f"{width}x{height}-c{colours}-s{plan.seed + index}"
-            question = f"all solutions; {plan.nodes} nodes; {short_hash(puzzle)}"
-            yield PlannedRun(name, method, question, partial(measure, name, puzzle, method, plan.nodes))
+        for index in range(plan.instances(max(width, height), colours, method)):
+            seed = plan.seed + index
+            name = f"{width}x{height}-c{colours}-s{seed}"
+            question = f"all solutions of the uniform puzzle; {plan.nodes} nodes"
+            make = partial(measure, name, (width, height, colours, seed), method, plan.nodes)
+            yield PlannedRun(name, method, question, make)
 
 
 def _class(rows: Sequence[ComparisonRow], width: int, height: int, colours: int, method: str) -> list[ComparisonRow]:
@@ -181,7 +224,8 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         line = [f"{side}x{side}, {colours} colours"]
         for method, paper in zip(METHODS, (*TABLE_1[side, colours], None), strict=True):
             chosen = _class(rows, side, side, colours, method)
-            known = "" if paper is None else f" ({rounded(paper)})"
+            known = f" ({TOO_SLOW})" if method == "dlx:binary" else ""
+            known = known if paper is None else f" ({rounded(paper)})"
             line.append("-" if not chosen else f"{_mean_and_error([row.nodes for row in chosen], chosen, CUT)}{known}")
         lines.append(line)
     text = f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n" + columns(lines)
@@ -197,22 +241,52 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
             )
         lines.append(line)
     text += "\n\ntable 2: mean difficulty by number of colours\n" + columns(lines)
-    lines = [["zig-zag nodes / solutions", "record", "mean"]]
+    lines = [["zig-zag nodes / solutions", "hardest drawn", "hardest searched", "mean"]]
     for side, colours in plan.table_3:
         chosen = _class(rows, side, side, colours, "zig-zag")
         values = _difficulty(chosen)
         record, average = TABLE_3[side, colours]
-        if values:
+        searched = [row for row in rows if row.solver == "hard" and row.instance == f"{side}x{side}-c{colours}"]
+        if values or searched:
             lines.append(
                 [
                     f"{side}x{side}, {colours} colours",
-                    f"{rounded(max(values))} ({record})",
-                    f"{_mean_and_error(values, chosen, ESTIMATE)} ({average})",
+                    rounded(max(values)) if values else "-",
+                    f"{rounded(max(_difficulty(searched))) if searched else '-'} ({record})",
+                    f"{_mean_and_error(values, chosen, ESTIMATE) if values else '-'} ({average or '-'})",
                 ]
             )
-    text += "\n\ntable 3: the hardest of each class, and the mean\n" + columns(lines)
-    complete = len(rows) == len(classes(plan)) * plan.per_size
-    return text + "\n\n" + (levels(plan) if complete else "figure 6 d: left out, as some runs are missing")
+    text += "\n\ntable 3: the hardest found and the mean (the paper's)\n" + columns(lines)
+    text += "\n\n" + conjecture(rows)
+    if "paths" in plan.solvers:
+        text += "\n\n" + path_text(rows)
+    if "single" in plan.solvers:
+        text += "\n\n" + single_text(rows) + "\n\n" + bound_text()
+    if "eternity" in plan.solvers:
+        text += "\n\n" + barrier_text(rows)
+    missing = len(list(runs(plan))) - len(rows)
+    return text + "\n\n" + (f"figure 6 d: left out, {missing} runs are missing" if missing else levels(plan))
+
+
+def conjecture(rows: Sequence[ComparisonRow]) -> str:
+    """Section 5.2: solutions by colours, the puzzles with a single one, and the colours of the most difficult class.
+
+    The paper conjectures that single solutions begin where the difficulty does.
+    """
+    lines = [["mean solutions, dlx:binary", *map(str, range(2, 10)), "first single", "peak"]]
+    for width, height in TABLE_2:
+        line, single, difficulty = [f"{width}x{height}"], "-", {}
+        for colours in range(2, 10):
+            chosen = [row for row in _class(rows, width, height, colours, "dlx:binary") if row.status != BUDGET_SPENT]
+            line.append(rounded(mean_of([row.solutions for row in chosen])))
+            alone = sum(row.solutions == 1 for row in chosen)
+            if alone and single == "-":
+                single = f"{colours} ({alone} of {len(chosen)})"
+            if chosen:
+                difficulty[colours] = mean_of(_difficulty(chosen))
+        peak = max(difficulty, key=difficulty.__getitem__) if difficulty else "-"
+        lines.append([*line, single, str(peak)])
+    return "section 5.2: mean solutions by colours (the paper at 4x4: 7000 with 2, 40 with 3)\n" + columns(lines)
 
 
 def levels(plan: Plan) -> str:

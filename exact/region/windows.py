@@ -14,6 +14,7 @@ from instances.board import Board
 from instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 _DEFAULTS = RegionOptions()
 _MAX_AROUND = 64  # cells; a larger set is reduced to the cells that touch a mismatch
@@ -158,7 +159,8 @@ def check_shape(puzzle: Puzzle, height: int, width: int) -> None:
     """Raise InputError if no window of this shape (in cells) fits the board."""
     if not (1 <= height <= puzzle.height and 1 <= width <= puzzle.width):
         raise InputError(
-            f"a window of {height}x{width} (height x width) does not fit a board of {puzzle.height}x{puzzle.width}"
+            f"a window of {count_of(height, 'row')} and {count_of(width, 'column')} does not fit a board of "
+            f"{count_of(puzzle.height, 'row')} and {count_of(puzzle.width, 'column')}"
         )
 
 

@@ -22,7 +22,9 @@ FIRST_SMOOTHING = 0.05
 
 
 class LocalSearch:
-    """A paused walk over the assignments of a CNF formula. It finds one model or goes on; it is never exhausted.
+    """Local search over the assignments of a CNF formula, which can be paused.
+
+    It finds a model or goes on; it cannot prove that there is none, so it is never exhausted.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
             f"sls:{rule} finds one solution and proves nothing, so it cannot count; expected a tree search"
         )
     if puzzle.cells > MAX_CELLS:
-        raise InputError(f"local search on a formula of {puzzle.cells} cells; expected at most {MAX_CELLS}")
+        raise InputError(f"{puzzle.name} has {puzzle.cells} cells; local search takes at most {MAX_CELLS}")
     encoding = encode("triangles", puzzle)
     search = LocalSearch(encoding.clauses(), encoding.variables, rule, request.seed)
     status, seconds = run_search(

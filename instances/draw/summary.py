@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from instances.pairing import pairing
 from instances.puzzle import GREY, Puzzle, canonical
+from lns_support.text import count_of
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def describe(puzzle: Puzzle) -> str:
     colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
     lines = [
         f"board       {puzzle.shape_and_rules}, {puzzle.max_score} inner edges",
-        f"pieces      {summary.corners} corners, {summary.edges} edges, {summary.inner} inner; "
+        f"pieces      {count_of(summary.corners, 'corner')}, {count_of(summary.edges, 'edge')}, {summary.inner} inner; "
         f"{summary.different} different, {summary.symmetric} rotationally symmetric",
         f"colours     {len(colours)}, {len(both)} of them both along the rim and inside",
         f"along rim   {_counts(summary.along_rim)}",
@@ -93,7 +94,8 @@ def describe(puzzle: Puzzle) -> str:
     ]
     if unpaired := str(pairing(puzzle)):
         lines.append(f"pairing     {unpaired}")
-    lines.append(f"clues       {len(puzzle.clues)}")
+    counted = " (rows, columns and cells from 0; pieces and rotations from 1, as in text files)" if puzzle.clues else ""
+    lines.append(f"clues       {len(puzzle.clues)}{counted}")
     for clue in puzzle.clues:
         lines.append(f"  {puzzle.cell_label(clue.cell)}: piece {clue.piece + 1}, rotation {clue.rotation + 1}")
     return "".join(line + "\n" for line in lines)
@@ -105,4 +107,4 @@ def _counts(half_edges: dict[int, int]) -> str:
         return "no colours"
     low, high = min(half_edges.values()), max(half_edges.values())
     each = f"{low}" if low == high else f"{low} to {high}"
-    return f"{len(half_edges)} colours, {each} half-edges each"
+    return f"{count_of(len(half_edges), 'colour')}, {each} half-edges each"

@@ -1,8 +1,8 @@
 """Reading and writing the file formats of the field.
 
 Reading
-    `load_puzzle`, `load_board`; `read_board` and `read` also return what was noticed while reading, as a `Document`.
-    The format is detected from the content unless it is named.
+    `load_puzzle`, `load_board`; `read_puzzle`, `read_board` and `read` also return what was noticed while reading, as
+    a `Document`. The format is detected from the content unless it is named.
 Writing
     `write` to a file, `render` to text, `viewer_url` and `url_if_any` for the URL of an online viewer, `best_json` for
     the result file of the optimizer, `atomic_write` for any other text.
@@ -16,7 +16,17 @@ Sources
 
 from instances.formats.base import Document
 from instances.formats.best import best_json
-from instances.formats.reading import is_url, load_board, load_puzzle, read, read_board, render, write
+from instances.formats.reading import (
+    is_url,
+    load_board,
+    load_puzzle,
+    read,
+    read_board,
+    read_puzzle,
+    render,
+    with_clues,
+    write,
+)
 from instances.formats.registry import FORMATS
 from instances.formats.shipped import shipped_instances
 from instances.formats.viewer import url_if_any, viewer_url
@@ -32,9 +42,11 @@ __all__ = [
     "load_puzzle",
     "read",
     "read_board",
+    "read_puzzle",
     "render",
     "shipped_instances",
     "url_if_any",
     "viewer_url",
+    "with_clues",
     "write",
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from instances.formats.base import Document, Format, Source, Target
+from instances.formats.e2pieces import CLOCKWISE, checked_order, clockwise, in_order, order_of
 from instances.formats.text import (
     MAX_SIDE,
     Lines,
@@ -40,9 +41,10 @@ def read(source: Source) -> Document:
             f"hint {index + 1} of {hints} (row, column, piece, rotation)",
         )
         clues.append((line, Clue((row - 1) * size + column - 1, piece - 1, rotation - 1)))
-    pieces = quad_lines(lines, size * size, high=colours)
-    puzzle = Puzzle(np.array(pieces, dtype=np.int32), size, size, name=source.name)
-    return Document(FORMAT.name, with_clues(puzzle, clues), None)
+    columns = quad_lines(lines, size * size, high=colours)
+    order, notes = order_of(columns, source.option, FORMAT.name, clues=bool(clues))
+    puzzle = Puzzle(np.array(clockwise(columns, order), dtype=np.int32), size, size, name=source.name)
+    return Document(FORMAT.name, with_clues(puzzle, clues), None, notes)
 
 
 def write(target: Target) -> str:
@@ -52,8 +54,8 @@ def write(target: Target) -> str:
     for clue in puzzle.clues:
         row, column = divmod(clue.cell, puzzle.width)
         rows.append([row + 1, column + 1, clue.piece + 1, clue.rotation + 1])
-    rows += puzzle.pieces.tolist()
+    rows += in_order(puzzle.pieces.tolist(), checked_order(target.option or CLOCKWISE, FORMAT.name))
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-FORMAT = Format("benoist", "puzzle", "text of Benoist: size, colours, hints, pieces", looks_like, read, write)
+FORMAT = Format("benoist", "puzzle", "text of Benoist: size, colours, hints, pieces", looks_like, read, write, "ORDER")

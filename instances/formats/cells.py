@@ -16,7 +16,7 @@ from itertools import permutations
 import numpy as np
 
 from instances.board import Board
-from instances.eternity2 import SWAPPED, clue_sentence, clues_held, recognise
+from instances.eternity2 import SWAPPED, recognise
 from instances.formats import pieces
 from instances.formats.base import Document, Format, Quad, Source, Target
 from instances.formats.e2pieces import CLOCKWISE, clockwise
@@ -31,6 +31,8 @@ _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 _ORDERS = ["".join(order) for order in permutations(CLOCKWISE)]  # clockwise from the top comes first
 _NEAR = 0.9  # a second convention with this share of the seams of the best is too near
+_FEW = 0.4  # a wrong convention may match this share of the seams between placed pieces
+_ENOUGH = 24  # seams; on fewer the share says little
 
 
 @dataclass(frozen=True)
@@ -56,18 +58,19 @@ def read(source: Source) -> Document:
             f"{form}: no convention{' named so' * bool(wanted)} makes it a board"
             + (f" of {source.puzzle.name}; expected its pieces" if source.puzzle is not None else "; expected a board")
         )
-    reading = _best(form, chosen)
+    reading = _best(form, chosen, named=bool(wanted))
     notes = [f"{form}, read as {reading.name} ({FORMAT.name}:... names another convention)"]
     if swapped := _swap_helps(reading):
         notes.append(swapped)
-    if sentence := clue_sentence(reading.puzzle, reading.board):
-        notes.append(sentence)
     return Document(FORMAT.name, reading.puzzle, reading.board, tuple(notes))
 
 
-def _best(form: str, readings: Sequence[Reading]) -> Reading:
-    """The reading that makes most legal. Raises InputError if another that shows another board comes near."""
-    rated = sorted(((_faults(each), each) for each in readings), key=lambda entry: entry[0])
+def _best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Reading:
+    """The reading that makes most legal. Raises InputError if another that shows another board comes near.
+
+    ``named``: the convention was named, so that few matched seams are no sign of a wrong one.
+    """
+    rated = sorted(((_faults(each), each) for each in readings), key=lambda entry: (entry[0], _oddity(entry[1])))
     (faults, loss), best = rated[0]
     for (other_faults, other_loss), other in rated[1:]:
         if other_faults > faults:
@@ -84,7 +87,20 @@ def _best(form: str, readings: Sequence[Reading]) -> Reading:
             f"{form}: the best convention ({best.name}) breaks {faults} rules; expected a board of {best.puzzle.name} "
             "(another numbering or side order of the pieces?)"
         )
+    pairs = seams.score + len(seams.mismatches)
+    if not named and pairs >= _ENOUGH and seams.score < _FEW * pairs:
+        raise InputError(
+            f"{form}: the best convention ({best.name}) matches {seams.score} of {pairs} seams of pieces; expected a "
+            f"board of {best.puzzle.name}, its pieces listed in the turns that the board counts from, or the "
+            f"convention by name as {FORMAT.name}:{best.name}"
+        )
     return best
+
+
+def _oddity(reading: Reading) -> int:
+    """How far a convention is from the usual one; it decides between a board and the same board turned."""
+    parts = reading.name.split(",")
+    return sum(part in parts for part in ("bottom", "ccw", "turn1", "turn2", "turn3", "turn-first"))
 
 
 def _faults(reading: Reading) -> tuple[int, int]:
@@ -173,9 +189,15 @@ def _readings(source: Source) -> tuple[str, Iterable[Reading]]:
     return _rows(source)
 
 
+class NeedsPuzzleError(InputError):
+    """A text is recognised as a board, but its pieces are known by number only and the puzzle is not given."""
+
+
 def _known(puzzle: Puzzle | None, form: str) -> Puzzle:
     if puzzle is None:
-        raise InputError(f"{form}: the pieces are named by number; expected the puzzle with it (--puzzle INSTANCE)")
+        raise NeedsPuzzleError(
+            f"{form}: the pieces are named by number; expected the puzzle with it (--puzzle INSTANCE)"
+        )
     return puzzle
 
 
@@ -204,7 +226,7 @@ def _rows(source: Source) -> tuple[str, Iterable[Reading]]:
         laid = list(_in_place([list(row) for row in table], puzzle.width, puzzle, source.name))
         if laid:
             return "colours in place", laid
-        return "piece, column, row and turn", _placed(puzzle, table)
+        return "piece, column, row and turn", placed_pieces(puzzle, table)
     if width == 4 and puzzle is None and table:
         count = len(table)
         columns = header[0] if len(header) == 2 and header[0] * header[1] == count else _side(count)
@@ -336,10 +358,10 @@ def _by_cell(puzzle: Puzzle, pairs: Sequence[tuple[int, ...] | None]) -> Iterato
                 else [(puzzle.height - 1 - cell // puzzle.width) * puzzle.width + cell % puzzle.width for cell in cells]
             )
             entries = [(cell, *pair) for cell, pair in zip(order, placed, strict=True) if pair is not None]
-            yield from _turnings(puzzle, entries, f"base{base},{rows}")
+            yield from placed_turns(puzzle, entries, f"base{base},{rows}")
 
 
-def _turnings(puzzle: Puzzle, entries: Sequence[tuple[int, int, int]], name: str) -> Iterator[Reading]:
+def placed_turns(puzzle: Puzzle, entries: Sequence[tuple[int, int, int]], name: str) -> Iterator[Reading]:
     """(cell, piece, turn) with the turns either way, and from each side that may be the one that is counted from."""
     if any(not 0 <= piece < puzzle.piece_count for _, piece, _ in entries):
         return
@@ -378,80 +400,14 @@ def _by_piece(puzzle: Puzzle, entries: Sequence[tuple[int, tuple[int, ...]]]) ->
             continue
         for where, cells in _places(puzzle, places):
             placed = [(cell, piece, row[turn]) for cell, (piece, row) in zip(cells, entries, strict=True)]
-            yield from _turnings(puzzle, placed, f"{where},{name}")
+            yield from placed_turns(puzzle, placed, f"{where},{name}")
 
 
-def _placed(puzzle: Puzzle, table: Sequence[tuple[int, ...]]) -> Iterator[Reading]:
+def placed_pieces(puzzle: Puzzle, table: Sequence[tuple[int, ...]]) -> Iterator[Reading]:
     """Piece, two coordinates and turn, in any number of rows."""
     for base in (1, 0):
         for reading in _by_piece(puzzle, [(row[0] - base, row[1:]) for row in table]):
             yield Reading(f"base{base},{reading.name}", puzzle, reading.board)
-
-
-# -- clues -------------------------------------------------------------------------------------------------------------
-
-_EDITOR = re.compile(r"^\s*([0-9]{1,4})\s*=\s*([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
-
-
-def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Board, list[str]]:
-    """The clues of a file apart from the pieces: ``id row col turn``, ``id x y turn``, ``139=I8-Rot0`` or a board.
-
-    Parameters
-    ----------
-    text : str
-        Content of the file.
-    puzzle : Puzzle
-        Its pieces.
-    option : str, optional
-        Parts of the convention, as notes name them.
-
-    Returns
-    -------
-    board : Board
-        The clues, as a partial board.
-    notes : list of str
-
-    Raises
-    ------
-    InputError
-        If no convention makes the clues legal, or several do that place different pieces.
-    """
-    editor = _EDITOR.findall(text)
-    if editor:
-        table = [(int(i), ord(row) - ord("A") + 1, int(column), -int(turn) % 4) for i, row, column, turn in editor]
-        wanted = {"base1", "yx", "from1", "top", "cw", "turn0", "turn-last"}
-    else:
-        numbers = [row.numbers for row in rows_of(text) if row.only_numbers]
-        table = [row for row in numbers if len(row) == 4]
-        if not table or any(len(row) not in (1, 4) for row in numbers):
-            raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
-        wanted = {part for part in (option or "").lower().split(",") if part}
-    readings = [each for each in _placed(puzzle, table) if wanted <= set(each.name.split(","))]
-    legal = [each for each in readings if not verify(puzzle, each.board).violations]
-    if not legal:
-        raise InputError(
-            f"no convention makes the {len(table)} clues legal on {puzzle.name}; expected clues of this puzzle"
-        )
-    notes: list[str] = []
-    chosen = _official(puzzle, legal) or legal
-    boards = {each.board.placements.tobytes() for each in chosen}
-    if len(boards) > 1:
-        plain = [
-            each for each in chosen if each.name.startswith("base1,") and "top" in each.name and "turn0" in each.name
-        ]
-        names = " or ".join(each.name for each in (plain or chosen)[:4])
-        raise InputError(
-            f"{len(table)} clues fit in {len(boards)} ways: {names}; expected the convention named by name"
-        )
-    notes.append(f"{len(table)} clues, read as {chosen[0].name}")
-    if sentence := clue_sentence(puzzle, chosen[0].board):
-        notes.append(sentence)
-    return chosen[0].board, notes
-
-
-def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
-    """The readings that place official clues of Eternity II, all of them."""
-    return [each for each in readings if each.board.placed and clues_held(puzzle, each.board) == each.board.placed]
 
 
 def write(target: Target) -> str:

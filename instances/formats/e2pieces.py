@@ -53,8 +53,7 @@ def write(target: Target) -> str:
     if puzzle.clues:
         target.notes.append(f"{FORMAT.name} carries no clues: {len(puzzle.clues)} left out")
     order = checked_order(target.option or CLOCKWISE)
-    sides = [CLOCKWISE.index(letter) for letter in order]
-    return "".join(" ".join(str(quad[side]) for side in sides) + "\n" for quad in puzzle.pieces.tolist())
+    return "".join(" ".join(map(str, columns)) + "\n" for columns in in_order(puzzle.pieces.tolist(), order))
 
 
 def in_words(order: str) -> str:
@@ -62,14 +61,18 @@ def in_words(order: str) -> str:
     return " ".join(_NAMES[letter] for letter in order)
 
 
-def checked_order(option: str) -> str:
+def checked_order(option: str, format: str = "e2pieces") -> str:
     """A side order in lower case. Raises InputError unless ``option`` names each side once."""
     order = option.lower()
     if sorted(order) != sorted(CLOCKWISE):
-        raise InputError(
-            f"side order {quoted(option)}; expected the letters u r d l, each once, as in {FORMAT.name}:udlr"
-        )
+        raise InputError(f"side order {quoted(option)}; expected the letters u r d l, each once, as in {format}:udlr")
     return order
+
+
+def in_order(quads: Sequence[Sequence[int]], order: str) -> list[list[int]]:
+    """Columns in a side order from pieces as up, right, down, left."""
+    sides = [CLOCKWISE.index(letter) for letter in order]
+    return [[quad[side] for side in sides] for quad in quads]
 
 
 def clockwise(columns: Sequence[Sequence[int]], order: str) -> list[list[int]]:
@@ -112,6 +115,58 @@ def detect_order(columns: Sequence[Sequence[int]]) -> str:
         names = " or ".join(f"{FORMAT.name}:{order}" for order in candidates)
         raise InputError(f"the pieces allow several side orders; expected one to be named as format: {names}")
     return next(iter(candidates))
+
+
+def order_of(
+    columns: Sequence[Sequence[int]], option: str | None, format: str, *, clues: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """The side order of a format that is clockwise by its definition, as other programs may have written it.
+
+    Parameters
+    ----------
+    columns : sequence of 4 int
+        The four columns of each piece.
+    option : str or None
+        The order that was named.
+    format : str
+        Name of the format, for messages.
+    clues : bool
+        Whether clues turn pieces: from their first column, so that the order is needed in full.
+
+    Returns
+    -------
+    order : str
+        As named; else clockwise, unless only another order has legal corners and a balanced rim.
+    notes : tuple of str
+
+    Raises
+    ------
+    InputError
+        If ``option`` is no order, or an order must be named.
+    """
+    if option is not None:
+        return checked_order(option, format), ()
+    legal = [order for order in ORDERS if _corners_are_corners(clockwise(columns, order))]
+    if len({tuple(map(canonical, clockwise(columns, order))) for order in ORDERS}) == 1:
+        return CLOCKWISE, ()
+    balanced = [order for order in legal if _rim_is_balanced(clockwise(columns, order))]
+    for candidates in (balanced, legal):
+        if CLOCKWISE in candidates:
+            others = [f"{format}:{order}" for order in candidates if order != CLOCKWISE]
+            note = f"sides read clockwise from the top, as the format is defined; {' or '.join(others)} is possible too"
+            return CLOCKWISE, (note,) if others else ()
+        if len(candidates) == 1:
+            [order] = candidates
+            if clues:
+                raise InputError(
+                    f"the sides are not clockwise from the top, and clues turn pieces from their first side; expected "
+                    f"the side order as format, such as {format}:{order}"
+                )
+            note = (
+                f"side order {in_words(order)}, as clockwise from the top makes no board ({format}:ORDER names another)"
+            )
+            return order, (note,)
+    return CLOCKWISE, ()
 
 
 def _corners_are_corners(pieces: Sequence[Sequence[int]]) -> bool:

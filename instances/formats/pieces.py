@@ -16,15 +16,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from instances.board import Board
-from instances.eternity2 import clue_sentence, recognise
+from instances.eternity2 import recognise
 from instances.formats.base import Document, Format, Source, Target
-from instances.formats.e2pieces import CLOCKWISE, clockwise, detect_order, in_words
+from instances.formats.e2pieces import CLOCKWISE, clockwise, detect_order, in_order, in_words
 from instances.formats.piece_index import PieceIndex
 from instances.formats.rows import MAX_NUMBER, Row, bracketed_quads, colour_of_letter, rows_of
 from instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle, canonical, rotate
 from lns_support.errors import InputError
-from lns_support.text import quoted
+from lns_support.text import count_of, quoted
 
 _COMPASS = {
     "n": "u",
@@ -40,6 +39,10 @@ _COMPASS = {
     "l": "l",
 }
 _SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
+_NO_FRAME, _NO_TURNS = "without frame", "without turns"
+_RULES = re.compile(rf"sides up right down left, ({_NO_FRAME}(?:, {_NO_TURNS})?)$")
+_WORDS = re.compile(r"@?[0-9]{4}@?(?:\s+@?[0-9]{4}@?)*")
+_MOST_COLOURS = 4000
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
 
 
@@ -63,6 +66,10 @@ class PieceList:
         Ids that are left out between the smallest and the largest.
     placed : list of (int, int, list of int)
         Row, column and colours, up right down left, of pieces that lie on the board.
+    rules : str
+        Of a list that `write` made for a puzzle without frame: "without frame" and perhaps "without turns".
+    pinned : list of int
+        Pieces that stay where they are listed.
     """
 
     quads: list[list[int]]
@@ -73,6 +80,8 @@ class PieceList:
     missing: list[int] = field(default_factory=list)
     count: int | None = None
     placed: list[tuple[int, int, list[int]]] = field(default_factory=list)
+    rules: str = ""
+    pinned: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -85,6 +94,10 @@ class Options:
     border: int | None = None
     framed: bool = True
     turns: bool = True
+
+
+class NoRimError(InputError):
+    """A list of pieces without a colour that may be the rim, and no word on a puzzle without frame."""
 
 
 def looks_like(text: str) -> bool:
@@ -131,13 +144,34 @@ def parse(text: str) -> PieceList:
     brackets = bracketed_quads(text)
     if len(brackets) >= 4:
         return PieceList(brackets, notes=[f"{len(brackets)} groups of four numbers in brackets"])
+    if (words := _tetravex_words(text)) is not None:
+        return words
     rows = rows_of(text)
     listed = _parse_rows(rows)
     for row in rows:
+        if rules := _RULES.search(row.comment):
+            listed.rules = rules[1]
         if size := _SIZE.search(f"{' '.join(row.tokens)} {row.comment}"):
             listed.shape = listed.shape or (int(size[1]), int(size[2]))
         if count := _COUNT.search(f"{' '.join(row.tokens)} {row.comment}"):
             listed.count = listed.count or int(count[1])
+    return listed
+
+
+def _tetravex_words(text: str) -> PieceList | None:
+    """A Tetravex in words of four digits, up left right down, a row of them for each row of the board; or None."""
+    lines = [line.strip() for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    if len(lines) < 2 or not all(_WORDS.fullmatch(line) for line in lines) or len(lines) > MAX_CELLS:
+        return None
+    rows = [line.split() for line in lines]
+    if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
+        return None
+    words = [word for row in rows for word in row]
+    listed = PieceList([[int(digit) for digit in word.strip("@")] for word in words])
+    listed.shape, listed.order, listed.line = (len(rows[0]), len(rows)), "ulrd", len(lines)
+    listed.rules = f"{_NO_FRAME}, {_NO_TURNS}"
+    listed.pinned = [cell for cell, word in enumerate(words) if "@" in word]
+    listed.notes.append("words of four digits read as a Tetravex, sides up left right down")
     return listed
 
 
@@ -257,7 +291,8 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, Non
     count = len(listed.quads)
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.line)
-    framed, turns = options.framed, options.turns
+    framed = options.framed and _NO_FRAME not in listed.rules
+    turns = options.turns and _NO_TURNS not in listed.rules
     for head in listed.header:
         if len(head) == 4 and _is_bounded_header(head, count):
             framed = framed and head[0] == 1
@@ -268,11 +303,13 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, Non
         if shape is None:
             raise InputError(f"{count} pieces without a size; expected one, as in {FORMAT.name}:unframed,6x6")
         order = options.order or listed.order or CLOCKWISE
-        if options.order is None:
-            notes.append(f"side order {in_words(order)} assumed ({FORMAT.name}:ORDER,unframed names another)")
+        if not listed.rules:
+            named = "as given" if options.order or listed.order else "assumed"
+            notes.append(f"side order {in_words(order)}, {named} ({FORMAT.name}:ORDER,unframed names another)")
         pieces = [[colour + 1 for colour in quad] for quad in clockwise(quads, order)]  # 0 is an ordinary colour
         notes.append("colours counted from 1 instead of 0, as 0 is no rim")
-        return _checked(pieces, shape, name, listed, framed=False, turns=turns), None, tuple(notes)
+        puzzle = _checked(pieces, shape, name, listed, framed=False, turns=turns)
+        return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), None, tuple(notes)
     border, shape = _border(quads, shape, options, listed, notes)
     swapped = [[_swap(colour, border) for colour in quad] for quad in quads]
     order = _order(swapped, options, listed, notes)
@@ -282,16 +319,9 @@ def _puzzle(listed: PieceList, options: Options, name: str) -> tuple[Puzzle, Non
         order = order.translate(str.maketrans("rl", "lr"))
         puzzle = _checked(clockwise(swapped, order), shape, name, listed)
         notes[-1] = f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"
-        known = recognise(puzzle)
-    if known is not None:
-        notes.append(known.sentence)
     if listed.placed:
         puzzle = _with_placed(puzzle, [(y, x, [_swap(c, border) for c in tile]) for y, x, tile in listed.placed], order)
-        notes.append(f"{len(puzzle.clues)} clues, the tiles that are placed")
-        lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
-        board = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
-        if sentence := clue_sentence(puzzle, board):
-            notes.append(sentence)
+        notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed")
     return puzzle, None, tuple(notes)
 
 
@@ -315,11 +345,11 @@ def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], o
 
 
 def _without_gaps(quads: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The same quads; colours above the number of colours there can be are numbered anew, as 65535 for grey."""
-    largest = max(max(quad) for quad in quads)
-    if largest <= 4000:
-        return [list(quad) for quad in quads]
-    number = {colour: index for index, colour in enumerate(sorted({c for quad in quads for c in quad}))}
+    """The same quads; numbers above those that colours can have, as 65535 for grey, become numbers that are unused."""
+    used = {colour for quad in quads for colour in quad}
+    large = sorted(colour for colour in used if colour > _MOST_COLOURS)
+    unused = (number for number in range(len(used) + 1) if number not in used)
+    number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
     return [[number[colour] for colour in quad] for quad in quads]
 
 
@@ -388,7 +418,7 @@ def _border(
     if not found:
         zeros = sum(list(quad).count(0) for quad in quads)
         size = f" of {shape[0]} x {shape[1]}" if shape else ""
-        raise InputError(
+        raise NoRimError(
             f"{count} pieces; no colour is on as many sides as a rim{size} has (0 is on {zeros}); expected a "
             f"frame, or the rules named: {FORMAT.name}:unframed or {FORMAT.name}:tetravex",
             line=listed.line,
@@ -443,10 +473,15 @@ def write(target: Target) -> str:
     if puzzle.clues:
         target.notes.append(f"{FORMAT.name} carries no clues: {len(puzzle.clues)} left out")
     options = parse_options(target.option)
-    sides = [CLOCKWISE.index(letter) for letter in options.order or CLOCKWISE]
-    lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(options.order or CLOCKWISE)}"]
-    for number, quad in enumerate(puzzle.pieces.tolist(), start=1):
-        lines.append(f"{number} " + " ".join(str(quad[side]) for side in sides))
+    order = options.order or CLOCKWISE
+    if puzzle.holes or (not puzzle.turns and puzzle.framed):
+        raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
+    rules = "" if puzzle.framed else f", {_NO_FRAME}" + ("" if puzzle.turns else f", {_NO_TURNS}")
+    if rules and order != CLOCKWISE:
+        raise InputError(f"a puzzle {_NO_FRAME} is written clockwise from the top; expected no side order")
+    lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(order)}{rules}"]
+    for number, columns in enumerate(in_order(puzzle.pieces.tolist(), order), start=1):
+        lines.append(f"{number} " + " ".join(str(colour - bool(rules)) for colour in columns))
     return "\n".join(lines) + "\n"
 
 

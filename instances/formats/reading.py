@@ -11,18 +11,23 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from instances.board import Board
-from instances.eternity2 import recognise
-from instances.formats import viewer
+from instances.eternity2 import clue_sentence, recognise
+from instances.formats import clues as clue_lines
+from instances.formats import quads, viewer
 from instances.formats.base import Document, Source, Target
+from instances.formats.cells import NeedsPuzzleError
+from instances.formats.pieces import NoRimError
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from instances.formats.shipped import shipped_instances
-from instances.puzzle import Puzzle
+from instances.puzzle import Clue, Puzzle, rotate
+from instances.symmetry import rotate_board
 from instances.verify import verify
 from lns_support.errors import InputError
 from lns_support.files import EXPECTED_FILE, atomic_write, read_text
 from lns_support.text import printable
 
 VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
+_NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
 _EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
 
 
@@ -68,10 +73,17 @@ def read(
         )  # fmt: skip
     except InputError as error:
         raise error.at(where) from None
-    return document
+    return _with_facts(document, puzzle)
 
 
-def parse(text: str, *, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
+def parse(
+    text: str,
+    *,
+    puzzle: Puzzle | None = None,
+    format: str | None = None,
+    name: str = "puzzle",
+    number: int | None = None,
+) -> Document:
     """Read the text of a puzzle or a board, as `read` reads the content of a file.
 
     Parameters
@@ -84,6 +96,8 @@ def parse(text: str, *, puzzle: Puzzle | None = None, format: str | None = None,
         Name of the format; by default the content decides.
     name : str
         Name of the puzzle.
+    number : int, optional
+        Which of several boards, counted from 1.
 
     Returns
     -------
@@ -95,42 +109,102 @@ def parse(text: str, *, puzzle: Puzzle | None = None, format: str | None = None,
     InputError
         The text is in none of the formats; the message names the line.
     """
-    made = Source(text, puzzle, name, None, None, _find_puzzle)
+    made = Source(text, puzzle, name, None, None, _find_puzzle, number)
     if format is None:
-        return _by_evidence(made)
+        return _with_facts(_by_evidence(made), puzzle)
     form, option = by_name(format)
-    return form.read(replace(made, option=option))
+    return _with_facts(form.read(replace(made, option=option)), puzzle)
+
+
+def _with_facts(document: Document, known: Puzzle | None) -> Document:
+    """The document with notes: what its puzzle is, if the caller does not know it, and which clues its board holds."""
+    puzzle, board = document.puzzle, document.board
+    if puzzle is None:
+        return document
+    notes: list[str] = []
+    if known is None and document.format not in ("best",) and (recognised := recognise(puzzle)) is not None:
+        notes.append(recognised.sentence)
+    shown = board or (_board_of_clues(puzzle) if puzzle.clues and known is None else None)
+    official = None if shown is None else clue_sentence(puzzle, shown)
+    if sentence := official or ("" if board is None else _turned_sentence(puzzle, board)):
+        notes.append(sentence)
+    return replace(document, notes=(*document.notes, *(note for note in notes if note not in document.notes)))
+
+
+def _board_of_clues(puzzle: Puzzle) -> Board:
+    lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
+    return Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
+
+
+def _turned_sentence(puzzle: Puzzle, board: Board) -> str:
+    """A note if the clues of a puzzle fit its board better after a turn of the board."""
+    if not puzzle.clues or not puzzle.turns or puzzle.width != puzzle.height or puzzle.holes:
+        return ""
+    held = [_clues_held(puzzle, rotate_board(board, turns)) for turns in range(4)]
+    turns = max(range(4), key=held.__getitem__)
+    if held[turns] <= held[0]:
+        return ""
+    return (
+        f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns} degrees "
+        f"(`lns convert --turn {90 * turns}`)"
+    )
+
+
+def _clues_held(puzzle: Puzzle, board: Board) -> int:
+    quads = board.colours(puzzle).tolist()
+    return sum(
+        tuple(quads[clue.cell]) == rotate(puzzle.pieces[clue.piece].tolist(), clue.rotation) for clue in puzzle.clues
+    )
 
 
 def _by_evidence(source: Source) -> Document:
     """Read a text whose format is not named: as the strict format that it looks like, else in any dialect.
 
-    Raises InputError, that of the strict format if the text looks like one.
+    Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
     """
     source = replace(source, text=_bare_letters(source.text))
+    strict = None
     try:
         strict = by_content(source.text)
         document = strict.read(source)
     except InputError as error:
         if not _is_open(source.text):
             raise
-        refused, document = error, None
-    if document is None:
-        strict_name = next((each.name for each in FORMATS.values() if each.looks_like(source.text)), None)
-        readers = ("cells",) if source.puzzle is not None else ("pieces", "cells")
-        if source.puzzle is None and strict_name is not None:
-            readers = ("pieces",)  # rows of numbers; that they match side by side is no reason to drop their frame
-        for name in readers:
-            try:
-                return FORMATS[name].read(source)
-            except InputError as error:
-                refused = refused if strict_name or name == readers[-1] != readers[0] else error
-        raise refused
+        return _in_any_dialect(source, None if strict is None else error, error)
     if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
         return _board_by_evidence(source, document)
-    if document.puzzle is not None and document.board is None and (known := recognise(document.puzzle)) is not None:
-        return replace(document, notes=(*document.notes, known.sentence))
     return document
+
+
+def _in_any_dialect(source: Source, strict_error: InputError | None, error: InputError) -> Document:
+    """Read a text that no strict format reads. Raises the error with the most to say about the text."""
+    readers: tuple[str, ...] = ("cells", "clues") if source.puzzle is not None else ("pieces", "cells")
+    if source.puzzle is None and strict_error is not None:
+        readers = ("pieces",)  # rows of numbers; that they match side by side is no reason to drop their frame
+    refusals = []
+    for name in readers:
+        try:
+            return FORMATS[name].read(source)
+        except InputError as refusal:
+            refusals.append(refusal)
+    if source.puzzle is None:
+        if clue_lines.is_cell_types(source.text):
+            raise InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
+        if clue_lines.looks_like(source.text):
+            raise InputError(
+                "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
+                "puzzle, as --clues FILE"
+            )
+    elif clue_lines.is_cell_types(source.text):
+        raise refusals[-1]
+    telling = next((each for each in refusals if isinstance(each, NeedsPuzzleError)), None)
+    no_rim = next((each for each in refusals if isinstance(each, NoRimError)), None)
+    if telling is None and no_rim is not None and strict_error is None:
+        raise no_rim
+    if no_rim is not None and strict_error is not None and any(part in strict_error.message for part in _NO_FRAME):
+        rules = "or the rules of a puzzle without frame named: pieces:unframed or pieces:tetravex"
+        raise InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
+    raise telling or strict_error or refusals[0]
 
 
 def _board_by_evidence(source: Source, document: Document) -> Document:
@@ -157,7 +231,8 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
 
 def _is_open(text: str) -> bool:
     """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    return bool(text.strip()) and not viewer.looks_like(text) and '"placements"' not in text and '"schema"' not in text
+    own = viewer.looks_like(text) or quads.has_clues(text)
+    return bool(text.strip()) and not own and '"placements"' not in text and '"schema"' not in text
 
 
 def _bare_letters(text: str) -> str:
@@ -172,7 +247,7 @@ def _bare_letters(text: str) -> str:
     return "\n".join(f"#puzzle=board&board_edges={word}" for word in boards) or text
 
 
-def load_puzzle(source: str, format: str | None = None) -> Puzzle:
+def load_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Puzzle:
     """Load a puzzle.
 
     Parameters
@@ -181,6 +256,8 @@ def load_puzzle(source: str, format: str | None = None) -> Puzzle:
         A file, a full viewer URL or the name of a shipped instance.
     format : str, optional
         Name of the format; detected by default.
+    clues : str, optional
+        A file or viewer URL with clues, which take the place of those in ``source``.
 
     Returns
     -------
@@ -191,10 +268,73 @@ def load_puzzle(source: str, format: str | None = None) -> Puzzle:
     InputError
         If the source cannot be read, is malformed or defines no puzzle.
     """
+    puzzle = read_puzzle(source, format, clues).puzzle
+    assert puzzle is not None
+    return puzzle
+
+
+def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
+    """Load a puzzle with notes on what was noticed while reading.
+
+    Parameters
+    ----------
+    source, format, clues
+        As for `load_puzzle`.
+
+    Returns
+    -------
+    Document
+        Its ``puzzle`` is not None.
+
+    Raises
+    ------
+    InputError
+        As for `load_puzzle`.
+    """
     document = read(source, format=format)
     if document.puzzle is None:
         raise InputError(_without_puzzle(document), source_name(source))
-    return document.puzzle
+    return document if clues is None else with_clues(document, clues)
+
+
+def with_clues(document: Document, source: str) -> Document:
+    """The document of a puzzle with the clues of another source in place of its own.
+
+    Parameters
+    ----------
+    document : Document
+        Its ``puzzle`` is not None.
+    source : str
+        A file or viewer URL with clues, or with a partial board.
+
+    Returns
+    -------
+    Document
+
+    Raises
+    ------
+    InputError
+        If the source holds no clues of the puzzle.
+    """
+    assert document.puzzle is not None
+    bare = document.puzzle.with_clues([])
+    found = read_board(source, bare, "clues" if not is_url(source) and _has_clue_lines(source) else None)
+    assert found.board is not None
+    lying = [
+        Clue(cell, *divmod(oriented, 4))
+        for cell, oriented in enumerate(found.board.without_blanks(bare).placements.tolist())
+        if oriented >= 0
+    ]
+    if verify(bare, found.board).violations:
+        raise InputError(f"these clues break a rule: {verify(bare, found.board).violations[0]}", source_name(source))
+    notes = [f"clues: {note}" for note in found.notes] or [f"clues: {len(lying)}"]
+    return replace(document, puzzle=bare.with_clues(lying), board=None, notes=(*document.notes, *notes))
+
+
+def _has_clue_lines(source: str) -> bool:
+    """Whether a file may be clues, and not a partial board in another format."""
+    text = _text(_path(source), source)
+    return clue_lines.looks_like(text) or clue_lines.is_cell_types(text)
 
 
 def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> tuple[Puzzle, Board]:
@@ -331,7 +471,7 @@ def render(
         target = Target(puzzle, shown, puzzle.name if instance is None else instance, option)
         if form.holds == "board" and board is None:
             raise InputError(f"format {form.name} carries a board; found only a puzzle")
-        if form.holds == "puzzle" and puzzle.rules and form.name != "json":
+        if form.holds == "puzzle" and puzzle.rules and form.name not in ("json", "pieces"):
             raise InputError(
                 f"format {form.name} cannot say that a puzzle has {' and '.join(puzzle.rules)}; expected json"
             )
@@ -396,7 +536,7 @@ def _text(path: Path, source: str) -> str:
 def _stem(path: Path) -> str:
     """A name for the puzzle in a file: the file's name without a known extension."""
     name = printable(path.name, 100)
-    for suffix in (".solution.txt", ".txt", ".json", ".csv", ".url"):
+    for suffix in (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", ".puz", ".tsv"):
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
     return name

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from instances.formats import benoist, best, cells, csv16, e2pieces, pieces, puzzle_json, quads, solution, viewer
-from instances.formats.base import Format
+import numpy as np
+
+from instances.board import Board
+from instances.formats import benoist, best, cells, clues, csv16, e2pieces, pieces, puzzle_json, quads, solution, viewer
+from instances.formats.base import Format, Target
+from instances.formats.dialects import DIALECTS
 from instances.formats.text import first_rows
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
@@ -13,8 +17,11 @@ from lns_support.text import quoted
 
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
-    for module in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces, pieces, cells)
+    for module in (best, puzzle_json, viewer, csv16, benoist, solution, quads, e2pieces, pieces, cells, clues)
 }
+
+_SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
+_LINE = 100  # characters of an example
 
 
 def by_name(name: str) -> tuple[Format, str | None]:
@@ -36,6 +43,29 @@ def overview(holds: str) -> str:
     }
     width = max(map(len, lines))
     return "\n".join(f"  {name:<{width}}  {about}" for name, about in lines.items())
+
+
+def examples() -> str:
+    """The lines of ``lns convert --list``: each format, what it holds, and a line of it; then the dialects read."""
+    blocks = []
+    for form in FORMATS.values():
+        name = form.name + (f":{form.option}" if form.option else "")
+        blocks.append(f"{name}\n  {form.holds}, read and written: {form.about}\n  e.g. {_example(form)}")
+    dialects = "\n".join(f"  {each.example:<34} {each.about}" for each in DIALECTS)
+    return "\n".join([*blocks, "", "read by evidence, as pieces, cells or clues:", dialects])
+
+
+def _example(form: Format) -> str:
+    """A telling line of a small puzzle in a format, shortened."""
+    board = Board.from_pairs([(0, 0), (1, 1), (2, 0), (3, 3)], 2, 2)
+    text = form.write(Target(_SMALL, board if form.holds == "board" else None, "small.json"))
+    lines = text.splitlines()
+    line = (
+        " ".join(lines) if form.name == "json" else lines[1] if form.name in ("csv16", "clues", "pieces") else lines[0]
+    )
+    if form.name in ("benoist", "quads"):
+        line = " / ".join(lines[: 2 if form.name == "quads" else 4])
+    return line if len(line) <= _LINE else line[: _LINE - 1] + "…"
 
 
 def by_content(text: str) -> Format:

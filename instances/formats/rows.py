@@ -11,7 +11,7 @@ from lns_support.errors import InputError
 
 MAX_NUMBER = 65_535
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
-_BRACKETED = re.compile(r"[\[({]((?:\s*[0-9]{1,6}\s*[,;\s]){3}\s*[0-9]{1,6})\s*,?\s*[\])}]")
+_BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
 
 
 class Row(NamedTuple):

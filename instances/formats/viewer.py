@@ -8,6 +8,7 @@ are 25 letters, so a puzzle with more colours has no viewer URL.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections import Counter
@@ -18,6 +19,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from instances.board import Board
+from instances.eternity2 import mirror
 from instances.formats.base import Document, Format, Quad, Source, Target
 from instances.formats.letters import match_letters
 from instances.formats.piece_index import PieceIndex
@@ -25,7 +27,7 @@ from instances.formats.shipped import shipped_instances
 from instances.formats.text import board_shape
 from instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns_support.errors import InputError
-from lns_support.text import parse_integer, quoted
+from lns_support.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.
 MOTIFS_ORDERS = {
@@ -246,9 +248,12 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
         width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
         board_shape(width, height)
         if puzzle is not None and (width, height) != (puzzle.width, puzzle.height):
+            other = f" (--puzzle-format pieces:{width}x{height} reads it so)" * (
+                (height, width) == (puzzle.width, puzzle.height)
+            )
             raise InputError(
                 f"the board is {width} x {height} (width x height); "
-                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}"
+                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}{other}"
             )
         return width, height
     if puzzle is not None:
@@ -277,7 +282,7 @@ def _numbers(digits: str, empty_cells: list[bool], notes: list[str]) -> tuple[in
 
 
 def _place(cell: int, width: int) -> str:
-    return f"row {cell // width + 1}, column {cell % width + 1} (cell {cell})"
+    return f"row {cell // width}, column {cell % width} (cell {cell}, from 0)"
 
 
 # -- colours and pieces ------------------------------------------------------------------------------------------------
@@ -327,6 +332,16 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
         return _document(letters, shown[chosen], index, notes)
     boards = _boards(letters, index, match_letters(letters.quads, index))
     if not boards:
+        if _is_mirrored(letters, shown, index):
+            raise InputError(
+                f"the board shows the mirror images of the pieces of {puzzle.name}; expected its pieces "
+                "(`lns convert --mirror` makes the board of them)"
+            )
+        unmatched += [
+            index.cells_without_piece(_translated(letters.quads, table))
+            for order in MOTIFS_ORDERS
+            if (table := _translation(order)) is not None
+        ]
         nearest = min(unmatched, key=len)
         quad = "".join(chr(ord("a") + side) for side in letters.quads[nearest[0]] or ())
         more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ", the only such cell"
@@ -341,6 +356,15 @@ def _on_puzzle(letters: Letters, puzzle: Puzzle, notes: list[str]) -> Document:
         )
     notes.append("letters matched to the colours by the pieces")
     return _document(letters, boards[0], index, notes)
+
+
+def _is_mirrored(letters: Letters, shown: Sequence[Sequence[Quad | None]], index: PieceIndex) -> bool:
+    """Whether the mirror image of every cell is a piece, in some order of the letters."""
+    if any(not index.cells_without_piece([quad and mirror(quad) for quad in quads]) for quads in shown):
+        return True
+    with contextlib.suppress(InputError):  # the search takes too long
+        return bool(match_letters([quad and mirror(quad) for quad in letters.quads], index))
+    return False
 
 
 def _boards(letters: Letters, index: PieceIndex, maps: Sequence[dict[int, int]]) -> list[list[Quad | None]]:
@@ -372,6 +396,21 @@ def _shipped_puzzle(letters: Letters, source: Source) -> Puzzle | None:
     return None if PieceIndex(puzzle).cells_without_piece(quads) else puzzle
 
 
+def _repeated_sentence(quads: Sequence[Quad | None], repeated: int, width: int) -> str:
+    cells_of: dict[Quad, list[int]] = {}
+    for cell, quad in enumerate(quads):
+        if quad is not None:
+            cells_of.setdefault(canonical(quad), []).append(cell)
+    first, second, *_ = next(cells for cells in cells_of.values() if len(cells) > 1)
+    more = (
+        f", and so {'does' if repeated == 2 else 'do'} {count_of(repeated - 1, 'other cell')}" if repeated > 1 else ""
+    )
+    return (
+        f"{_place(first, width)} and {_place(second, width)} show the same piece{more}: identical pieces, or one "
+        "placed twice (--puzzle INSTANCE tells)"
+    )
+
+
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     """A full board defines its own puzzle: each cell is a piece, numbered by board_pieces or else by cell."""
     table = _translation(letters.order)
@@ -393,7 +432,7 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
         {canonical(quad) for quad in quads if quad is not None}
     )
     if repeated:
-        notes.append(f"{repeated} cells show a piece that another cell shows too: twins, or a piece placed twice")
+        notes.append(_repeated_sentence(quads, repeated, letters.width))
     puzzle = Puzzle(np.array([quads[cell] for cell in cell_of], dtype=np.int32), *shape, name=letters.name)
     placements = np.empty(len(quads), dtype=np.int32)
     placements[cell_of] = 4 * np.arange(len(quads), dtype=np.int32)

@@ -19,7 +19,7 @@ from instances.generate.families import Family, family
 from instances.generate.independent import uniform
 from instances.generate.kinds import KINDS
 from instances.generate.planted import Planted, clue_cells, corner_cells
-from instances.generate.three_partition import three_partition, triples_of
+from instances.generate.three_partition import numbers_of, three_partition, triples_of
 from instances.generate.torus import balanced_torus
 from instances.generate.unique import unique
 from instances.generate.unusual import diamond, diamond_holes, tetravex, triangle, triangle_holes, unframed
@@ -37,6 +37,7 @@ __all__ = [
     "diamond_holes",
     "family",
     "like_e2",
+    "numbers_of",
     "tetravex",
     "three_partition",
     "triangle",

@@ -6,13 +6,14 @@ m rows of length S. A row of the solution holds three bars, which are a triple o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from instances.board import Board
 from instances.generate.portable_random import PortableRandom
-from instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, rotate
+from instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
 from lns_support.errors import InputError
 
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
@@ -70,6 +71,16 @@ def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
     random.shuffle(quads)
     pieces = np.array([rotate(quad, random.below(4)) for quad in quads], dtype=np.int32)
     return Puzzle(pieces, size + 2, triples + 2, name=f"three-partition-{'-'.join(map(str, numbers))}")
+
+
+def numbers_of(puzzle: Puzzle) -> list[int]:
+    """The numbers that a puzzle of `three_partition` encodes, in increasing order.
+
+    A bar of a pieces has a - 1 inner joints of its own colour; a bar of one piece has ENDS on both ends.
+    """
+    colours = Counter(int(colour) for colour in puzzle.pieces.ravel() if colour >= FIRST_BAR)
+    single = sum(canonical(quad) == canonical((FLANKS, ENDS, FLANKS, ENDS)) for quad in puzzle.pieces.tolist())
+    return sorted([1] * single + [1 + count // 2 for count in colours.values()])
 
 
 def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:

@@ -24,7 +24,7 @@ class Generated(NamedTuple):
     solution: Board
 
 
-def load_puzzle(source: PuzzleSource, format: str | None = None) -> Puzzle:
+def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os.PathLike[str] | None = None) -> Puzzle:
     """Read a puzzle.
 
     Parameters
@@ -34,6 +34,8 @@ def load_puzzle(source: PuzzleSource, format: str | None = None) -> Puzzle:
         or a JSON object). A `Puzzle` is returned as it is.
     format : str, optional
         Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists them.
+    clues : str or path-like, optional
+        A file or viewer URL with clues, which take the place of those in ``source``.
 
     Returns
     -------
@@ -45,18 +47,29 @@ def load_puzzle(source: PuzzleSource, format: str | None = None) -> Puzzle:
     InputError
         There is no such file, or it holds no puzzle; the message names file, line and what was expected.
     """
-    if isinstance(source, Puzzle):
-        return source
-    text = os.fspath(source)
-    if not _is_text(text):
-        return formats.load_puzzle(text, format)
-    document = parse(text, format=format)
+    return read_puzzle(source, format, clues)[0]
+
+
+def read_puzzle(
+    source: PuzzleSource, format: str | None = None, clues: str | os.PathLike[str] | None = None
+) -> tuple[Puzzle, tuple[str, ...]]:
+    """As `load_puzzle`, with sentences on what was noticed while reading."""
+    document = (
+        formats.Document("", source, None) if isinstance(source, Puzzle)
+        else parse(os.fspath(source), format=format) if _is_text(os.fspath(source))
+        else formats.read_puzzle(os.fspath(source), format)
+    )  # fmt: skip
     if document.puzzle is None:
         raise InputError("; ".join([*document.notes, "this text holds no puzzle; expected pieces"]))
-    return document.puzzle
+    if clues is not None:
+        document = formats.with_clues(document, os.fspath(clues))
+    assert document.puzzle is not None
+    return document.puzzle, document.notes
 
 
-def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None) -> Board:
+def load_board(
+    source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
+) -> Board:
     """Read a board.
 
     Parameters
@@ -67,6 +80,8 @@ def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: 
         What it is a board of. A full viewer URL defines its own puzzle, and ``best.json`` names one.
     format : str, optional
         Name of the format; by default the content decides.
+    number : int, optional
+        Which of several boards in the source, from 1; by default the first.
 
     Returns
     -------
@@ -78,17 +93,24 @@ def load_board(source: BoardSource, puzzle: PuzzleSource | None = None, format: 
     InputError
         The source holds no board, or none of this puzzle.
     """
+    return read_board(source, puzzle, format, number)[0]
+
+
+def read_board(
+    source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
+) -> tuple[Board, tuple[str, ...]]:
+    """As `load_board`, with sentences on what was noticed while reading."""
     known = None if puzzle is None else load_puzzle(puzzle)
     if isinstance(source, Board):
-        return source if known is None else source.of(known)
+        return source if known is None else source.of(known), ()
     text = os.fspath(source)
-    if not _is_text(text):
-        found, board = formats.load_board(board_source(text), known, format)
-        return board.of(found)
-    document = parse(text, puzzle=known, format=format)
+    if _is_text(text):
+        document = parse(text, puzzle=known, format=format, number=number)
+    else:
+        document = formats.read_board(board_source(text), known, format, number)
     if document.puzzle is None or document.board is None:
         raise InputError("; ".join([*document.notes, "this text holds no board whose puzzle is known"]))
-    return document.board.of(document.puzzle)
+    return document.board.of(document.puzzle), document.notes
 
 
 def save(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from exact.region import windows
@@ -11,11 +11,14 @@ from exact.region.resolve import resolve
 from exact.region.result import RegionResult, RegionStatus
 from exact.region.warmup import warm_up
 from instances.board import Board
-from instances.verify import verify
+from instances.puzzle import Puzzle
+from instances.verify import Verification, verify
 from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
 from lns_support.errors import BoardError, InputError
 
 DEFAULT_SECONDS = 60.0
+REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
+MOST_CELLS = 64  # of such a search
 
 
 def improve(
@@ -83,24 +86,92 @@ def improve(
         raise InputError("this board does not know its puzzle; expected it as an argument")
     if target is not None and target > known.max_score:
         raise InputError(f"target {target} is more than a board of {known.name} can have: {known.max_score}")
-    region = windows.around_mismatches(known, given) if cells is None else list(cells)
+    before = verify(known, given)
+    region = _default_region(known, given, before) if cells is None else list(cells)
     if not region and cells is None:
-        if not verify(known, given).complete:
+        if not before.complete:
             raise BoardError("the board has no mismatch; expected cells to free")
         best = known.max_score
         return RegionResult(RegionStatus.OPTIMAL, given.of(known), best, best, best, 0, 0.0, ())
     extra = windows.choose_donors(known, given, region, donors) if donors else []
     warm_up(order)
+    options = RegionOptions(order=order, backjumping=backjumping)
+    start, spent = legal_refill(known, given, before, {*region, *extra}, nodes)
     result = resolve(
         known,
-        given,
+        start,
         region,
         donors=extra,
         target=target,
-        nodes=nodes,
+        nodes=None if nodes is None else nodes - spent,
         seconds=DEFAULT_SECONDS if time is None and nodes is None else time,
-        options=RegionOptions(order=order, backjumping=backjumping),
+        options=options,
         on_progress=on_progress,
         on_improve=on_improve,
     )
+    if before.violations:
+        result = _compared_with_given(result, before.score, spent)
     return replace(result, board=result.board.of(known))
+
+
+def legal_refill(
+    puzzle: Puzzle, board: Board, before: Verification, region: Collection[int], nodes: int | None = None
+) -> tuple[Board, int]:
+    """Refill the cells of a board that break a rule, so that a search of the region begins with a legal board.
+
+    The cells that break a rule are re-solved, then they and their neighbours as far as they are in the region, each
+    with few nodes.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    board : Board
+    before : Verification
+        Of ``board``.
+    region : collection of int
+        Cells that may change.
+    nodes : int, optional
+        Nodes at most.
+
+    Returns
+    -------
+    board : Board
+        A legal board, or the given one if it is legal already, breaks a rule elsewhere or has no quick legal refill.
+    nodes : int
+        Nodes searched.
+    """
+    faulty = [cell for cell in before.faulty if cell in region]
+    if not before.violations or len(faulty) < len(before.faulty) or len(faulty) > MOST_CELLS:
+        return board, 0
+    near = sorted(windows.with_neighbours(puzzle, faulty) & {*region} - {*puzzle.holes})
+    spent = 0
+    for cells in (faulty, near if len(near) <= MOST_CELLS else faulty):
+        budget = REPAIR_NODES if nodes is None else min(REPAIR_NODES, nodes // 4)
+        if not budget:
+            break
+        try:
+            result = resolve(puzzle, board, cells, nodes=budget)
+        except BoardError:  # the piece of a clue lies on a cell that breaks no rule
+            break
+        spent += result.nodes
+        if result.legal:
+            board = result.board
+    return board, spent
+
+
+def _default_region(puzzle: Puzzle, board: Board, before: Verification) -> list[int]:
+    """The cells around the mismatches, and those that break a rule."""
+    region = {*windows.around_mismatches(puzzle, board)}
+    return sorted(region | {*before.faulty} - {*puzzle.holes})
+
+
+def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:
+    """A result of the search from a legal refill, compared with the given board, which broke a rule."""
+    improved = result.score > score_before
+    status = {
+        RegionStatus.OPTIMAL: RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL,
+        RegionStatus.IMPROVED_OPTIMAL: RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL,
+        RegionStatus.IMPROVED: RegionStatus.IMPROVED if improved else RegionStatus.BUDGET_SPENT,
+        RegionStatus.BUDGET_SPENT: RegionStatus.IMPROVED if improved and result.legal else RegionStatus.BUDGET_SPENT,
+    }.get(result.status, result.status)
+    return replace(result, status=status, score_before=score_before, nodes=result.nodes + spent)

@@ -7,7 +7,7 @@ import logging
 import multiprocessing
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,7 +19,7 @@ from instances.puzzle import Clue, Puzzle
 from instances.verify import verify
 from lns import cells
 from lns import params as parameters
-from lns.api.files import BoardSource, PuzzleSource, load_board, load_puzzle
+from lns.api.files import BoardSource, PuzzleSource, read_board, read_puzzle
 from lns.api.progress import ProgressView, progress_view
 from lns.api.result import IslandSummary, Result
 from lns.api.session import RunRecorder, SearchSession
@@ -78,6 +78,9 @@ def solve(
     raise_interrupt: bool = False,
     executor: Executor | Client | None = None,
     instance: str | None = None,
+    start_format: str | None = None,
+    start_number: int | None = None,
+    notes: Sequence[str] = (),
 ) -> Result:
     """Search for the best full board of a puzzle.
 
@@ -129,6 +132,12 @@ def solve(
         state of an island travels with each round of two seconds.
     instance : str, optional
         How ``best.json`` and ``run.json`` name the puzzle; by default the source, or the puzzle's name.
+    start_format : str, optional
+        Format of the start board, as for `load_board`.
+    start_number : int, optional
+        Which of several boards in ``start``, from 1.
+    notes : sequence of str
+        Sentences on how the puzzle was read, for the log.
 
     Returns
     -------
@@ -156,7 +165,8 @@ def solve(
     _refuse_import_of_main("lns.solve")
     if instance is None and not isinstance(puzzle, Puzzle):
         instance = os.fspath(puzzle)
-    puzzle = load_puzzle(puzzle)
+    puzzle, noticed = read_puzzle(puzzle)
+    notes = (*notes, *noticed)
     instance = puzzle.name if instance is None or "\n" in instance else instance
     chosen = _parameters(params)
     all_cores, drawn = workers is None, seed is None
@@ -171,7 +181,7 @@ def solve(
         steps=steps,
         checkpoint_s=checkpoint_s,
     )
-    begun, begun_score, clues = _start(puzzle, start, pins)
+    begun, begun_score, clues, start_notes = _start(puzzle, start, pins, start_format, start_number)
     logged_from = min((chosen.engine.search_floor or -1) if min_score is None else min_score, puzzle.max_score)
     seconds = _seconds(time, steps, stop)
     searching = _searching(executor, checkpoint_s)
@@ -200,9 +210,13 @@ def solve(
             searched, chosen, seed, workers, engine=engine, start=begun, start_score=begun_score, min_score=logged_from,
             executor=searching, grows=grows, operators=directory.settings.operators if directory else None,
         )  # fmt: skip
+        for note in notes:
+            log.info("%s: %s", puzzle.name, note)
+        for note in start_notes:
+            log.info("start board: %s", note)
         if begun is not None:
             recorder.record_known_best(begun, begun_score, "start")
-            log.info("the start board has %d of %d", begun_score, puzzle.max_score)
+            log.info("the start board has score %d of %d", begun_score, puzzle.max_score)
         log.info(
             "%s%s, seed %d%s, %s", count_of(workers, "worker"),
             " (one for each core)" * (all_cores and executor is None and workers > 1),
@@ -366,18 +380,20 @@ def _result(
     )
 
 
-def _start(puzzle: Puzzle, start: BoardSource | None, pins: Pins | None) -> tuple[Board | None, int, tuple[Clue, ...]]:
-    """(full start board or None, its score or -1, clues that keep the pinned cells)."""
+def _start(
+    puzzle: Puzzle, start: BoardSource | None, pins: Pins | None, start_format: str | None, start_number: int | None
+) -> tuple[Board | None, int, tuple[Clue, ...], tuple[str, ...]]:
+    """(full start board or None, its score or -1, clues that keep the pinned cells, notes on how it was read)."""
     if start is None:
         if pins is not None:
             raise InputError("pins keep cells of a start board; expected a start board beside them")
-        return None, -1, ()
-    given = load_board(start, puzzle)
+        return None, -1, (), ()
+    given, notes = read_board(start, puzzle, start_format, start_number)
     full, score = full_start(puzzle, given, None if isinstance(start, Board) else os.fspath(start))
     if pins is None:
-        return full, score, ()
+        return full, score, (), notes
     named = cells.parse(pins, puzzle) if isinstance(pins, str) else list(pins)
-    return full, score, pinned(puzzle, given, full, named)
+    return full, score, pinned(puzzle, given, full, named), notes
 
 
 def _parameters(params: Params | dict[str, Any] | str | os.PathLike[str] | None) -> Params:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lns.terminal.options import add_run_directories, check_new_file
 from lns.terminal.output import print_text
-from lns_support.text import cut_middle
+from lns_support.text import count_of, cut_middle
 
 if TYPE_CHECKING:
     from lns.runs.history import RunHistory
@@ -130,7 +130,8 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     lines = [f"{high - row:>5} {''.join(cells)}".rstrip() for row, cells in enumerate(grid)]
     ends = format_duration(first) if first >= 1 else f"{first:.2g} s"
     ruler = f"{'':>5} {ends}{'time of search, logarithmic':^{max(1, columns - len(ends) - len(format_duration(end)))}}"
-    return [*lines, f"{ruler}{format_duration(end)}", f"{'':>6}* several runs"]
+    legend = [f"{'':>6}* several runs"] if any("*" in cells for cells in grid) else []
+    return [*lines, f"{ruler}{format_duration(end)}", *legend]
 
 
 def _page(runs: Sequence[RunSummary]) -> str:
@@ -149,7 +150,7 @@ def _page(runs: Sequence[RunSummary]) -> str:
         for number, name in enumerate(drawn)
     )
     heads, rows = _rows(runs)
-    title = f"{puzzle.name}: {len(runs)} runs"
+    title = f"{puzzle.name}: {count_of(len(runs), 'run')}"
     head = f'<h1>{escape(title)}</h1>\n<p class="soft">{puzzle.max_score} inner edges, sha256 {puzzle.sha256[:16]}…</p>'
     return page(
         title,

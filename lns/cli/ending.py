@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule
 from lns.cli.stats import facts, table
 from lns.terminal.options import duration
-from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text
+from lns.terminal.output import ANSWER_IS_NO, BAD_INPUT, DONE, print_error, print_json, print_text, print_wrapped
 from lns.terminal.progress import screen_log
 from lns.terminal.signals import signal_handler
 from lns_support.errors import InputError
@@ -158,11 +158,12 @@ def _print_summary(result: Result, stats: str, *, with_url: bool) -> None:
 
     workers = result.history.sessions[-1].workers
     if stats:
-        print_text(f"search      {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
+        print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         print_text(stats)
+    print_text(f"best score  {result.score_in_words}")
     print_text(
-        f"best score  {result.score_in_words} ({reason_in_words(result.why)} after "
-        f"{format_duration(result.elapsed_s)}; {count_of(workers, 'worker')}, seed {result.seed})"
+        f"search      {reason_in_words(result.why)} after {format_duration(result.elapsed_s)}; "
+        f"{count_of(workers, 'worker')}, seed {result.seed}"
     )
     print_text(f"saved in    {result.run_dir}")
     directory = shlex.quote(str(result.run_dir))

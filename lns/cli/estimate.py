@@ -8,8 +8,9 @@ import secrets
 import signal
 from typing import TYPE_CHECKING, Any
 
+from lns.terminal.inputs import add_puzzle_options, print_notes, read_puzzle
 from lns.terminal.options import duration, nonempty_path, whole_number
-from lns.terminal.output import DONE, print_json, print_text
+from lns.terminal.output import DONE, print_json, print_text, print_wrapped
 from lns_support.text import count_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the table of rates: measured, forecast, and how they were combined",
     )
+    add_puzzle_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.epilog = (
@@ -50,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from instances.formats import load_puzzle
     from lns import params as parameters
     from lns.api.solving import DRAWN_SEEDS
     from lns.engines import KERNELS
@@ -58,7 +59,11 @@ def run(args: argparse.Namespace) -> int:
     from lns.terminal.progress import live_line, log
     from lns.terminal.signals import signal_handler
 
-    puzzle = load_puzzle(args.instance)
+    document = read_puzzle(args, args.instance)
+    puzzle = document.puzzle
+    assert puzzle is not None
+    if not args.quiet:
+        print_notes(document.notes)
     params = parameters.load(args.params) if args.params else parameters.Params()
     ended_by = signal.SIGINT
 
@@ -97,8 +102,8 @@ def _headline(puzzle: Puzzle, result: Estimate, seed: int) -> str:
 
 def _print_words(puzzle: Puzzle, result: Estimate, seed: int) -> None:
     """A sentence for each score, and how far to trust it."""
-    print_text(_headline(puzzle, result, seed))
-    print_text("How long one core takes for a board of at least a score; four cores take a quarter of it:\n")
+    print_wrapped(_headline(puzzle, result, seed))
+    print_wrapped("How long one core takes for a board of at least a score; four cores take a quarter of it:\n")
     for row in result.rows:
         print_text(f"  {row.score:>4}: {row_in_words(row)}")
     above = result.measured_score < puzzle.max_score

@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lns.terminal.help import HelpFormatter
+from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, read_puzzle
 from lns.terminal.options import board_lines, check_board_file, duration, positive_number, whole_number
 from lns.terminal.output import ANSWER_IS_NO, DONE, INTERRUPTED, print_error, print_json, print_text
 from lns_support.text import count_of, format_seconds
@@ -33,7 +35,9 @@ SWITCHES = {
     "--no-opposite": ("opposite", False, "use pairs of consecutive colours only (3.2)"),
     "--no-preemption": ("preemption", False, "leave pieces that one pair needs in the offer of others (4.1)"),
     "--no-backjumping": ("backjumping", False, "backtrack one level at a time (5.2)"),
-    "--shaving": ("shaving", True, "at each node try every piece of every surrounded cell (5.1)"),
+    "--shaving": ("shaving", True, "at each node try every piece of every surrounded cell, with all filters (5.1)"),
+    "--quick-shaving": ("quick_shaving", True, "at each node try the cells where at most one piece seems possible"),
+    "--random-cell": ("random_cell", True, "draw the cell of the chosen pair at random (5.1), from --seed"),
     "--values": ("values", True, "try probable pieces first (5.1)"),
     "--single-colours": ("single_colours", True, "also compare offer and demand of single colours (3.2)"),
     "--shared-edges": ("shared_edges", True, "use the bound 2 h(N) on edges between free pieces (4.2)"),
@@ -41,7 +45,7 @@ SWITCHES = {
 }
 
 # option of the command line -> the solvers that use it
-OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...",)}
+OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...", "colorpairs")}
 
 # further jobs: name -> (module, its function that adds the arguments, its function that runs, help)
 JOBS = {
@@ -59,6 +63,24 @@ JOBS = {
         "add_arguments",
         "run",
         "test whether two sets of pieces are equal up to a renaming of colours",
+    ),
+    "graph": (
+        "lns.cli.exact_reductions",
+        "add_graph_arguments",
+        "run_graph",
+        "write a graph as pieces, read pieces as a graph, or test two graphs for isomorphism by their pieces",
+    ),
+    "triples": (
+        "lns.cli.exact_reductions",
+        "add_triples_arguments",
+        "run_triples",
+        "read the solution of a 3-partition problem off a perfect board of its puzzle",
+    ),
+    "design": (
+        "lns.cli.exact_design",
+        "add_arguments",
+        "run",
+        "search for a hard puzzle, or for one with a single solution",
     ),
     "polyomino": ("lns.cli.exact_polyomino", "add_arguments", "run", "fill a grid with polyominoes: IQ Puzzler Pro"),
     "trace": ("lns.cli.exact_trace", "add_arguments", "run", "record a search step by step, as a page that plays it"),
@@ -78,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _add_search(jobs.add_parser(job, help=line, description=_sentence(line), epilog=_EPILOG), job)
     for job, (module, add, run_job, line) in JOBS.items():
         parser = jobs.add_parser(job, help=line, description=_sentence(line))
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.formatter_class = HelpFormatter
         _function(module, add)(parser)
         parser.set_defaults(run_job=_function(module, run_job))
     retired = jobs.add_parser("tray", prefix_chars="\0", add_help=False)  # `run` refuses it, whatever follows
@@ -90,7 +112,7 @@ def _sentence(line: str) -> str:
 
 
 def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = HelpFormatter
     parser.add_argument(
         "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or the name of a shipped instance"
     )
@@ -126,8 +148,13 @@ def _add_search(parser: argparse.ArgumentParser, job: str) -> None:
         help="SAT solver of the methods sat:..., such as kissat, cadical, glucose, minisat",
     )
     parser.add_argument(
-        "--seed", type=whole_number, metavar="N", help="random seed of the local searches sls:... (default 0)"
+        "--seed",
+        type=whole_number,
+        metavar="N",
+        help="random seed of the local searches sls:... and of --random-cell (default 0)",
     )
+    add_puzzle_options(parser)
+    add_board_options(parser, board="the board of --start", prefix="start-")
     parser.add_argument("--json", action="store_true", help="print one JSON object to stdout")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
     parser.set_defaults(all=False, output=None, force=False)
@@ -174,7 +201,7 @@ def _run_search(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
     from exact.request import Request
     from exact.solvers import solve_request
-    from instances.formats import load_board, load_puzzle, write
+    from instances.formats import read_board, write
     from lns.api.starting import placed_as_clues
     from lns.cli.exact_boards import Boards
     from lns.terminal.progress import live_line
@@ -183,10 +210,15 @@ def _run_search(args: argparse.Namespace) -> int:
     options = _options(args)
     if args.all and args.force:
         raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
-    puzzle = load_puzzle(args.instance)
+    document = read_puzzle(args, args.instance)
+    puzzle, args.notes = document.puzzle, list(document.notes)
+    assert puzzle is not None
     searched = puzzle  # boards are written for the puzzle itself, without the pieces of --start as clues
     if args.start is not None:
-        searched = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
+        start = read_board(args.start, puzzle, args.start_format, args.start_number)
+        assert start.board is not None
+        searched = placed_as_clues(puzzle, start.board, args.start)
+        args.notes += [f"start board: {note}" for note in start.notes]
     if not args.all:
         check_board_file(args.output, puzzle, args.force)
     boards = Boards(puzzle, args.instance, args.output) if args.all else None
@@ -217,6 +249,8 @@ def _run_search(args: argparse.Namespace) -> int:
         if written:
             write(args.output, None, puzzle, outcome.board, instance=args.instance)
     finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
+        if not args.quiet:
+            print_notes(args.notes)
         if args.json:
             print_json(_as_json(args, puzzle, outcome) | ({} if boards is None else boards.as_json()))
         else:
@@ -271,6 +305,8 @@ def _options(args: argparse.Namespace) -> Options:
         if getattr(args, name) is not None and args.solver in SOLVERS and not {args.solver, family} & {*solvers}:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} has no effect on solver '{args.solver}'; it is for {', '.join(solvers)}")
+    if args.solver == "colorpairs" and args.seed is not None and not args.random_cell:
+        raise InputError("--seed has no effect on solver 'colorpairs' without --random-cell")
     return Options(**given)
 
 
@@ -297,6 +333,7 @@ def _as_json(args: argparse.Namespace, puzzle: Puzzle, outcome: Outcome) -> dict
         "instance_sha256": puzzle.sha256,
         "start": args.start,
         "details": outcome.details,
+        "notes": args.notes,
     }
     if args.job == "solve" and not args.all and outcome.board is not None:
         answer["placements"] = outcome.board.without_blanks(puzzle).pairs()

@@ -7,12 +7,14 @@ import os
 import sys
 from pathlib import Path
 
+from lns.terminal.inputs import add_puzzle_options, print_notes, read_puzzle
 from lns.terminal.options import board_lines, check_board_file, check_files
 from lns.terminal.output import print_text
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
+    add_puzzle_options(parser)
     parser.add_argument(
         "--encoding", required=True, metavar="NAME", help="encoding: full-4, full-2, half-3, half-2 or triangles"
     )
@@ -32,14 +34,16 @@ def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
 def run_cnf(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import write
     from exact.sat.encodings import encode
-    from instances.formats import load_puzzle
     from lns.terminal.output import DONE, print_json
     from lns_support.errors import InputError
 
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
     check_files(args.force, args.output)
-    encoding = encode(args.encoding, load_puzzle(args.instance))
+    document = read_puzzle(args, args.instance)
+    assert document.puzzle is not None
+    print_notes(document.notes)
+    encoding = encode(args.encoding, document.puzzle)
     if args.output is None and not args.sizes:
         write(encoding, sys.stdout)
         return DONE
@@ -79,6 +83,7 @@ def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file with the output of the solver, or the result file of minisat; - is stdin",
     )
     parser.add_argument("instance", metavar="INSTANCE", help="the puzzle of the formula")
+    add_puzzle_options(parser)
     parser.add_argument("--encoding", required=True, metavar="NAME", help="the encoding of the formula")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write the board to FILE (.json, .url or .solution.txt)"
@@ -100,12 +105,15 @@ def _answer_bytes(path: Path) -> bytes:
 def run_decode(args: argparse.Namespace) -> int:
     from exact.sat.dimacs import read_answer
     from exact.sat.encodings import encode
-    from instances.formats import load_puzzle, url_if_any, write
+    from instances.formats import url_if_any, write
     from instances.verify import verify
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns_support.errors import InputError
 
-    puzzle = load_puzzle(args.instance)
+    document = read_puzzle(args, args.instance)
+    puzzle = document.puzzle
+    assert puzzle is not None
+    print_notes(document.notes)
     check_board_file(args.output, puzzle, args.force)
     encoding = encode(args.encoding, puzzle)
     raw = sys.stdin.buffer.read() if args.answer == "-" else _answer_bytes(Path(args.answer))

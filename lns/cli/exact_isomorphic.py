@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import TYPE_CHECKING
 
 from lns.terminal.options import duration
 from lns.terminal.output import print_text
 from lns_support.errors import InputError
+
+if TYPE_CHECKING:
+    from instances.puzzle import Puzzle
+
+_SHOWN = 20  # pieces
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +30,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Only the pieces are compared, in any order. "
         "Exit status: 0 equal, 1 not equal, 2 bad input or undecided in time."
     )
+
+
+def _moved_pieces(first: Puzzle, second: Puzzle, renaming: dict[int, int]) -> list[tuple[int, int]]:
+    """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
+    from instances.puzzle import canonical
+
+    numbers: dict[tuple[int, ...], list[int]] = {}
+    for number, quad in enumerate(second.pieces.tolist(), start=1):
+        numbers.setdefault(canonical(quad), []).append(number)
+    forms = [canonical([renaming[colour] for colour in quad]) for quad in first.pieces.tolist()]
+    moving = []
+    for number, form in enumerate(forms, start=1):
+        if number in numbers[form]:
+            numbers[form].remove(number)
+        else:
+            moving.append(number)
+    return [(number, numbers[forms[number - 1]].pop(0)) for number in moving]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,11 +73,15 @@ def run(args: argparse.Namespace) -> int:
             if renaming is not None:
                 break
     if renaming is not None:
+        moved = _moved_pieces(first, second, renaming)
         if args.json:
-            print_json({"isomorphic": True, "with": name, "renaming": {str(a): b for a, b in sorted(renaming.items())}})
+            colours = {str(a): b for a, b in sorted(renaming.items())}
+            print_json({"isomorphic": True, "with": name, "renaming": colours, "moved_pieces": moved})
         else:
             print_text(f"{args.first} and {name} are the same pieces up to this renaming of colours:")
             print_text("  " + ", ".join(f"{a} -> {b}" for a, b in sorted(renaming.items())))
+            shown = ", ".join(f"{a} -> {b}" for a, b in moved[:_SHOWN]) + ", ..." * (len(moved) > _SHOWN)
+            print_text(f"pieces by number, from 1: {shown or 'all the same'}")
         return DONE
     if args.json:
         print_json({"isomorphic": False, "with": args.second, "renaming": None})

@@ -20,7 +20,7 @@ PAPERS = {
     "benoist2008": "Benoist & Bourreau 2008: ColorPairs, tables 1 to 3",
     "perrin_iq": "Perrin & Beaujard, IQ Puzzler Pro: weights of pieces, zones, boards",
     "bailleux2025": "Bailleux 2025: the four SAT encodings, tables 4 to 7",
-    "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 3, figure 6",
+    "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 5, figures 3 and 6",
     "cuvillier2010": "Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6",
 }
 
@@ -52,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only these numbers of colours (jolivet2008, cuvillier2010)",
     )
     parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these methods")
+    parser.add_argument(
+        "--trees", type=positive_number, metavar="N", help="boards that a search of jolivet2008's tables 3 and 4 tries"
+    )
     parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="seed of the instances (default 1)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="CSV", help="a row for each run; runs that it has are not repeated"
@@ -77,6 +80,8 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
 
     if args.colours is not None:
         raise InputError("benoist2008 takes the colours from the size; expected no --colours")
+    if args.trees is not None:
+        raise InputError("benoist2008 searches for no puzzles; expected no --trees")
     for option, values, known in (("sizes", args.sizes, COLOURS), ("solvers", args.solvers, METHODS)):
         for value in values or ():
             if value not in known:
@@ -123,6 +128,10 @@ def _run(args: argparse.Namespace) -> int:
         if args.paper in no_colours:
             raise InputError(f"{args.paper} {no_colours[args.paper]}; expected no --colours")
         plan = replace(plan, colours=tuple(args.colours))
+    if args.trees is not None:
+        if args.paper != "jolivet2008":
+            raise InputError(f"{args.paper} searches for no puzzles; expected no --trees")
+        plan = replace(plan, trees=args.trees)
     if args.solvers is not None:
         plan = replace(plan, solvers=_checked_solvers(args, plan))
     if args.budget is not None:

@@ -209,7 +209,7 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
     else:
         kinds = count_of(len({orientations(shape)[0] for shape in grid.pieces.values()}), "kind")
         width, height = len(grid.rows[0]), len(grid.rows)
-        print_text(f"{args.output}: {width} x {height}, {len(grid.pieces)} pieces of {kinds}")
+        print_text(f"{args.output}: {width} x {height}, {count_of(len(grid.pieces), 'piece')} of {kinds}")
     return DONE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, read_puzzle
 from lns.terminal.options import check_files, nonempty_path, positive_number
 from lns.terminal.output import print_text
 from lns_support.text import count_of
@@ -23,6 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "`lns exact polyomino`",
     )
     parser.add_argument("--start", metavar="BOARD", help="keep the pieces on this board (a file or viewer URL)")
+    add_puzzle_options(parser)
+    add_board_options(parser, board="the board of --start", prefix="start-")
     parser.add_argument(
         "--solver",
         default="colorpairs",
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from exact.outcome import SolveStatus
     from exact.trace import trace
-    from instances.formats import atomic_write, load_board, load_puzzle
+    from instances.formats import atomic_write, read_board
     from lns.api.starting import placed_as_clues
     from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
     from lns.web.recording import page, trace_to_json
@@ -54,16 +57,22 @@ def run(args: argparse.Namespace) -> int:
     check_files(args.force, args.output)
     if args.solver == "polyomino":
         return _trace_grid(args)
-    puzzle = load_puzzle(args.instance)
+    document = read_puzzle(args, args.instance)
+    puzzle, notes = document.puzzle, document.notes
+    assert puzzle is not None
     if args.start is not None:
-        puzzle = placed_as_clues(puzzle, load_board(args.start, puzzle)[1], args.start)
+        start = read_board(args.start, puzzle, args.start_format, args.start_number)
+        assert start.board is not None
+        puzzle = placed_as_clues(puzzle, start.board, args.start)
+        notes += tuple(f"start board: {note}" for note in start.notes)
     found = trace(puzzle, args.solver, steps=args.steps)
+    print_notes(notes)
     if args.output is not None:
         atomic_write(args.output, page(puzzle, found))
     if args.json:
         print_json(trace_to_json(found) | {"output": None if args.output is None else str(args.output)})
     elif args.output is not None:
-        print_text(f"{args.output}: {len(found.steps):,} steps, {found.status}")
+        print_text(f"{args.output}: {count_of(len(found.steps), 'step')}, {found.status}")
     else:
         for step in found.steps:
             print_text(_line(puzzle, step).rstrip())

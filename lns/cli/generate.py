@@ -143,8 +143,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(text)
     else:
         print_text(
-            f"{args.output}: {puzzle.name}, {puzzle.piece_count} pieces, {puzzle.colours} colours, "
-            f"{len(puzzle.clues)} clues"
+            f"{args.output}: {puzzle.name}, {count_of(puzzle.piece_count, 'piece')}, "
+            f"{count_of(puzzle.colours, 'colour')}, {count_of(len(puzzle.clues), 'clue')}"
         )
     return DONE
 

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lns.cli.regions import announce_compilation, board_writer, write_board
+from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, puzzle_of_board
 from lns.terminal.options import (
     board_lines,
     cell_list,
@@ -16,14 +17,15 @@ from lns.terminal.options import (
     positive_number,
     whole_number,
 )
-from lns.terminal.output import print_error, print_text
+from lns.terminal.output import print_text
 from lns_support.errors import BoardError, InputError
-from lns_support.text import format_seconds
+from lns_support.text import count_of, format_seconds
 
 if TYPE_CHECKING:
     from exact.region.resolve import RegionResult
     from instances.board import Board
     from instances.puzzle import Puzzle
+    from instances.verify import Verification
 
 _EXAMPLES = """\
 examples:
@@ -49,14 +51,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="INSTANCE",
         help="the puzzle of BOARD: a file or a shipped instance (default: that of the URL)",
     )
-    parser.add_argument("--format", metavar="F", help="format of BOARD (default: recognised by its content)")
+    add_board_options(parser)
+    add_puzzle_options(parser)
     region = parser.add_argument_group("region")
-    region.add_argument("--rows", metavar="A-B", type=_range, help="free the rows A to B, both included")
+    region.add_argument(
+        "--rows", metavar="A-B", type=_range, help="free the rows A to B, from 0, both included; 8 is row 8 alone"
+    )
     region.add_argument(
         "--cells", metavar="LIST", type=cell_list, help="free these cells, such as 3,4,10-20; r3 is the whole row 3"
     )
     region.add_argument(
-        "--window", metavar="HxW", type=_shape, help="shape of the windows of --everywhere, rows x columns"
+        "--window", metavar="HxW", type=_shape, help="shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"
     )
     region.add_argument(
         "--everywhere", action="store_true", help="re-solve all windows of the shape of --window, one after the other"
@@ -113,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _improve(args: argparse.Namespace) -> int:
-    from instances.formats import load_puzzle, read_board
+    from instances.formats import read_board
     from instances.formats.reading import source_name
     from lns.runs.find import board_source
 
@@ -128,17 +133,15 @@ def _improve(args: argparse.Namespace) -> int:
         raise InputError("--svg draws the map of --everywhere; `lns show` draws a board")
     if args.no_backjumping and args.order != "dynamic":
         raise InputError("--no-backjumping is for --order dynamic; expected that with it")
-    known = None if args.puzzle is None else load_puzzle(args.puzzle)
-    document = read_board(args.board, known, args.format)
+    known, notes = puzzle_of_board(args)
+    document = read_board(args.board, known, args.format, args.number)
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None and board is not None
     check_board_file(args.output, puzzle, args.force)
     check_files(args.force, args.output, args.svg)
     if args.target is not None and args.target > puzzle.max_score:
         raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
-    if known is None and document.format == "best":  # says where its puzzle, and so its clues, comes from
-        for note in document.notes:
-            print_error(f"lns: {note}")
+    args.notes = [*notes, *document.notes]
     args.instance = args.puzzle or document.instance
     try:
         if args.everywhere:
@@ -195,19 +198,50 @@ def _improved(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> RegionR
 
 
 def _print_result(args: argparse.Namespace, puzzle: Puzzle, given: Board, result: RegionResult) -> None:
-    answer = _answer(puzzle, result)
+    from instances.verify import verify
+
+    if not args.quiet:
+        print_notes(args.notes)
+    before = verify(puzzle, given)
+    answer = _answer(puzzle, result, before)
     if args.json:
         from lns.terminal.output import print_json
 
-        print_json(answer | {"placements": result.board.without_blanks(puzzle).pairs()})
+        print_json(answer | {"placements": result.board.without_blanks(puzzle).pairs(), "notes": args.notes})
     else:
         donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
-        print_text(f"region      {len(result.cells)} cells{donors}")
-        print_text(f"score       {result.score} of {puzzle.max_score}, before {result.score_before}")
-        print_text(f"status      {result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}")
-        print_text(f"search      {result.nodes:,} nodes, {format_seconds(result.seconds)}")
+        print_text(f"region      {count_of(len(result.cells), 'cell')}{donors}")
+        print_text(f"score       {_score(puzzle, result, before)}")
+        print_text(f"status      {_status(result, before)}")
+        print_text(f"search      {count_of(result.nodes, 'node')}, {format_seconds(result.seconds)}")
         if result.board != given:  # it may have the same score, for example if the given board broke a rule
             print_text(*board_lines(puzzle, result.board), sep="\n")
+
+
+def _score(puzzle: Puzzle, result: RegionResult, before: Verification) -> str:
+    """The score, and that of the given board; a board that broke a rule has none, only matched seams."""
+    if not before.violations:
+        return f"{result.score} of {puzzle.max_score}, before {result.score_before}"
+    broke = f"the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams)"
+    if not result.legal:
+        return f"none, no legal refill found; {broke}"
+    return f"{result.score} of {puzzle.max_score}, the best legal refill found; {broke}"
+
+
+def _status(result: RegionResult, before: Verification) -> str:
+    if not before.violations:
+        return f"{result.status}: {_SENTENCES[result.status.name].format(bound=result.bound)}"
+    if result.proven:
+        return "optimal: no other legal refill of this region has a higher score"
+    return f"{_status_name(result, before)}: a legal refill has at most {result.bound}"
+
+
+def _status_name(result: RegionResult, before: Verification) -> str:
+    """The status in one word or two: 'legal' for a board that is that now, where nothing else can be said of it."""
+    if result.proven:
+        return "optimal"
+    legal_only = before.violations and result.legal and result.status.name == "BUDGET_SPENT"
+    return "legal" if legal_only else str(result.status)
 
 
 _SENTENCES = {
@@ -221,14 +255,18 @@ _SENTENCES = {
 }
 
 
-def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
+def _answer(puzzle: Puzzle, result: RegionResult, before: Verification) -> dict[str, Any]:
     from instances.formats import url_if_any
 
     return {
-        "status": "optimal" if result.proven else str(result.status),
-        "improved": result.improved,
+        "status": _status_name(result, before),
+        "improved": result.improved and result.legal,
         "score": result.score,
         "score_before": result.score_before,
+        "legal": result.legal,
+        "legal_before": not before.violations,
+        "problems_before": list(before.violations),
+        "rim_faults_before": before.rim_faults,
         "bound": result.bound,
         "nodes": result.nodes,
         "seconds": round(result.seconds, 4),
@@ -238,14 +276,16 @@ def _answer(puzzle: Puzzle, result: RegionResult) -> dict[str, Any]:
 
 
 def _range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,5})([:-])([0-9]{1,5})", text)
+    match = re.fullmatch(r"([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A-B, rows from 0, both included")
+    if match[2] is None:
+        return int(match[1]), int(match[1]) + 1
     return int(match[1]), int(match[3]) + (match[2] == "-")
 
 
 def _shape(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,4})[xX×]([0-9]{1,4})", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no shape; expected HEIGHTxWIDTH like 2x16")
+        raise argparse.ArgumentTypeError(f"'{text}' is no shape; expected rows x columns, like 2x16")
     return int(match[1]), int(match[2])

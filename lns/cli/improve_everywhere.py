@@ -14,11 +14,13 @@ from instances.draw.heatmap import Legend, svg_map, terminal_map
 from instances.formats import atomic_write, url_if_any
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns.api.improving import legal_refill
 from lns.cli.regions import announce_compilation, board_writer, write_board
+from lns.terminal.inputs import print_notes
 from lns.terminal.options import board_lines
-from lns.terminal.output import DONE, INTERRUPTED, print_json, print_text
+from lns.terminal.output import DONE, INTERRUPTED, print_error, print_json, print_text
 from lns.terminal.progress import live_line
-from lns_support.text import format_seconds
+from lns_support.text import count_of, format_seconds
 
 _NODES = 5_000_000
 _LEGEND: Legend = {
@@ -48,16 +50,29 @@ def run(args: argparse.Namespace, puzzle: Puzzle, board: Board) -> int:
     announce_compilation(args)
     warm_up(args.order)
     total = (puzzle.height - height + 1) * (puzzle.width - width + 1)
-    sweep = _Sweep(board, board, verify(puzzle, board).score, total)
+    sweep = _Sweep(_legal(puzzle, board, args.quiet), board, 0, total)
+    sweep.board, sweep.before = sweep.given, verify(puzzle, sweep.given).score
     _search(args, puzzle, sweep)
     try:
         write_board(args, puzzle, sweep.board)
         if args.svg:
-            title = f"{puzzle.name}: windows of {height}x{width}"
+            title = f"{puzzle.name}: {_shape_in_words(args)}"
             atomic_write(args.svg, svg_map(_grid(args, puzzle, sweep), _LEGEND, title))
     finally:  # as for one region
         _print_result(args, puzzle, sweep)
     return INTERRUPTED if sweep.interrupted else DONE
+
+
+def _legal(puzzle: Puzzle, board: Board, quiet: bool) -> Board:
+    """The board, or a legal refill of the cells that break a rule, if there is one."""
+    before = verify(puzzle, board)
+    legal, _ = legal_refill(puzzle, board, before, range(puzzle.cells))
+    if legal != board and not quiet:
+        print_error(
+            f"lns: the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams); the "
+            f"windows begin with a legal refill of score {verify(puzzle, legal).score}"
+        )
+    return legal
 
 
 def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
@@ -93,7 +108,8 @@ def _search(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
 
 def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> None:
     done, before, score = sweep.done, sweep.before, verify(puzzle, sweep.board).score
-    height, width = args.window
+    if not args.quiet:
+        print_notes(args.notes)
     if args.json:
         outcomes = [_outcome(window.result) for window in done]
         # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
@@ -110,6 +126,7 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
                 "nodes": sum(window.result.nodes for window in done),
                 "seconds": round(sweep.seconds, 3),
                 "windows": {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": sweep.total},
+                "notes": args.notes,
                 "placements": sweep.board.without_blanks(puzzle).pairs(),
                 "url": url_if_any(puzzle, sweep.board),
             }
@@ -117,10 +134,15 @@ def _print_result(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> No
     else:
         searched = f"{len(done)} of {sweep.total} searched in {format_seconds(sweep.seconds)}"
         print(terminal_map(_grid(args, puzzle, sweep), _LEGEND))
-        print_text(f"windows of {height}x{width}: {searched}, by upper left cell")
+        print_text(f"{_shape_in_words(args)}: {searched}, by upper left cell")
         print_text(f"score       {score} of {puzzle.max_score}, before {before}")
         if score > before:
             print_text(*board_lines(puzzle, sweep.board), sep="\n")
+
+
+def _shape_in_words(args: argparse.Namespace) -> str:
+    height, width = args.window
+    return f"windows of {count_of(height, 'row')} and {count_of(width, 'column')}"
 
 
 def _grid(args: argparse.Namespace, puzzle: Puzzle, sweep: _Sweep) -> list[list[str]]:

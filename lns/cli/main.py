@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TextIO, cast
 
+from lns.terminal.help import HelpFormatter
 from lns.terminal.output import print_text
 
 # No import of another package of this project at the top: an interrupt while it is imported must reach `main`.
@@ -161,7 +162,7 @@ def _dispatch(arguments: list[str]) -> int:
         parser = _Parser(
             prog=f"lns {name}",
             description=help_line[0].upper() + help_line[1:] + ".",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpFormatter,
         )
         module.add_arguments(parser)
         return module.run(parser.parse_args(arguments[1:]))

@@ -45,10 +45,11 @@ def run(args: argparse.Namespace) -> int:
         print_json(asdict(merged) | {"run_dir": str(output)})
         return DONE
     best = "no board" if merged.score < 0 else f"best score {merged.score}"
+    repeated = f", {merged.repeated:,} more were repeated" if merged.repeated else ""
     damaged = f", {count_of(merged.damaged, 'damaged line')} left out" if merged.damaged else ""
     print_text(
         f"{count_of(merged.runs, 'run')}, {format_duration(merged.elapsed_s)} of search, {best}, "
-        f"{count_of(merged.boards, 'board')} ({merged.repeated:,} more were repeated{damaged})"
+        f"{count_of(merged.boards, 'board')}{repeated}{damaged}"
     )
     print_text(f"saved in    {output}")
     print_text(f"go on       lns resume {shlex.quote(str(output))} --time 1h")

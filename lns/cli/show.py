@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from lns.terminal.inputs import add_board_options, add_puzzle_options, print_notes, puzzle_of_board
 from lns.terminal.options import check_files
 from lns.terminal.output import print_error, print_text
 from lns_support.errors import InputError
@@ -37,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--puzzle", metavar="INSTANCE", help="the puzzle of BOARD: a file or the name of a shipped instance"
     )
-    parser.add_argument("--format", metavar="F", help="format of BOARD (default: recognised by its content)")
+    add_board_options(parser)
+    add_puzzle_options(parser)
     parser.add_argument("--svg", metavar="FILE", help="write an SVG picture")
     parser.add_argument("--tikz", metavar="FILE", help="write a LaTeX document with a TikZ picture")
     parser.add_argument("--url", action="store_true", help="print the viewer URL of the board")
@@ -58,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from instances.draw import svg, tikz
-    from instances.formats import atomic_write, load_puzzle, read, read_board, viewer_url
+    from instances.formats import atomic_write, read, read_board, read_puzzle, viewer_url
     from lns.runs.find import board_source
     from lns.terminal.output import DONE, print_json
 
@@ -66,14 +68,18 @@ def run(args: argparse.Namespace) -> int:
     check_files(args.force, args.svg, args.tikz)
     if args.numbers and args.svg is None and not args.open:
         raise InputError("--numbers is for the SVG picture; expected --svg FILE or --open with it")
-    known = None if args.puzzle is None else load_puzzle(args.puzzle)
-    document = read(args.board, puzzle=known, format=args.format)
+    notes: tuple[str, ...] = ()
+    if args.puzzle is None and args.clues is not None:  # BOARD is the instance
+        known = None
+        document = read_puzzle(args.board, args.puzzle_format or args.format, args.clues)
+    else:
+        known, notes = puzzle_of_board(args)
+        document = read(args.board, puzzle=known, format=args.format, number=args.number)
     if document.puzzle is None:
-        document = read_board(args.board, known, args.format)  # raises, with the reason
+        document = read_board(args.board, known, args.format, args.number)  # raises, with the reason
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
-    for note in document.notes:
-        print_error(f"lns: {note}")
+    print_notes((*notes, *document.notes))
     if args.url and board is None:
         raise InputError(f"this is a puzzle (format {document.format}); a viewer URL needs a board", args.board)
     url = viewer_url(puzzle, board) if args.url and board is not None else None
@@ -87,7 +93,9 @@ def run(args: argparse.Namespace) -> int:
     if args.tikz is not None:
         atomic_write(args.tikz, tikz.render(puzzle, board))
     if args.json:
-        print_json({**_facts(puzzle, board), "svg": picture, "tikz": args.tikz, "url": url})
+        print_json(
+            {**_facts(puzzle, board), "svg": picture, "tikz": args.tikz, "url": url, "notes": [*notes, *document.notes]}
+        )
     else:
         for path in filter(None, (picture, args.tikz)):
             print_text(path)
@@ -156,7 +164,7 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     if board is not None:
         verification = verify(puzzle, board)
         facts |= {"score": verification.score, "valid": verification.valid, "placed": verification.placed}
-        facts["mismatches"] = len(verification.mismatches)
+        facts |= {"mismatches": len(verification.mismatches), "rim_faults": verification.rim_faults}
     return facts
 
 

@@ -6,6 +6,7 @@ import argparse
 
 from lns.cli.ending import add_ending_options
 from lns.engines import ENGINES
+from lns.terminal.inputs import add_board_options, add_puzzle_options, read_puzzle
 from lns.terminal.options import cell_list, duration, nonempty_path, positive_number, whole_number
 
 
@@ -13,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or the name of a shipped instance"
     )
+    add_puzzle_options(parser)
     parser.add_argument(
         "--time",
         type=duration,
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BOARD",
         help="begin with this board, a file, run directory or viewer URL, and search for better ones",
     )
+    add_board_options(parser, board="the start board", prefix="start-")
     parser.add_argument(
         "--pin", type=cell_list, metavar="CELLS",
         help="keep these cells of the start board, which must match each other: 3,4,10-20, or rows r3, r0-11, from 0",
@@ -79,11 +82,12 @@ def run(args: argparse.Namespace) -> int:
     from lns.cli.ending import ended, search_end, search_executor
 
     with search_end(args) as end, search_executor(args.cluster, args.workers) as executor:
-        from lns.api.files import load_puzzle
         from lns.api.solving import DEFAULT_SECONDS, solve
         from lns.runs.directory import new_run_directory
 
-        puzzle = load_puzzle(args.instance)
+        document = read_puzzle(args, args.instance)
+        puzzle = document.puzzle
+        assert puzzle is not None
         run_dir = args.run_dir or new_run_directory(puzzle)
         unlimited = args.steps is not None or args.stop_after_no_gain is not None
         result = solve(
@@ -93,6 +97,9 @@ def run(args: argparse.Namespace) -> int:
             workers=args.workers,
             seed=args.seed,
             start=args.start,
+            start_format=args.start_format,
+            start_number=args.start_number,
+            notes=document.notes,
             pins=args.pin,
             params=args.params,
             engine=args.engine,

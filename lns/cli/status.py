@@ -71,7 +71,10 @@ def notes(summary: RunSummary) -> list[str]:
 
 
 def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
-    """Aligned lines; columns without any entry are left out, and names are cut where ``width`` is too small."""
+    """Aligned lines; columns without any entry are left out.
+
+    Where ``width`` is too small, names are cut, and then the columns of `_LEAST_WANTED` are left out one by one.
+    """
     kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[1:])]
     rows = [[row[column] for column in kept] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(kept))]
@@ -81,6 +84,11 @@ def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
             cut = max(0, min(over, widths[column] - LEAST_NAME))
             widths[column] -= cut
             over -= cut
+        if over > 0:
+            heads = rows[0]
+            dropped = next((heads.index(name) for name in _LEAST_WANTED if name in heads), None)
+            if dropped is not None:
+                return _aligned([[*row[:dropped], *row[dropped + 1 :]] for row in rows], width)
     cells = ((cut_middle(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return ["  ".join(row).rstrip() for row in cells]
 
@@ -117,6 +125,7 @@ def _min_score(summary: RunSummary, min_score: int | None) -> int:
 
 
 _HEADS = ["run", "instance", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
+_LEAST_WANTED = ["search", "workers", "found", "speed", "boards"]  # what a narrow terminal does without first
 
 
 def _row(summary: RunSummary, min_score: int | None) -> list[str]:

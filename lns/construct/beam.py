@@ -127,7 +127,9 @@ class BeamSearch:
         count, depth = paths.shape
         least, most = -self.params.break_cost * depth, MAX_FAVOURED * depth
         if not (least <= values.min() and values.max() <= most):
-            raise InputError(f"the saved beam holds a prefix of an impossible value; expected {least} to {most}")
+            raise InputError(
+                f"checkpoint: the value of a prefix of the beam is out of range; expected {least} to {most}"
+            )
         self.depth, self.prefix_count = depth, count
         self._current.gain[:count] = values
         for array in (self._current.right, self._current.down, self._current.used):

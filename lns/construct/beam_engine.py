@@ -1,4 +1,4 @@
-"""The beam as an engine of its own: one beam after the other, each from chance of its own, finished exactly."""
+"""Beam search as an engine: one randomised beam after the other, the last cells of each filled by exact tails."""
 
 from __future__ import annotations
 
@@ -21,16 +21,22 @@ from lns.params import Params
 from lns.rng import RandomState
 from lns_support.errors import InputError
 
-MAX_PLACED = 2**25  # pieces of all prefixes of a layer: what a checkpoint holds
+MAX_PLACED = 2**25  # most pieces in all prefixes of a layer, as all of them are in a checkpoint
 NO_BEAM = -1  # depth between two beams
 
 
 class BeamEngine:
-    """Runs beam after beam: each grows prefixes to the cut, then exact tails complete them to beat the best score.
+    """Runs one beam after the other. Each grows prefixes to the cut; exact tails then complete them.
 
-    A beam may die out before the cut, mostly because the border pieces run short of a colour. Its deepest prefix is
-    then completed by assignment; the next beam favours inner colours only, the one after that no colours.
-    ``failed_beams`` is the number of beams in a row that died out before this engine.
+    A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
+    deepest prefix is then completed by assignment; the next beam favours inner colours only, the one after it none.
+
+    Parameters
+    ----------
+    puzzle, params, random
+        As for every engine.
+    failed_beams : int
+        Number of beams in a row that ended before the cut, in an earlier engine of the same search.
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, random: RandomState, failed_beams: int = 0) -> None:
@@ -47,14 +53,14 @@ class BeamEngine:
         self.origin = "beam"
         self.exhausted, self.expected_best_score = False, None
         self.boards = self.prefixes = self.nodes = 0
-        self.failed_beams = failed_beams  # beams in a row that died out before the cut
+        self.failed_beams = failed_beams  # beams in a row that ended before the cut
         self._finds: list[FoundBoard] = []
         self._order = cell_order(puzzle, params.construct)
         self._cut = beam_tail_cut(puzzle, params.beam)
         self._tail, self._work = plan_tail(puzzle, self._order, self._cut)
         self._position = padded_positions(self._order, puzzle.width)
         self._beam: BeamSearch | None = None  # the beam that is growing
-        self._seed = self.random.copy()  # random state with which its tables were shuffled
+        self._seed = self.random.copy()  # random state from which the tables of the beam were shuffled
         self._paths: Paths = np.zeros((0, self._cut), dtype=np.int16)  # prefixes of a beam at the cut
         self._next = 0  # the next of these to complete
 
@@ -63,7 +69,7 @@ class BeamEngine:
         return Statistics(beam_nodes=self.nodes, beam_prefixes=self.prefixes, boards=self.boards)
 
     def step(self, target: int) -> None:
-        """Grow some layers of the beam, or search some tails, or begin the next beam."""
+        """Grow some layers of the beam, or search some of its exact tails, or begin the next beam."""
         if self._next < len(self._paths):
             self._finish()
             return
@@ -94,7 +100,7 @@ class BeamEngine:
         return self._beam
 
     def _finish(self) -> None:
-        """Search tails of the beam's prefixes until one completes a board of the wanted score."""
+        """Search the exact tails of the next prefixes at the cut, until one makes a board of the wanted score."""
         most, puzzle = self.puzzle.max_score, self.puzzle
         wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
         done, searched, nodes, mismatches = search_tails(
@@ -115,13 +121,16 @@ class BeamEngine:
         return placed
 
     def _check(self, paths: Paths) -> None:
-        """Raise InputError where a piece is missing, twice there, or against rim or clue: kernels depend on it."""
+        """Check saved prefixes, since kernels do not: known pieces, each at most once, the rim and the clues kept.
+
+        Raises InputError if they fail a check.
+        """
         puzzle, order = self.puzzle, self._order[: paths.shape[1]]
         if paths.size and (paths.min() < 0 or paths.max() >= 4 * puzzle.cells):
-            raise InputError("a saved beam holds pieces that there are not")
+            raise InputError("checkpoint: a prefix of the beam has a piece that the puzzle does not have")
         pieces = np.sort(paths >> 2, axis=1)
         if (pieces[:, 1:] == pieces[:, :-1]).any():
-            raise InputError("a saved beam holds a piece twice")
+            raise InputError("checkpoint: a prefix of the beam has a piece twice")
         clues = {clue.cell: clue.piece * 4 + clue.rotation for clue in puzzle.clues}
         bound = np.zeros(puzzle.cells, dtype=bool)
         bound[[clue.piece for clue in puzzle.clues]] = True
@@ -129,7 +138,9 @@ class BeamEngine:
             laid = paths[:, depth]
             fits = laid == clues[cell] if cell in clues else ~bound[laid >> 2]
             if not fits.all() or ((puzzle.oriented[laid] == 0) != np.array(puzzle.rim_sides(cell))).any():
-                raise InputError("a saved beam breaks the rim or a clue")
+                raise InputError(
+                    "checkpoint: a prefix of the beam has another piece than a clue wants, or breaks the rim"
+                )
 
     def _offer(self, board: Board, origin: str) -> None:
         find = verified_board(self.puzzle, board, origin)
@@ -143,11 +154,11 @@ class BeamEngine:
         return finds
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        """Only better boards are looked for from now on."""
+        """Take a board of another search as the best; from now on only better ones are searched."""
         if score > self.best_score:
             self.best, self.best_score, self.origin = board, score, "elsewhere"
 
-    # -- state: the layer that lives now, as boards ------------------------------------------------------------------
+    # -- state: the prefixes of the current layer ---------------------------------------------------------------------
 
     def state(self) -> State:
         none = np.zeros(0, dtype=np.int32)
@@ -169,16 +180,21 @@ class BeamEngine:
         }
 
     def restore(self, state: State) -> None:
-        """Go on from ``state``; raises InputError where it does not fit this puzzle and these parameters."""
+        """Continue from a saved state. Raises InputError if it does not fit this puzzle and these parameters."""
         self.best_score, depth = int(state["counters"][0]), int(state["counters"][-1])
         self.boards, self.prefixes, self.nodes, self.failed_beams = saved_counters(state["counters"][1:-1])
         best = state["best"].astype(np.int32)
         self.best = Board(best, self.puzzle.width, self.puzzle.height) if len(best) else None
         paths, values = state["paths"].astype(np.int16), state["values"].astype(np.int64)
         if not NO_BEAM <= depth <= self._cut or (depth == NO_BEAM) != (len(paths) == 0):
-            raise InputError("the saved beam is of another length")
+            raise InputError(
+                f"checkpoint: a beam of {len(paths)} prefixes at depth {depth}; expected a depth of 0 to {self._cut}"
+            )
         if len(paths) > self.params.beam.width or len(values) != len(paths) * (NO_BEAM < depth < self._cut):
-            raise InputError("the saved beam is of another width")
+            raise InputError(
+                f"checkpoint: a beam of {len(paths)} prefixes and {len(values)} values; "
+                f"expected at most {self.params.beam.width} prefixes, each with its value"
+            )
         paths = np.ascontiguousarray(paths[:, : max(depth, 0)])
         self._check(paths)
         self._beam, self._paths, self._next = None, paths, 0

@@ -337,7 +337,10 @@ class Constructor:
         self._replay(np.asarray(state["cursor"]).tolist(), int(state["scalars"][0]))
 
     def _replay(self, cursors: list[int], depth: int) -> None:
-        """Place the prefix again by its saved cursors; each is checked against its list, since kernels do not check."""
+        """Place the saved prefix again, cell by cell.
+
+        A cursor is the index of a cell's candidate in its list. Each is checked first, since kernels do not check.
+        """
         plan, prefix, tables = self.plan.prefix, self.prefix, self.plan.prefix.tables
         if not kernel.NOT_STARTED <= depth <= plan.cut:
             raise _inconsistent()

@@ -167,12 +167,17 @@ def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]
         history = history_from_json(checkpoints.inner(fields, "history"), puzzle)
         return history, _beat(fields, puzzle)
     except InputError as error:
-        notes.append(str(error.at(path / STATUS)))
+        unread = str(error.at(path / STATUS))
+        notes.append(unread)
     for name in (CHECKPOINT, PREVIOUS):
         try:
-            return checkpoints.load_history(path / name, settings.run, puzzle), Heartbeat()
+            history = checkpoints.load_history(path / name, settings.run, puzzle)
         except InputError as error:
             notes.append(str(error))
+            continue
+        if not (path / STATUS).exists():  # a run that was merged from others and has not been resumed has none
+            notes.remove(unread)
+        return history, Heartbeat()
     return RunHistory(0.0), Heartbeat()
 
 

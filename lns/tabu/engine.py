@@ -124,7 +124,7 @@ class TabuEngine:
         longest = self.tabu.puzzle.cells * kernel.TENURE_UNIT + 2 * self.params.tenure * kernel.TENURE_UNIT
         consistent = [self.tabu.score, self.tabu.best_score] == scores and self.walk_best <= self.tabu.best_score
         if not consistent or not 0 < scalars[kernel.TENURE] <= longest:
-            raise InputError("saved state: the scores or the tenure of the tabu walk are out of range")
+            raise InputError("checkpoint: the scores or the tenure of the tabu walk are out of range")
 
     def _saved_board(self, placements: npt.NDArray[np.generic]) -> tuple[Board, int]:
         """A saved board and its verified score."""

@@ -18,10 +18,29 @@ def print_text(*values: object, sep: str = " ", end: str = "\n", flush: bool = F
     print(*(escape_controls(str(value)) for value in values), sep=sep, end=end, flush=flush)
 
 
+def print_wrapped(text: str) -> None:
+    """`print_text` for a sentence: on a terminal, lines end between words."""
+    print_text(wrapped(text, sys.stdout))
+
+
+def wrapped(text: str, stream: TextIO) -> str:
+    """``text``, its long lines ended between words where ``stream`` is a terminal."""
+    if not stream.isatty():
+        return text
+    import shutil
+    import textwrap
+
+    width = max(20, shutil.get_terminal_size((80, 24)).columns)
+    return "\n".join(
+        line if len(line) <= width else textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+
+
 def print_error(line: str) -> None:
     """Print ``line`` on stderr, control characters escaped. A closed or full stderr is no error: the work goes on."""
     try:
-        print(escape_controls(line), file=sys.stderr, flush=True)
+        print(wrapped(escape_controls(line), sys.stderr), file=sys.stderr, flush=True)
     except OSError:
         discard(sys.stderr)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lns.runs.files import LOG, format_duration, open_regular
+from lns.terminal.output import wrapped
 from lns_support.errors import InputError
 from lns_support.text import escape_controls
 
@@ -149,6 +150,13 @@ class _SafeFormatter(logging.Formatter):
         return escape_controls(super().format(record))
 
 
+class _ScreenFormatter(_SafeFormatter):
+    """Ends long lines between words on a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return wrapped(super().format(record), sys.stderr)
+
+
 class RunLog(logging.Handler):
     """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run.
 
@@ -187,7 +195,7 @@ class ScreenLog(logging.StreamHandler[Any]):
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(sys.stderr)
         self.setLevel(logging.WARNING if quiet else logging.INFO)
-        self.setFormatter(_SafeFormatter("%(message)s"))
+        self.setFormatter(_ScreenFormatter("%(message)s"))
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exc_info()[1], OSError):

@@ -112,8 +112,9 @@ def test_the_end_is_a_few_short_lines_with_the_next_commands(
     assert main([*command, "--steps", "2", "--run-dir", str(run)]) == 0
     score = best_of(run)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(f"best score  {score} of 112, {112 - score} mismatches (steps made after ")
-    assert lines[1:] == [f"saved in    {run}", f"see it      lns show '{run}'", f"go on       lns resume '{run}'"]
+    assert lines[0] == f"best score  {score} of 112, {112 - score} mismatches"
+    assert lines[1].startswith("search      steps made after ") and "; 1 worker, seed " in lines[1]
+    assert lines[2:] == [f"saved in    {run}", f"see it      lns show '{run}'", f"go on       lns resume '{run}'"]
     assert main(["resume", str(run), "--steps", "1", "--quiet", "--url"]) == 0
     url = json.loads((run / "best.json").read_text())["url"]
     assert f"\nviewer      {url}\n" in capsys.readouterr().out

@@ -45,7 +45,7 @@ def test_rectangles_with_clues_are_text_on_the_screen(capsys: pytest.CaptureFixt
     ("options", "line"),
     [
         ("tetravex --width 3 --colours 3", "tetravex-3x3-c3-s0, 9 pieces, 3 colours, 0 clues"),
-        ("unframed --width 3 --height 2 --clues 1", "unframed-3x2-c7-s0, 6 pieces, 6 colours, 1 clues"),
+        ("unframed --width 3 --height 2 --clues 1", "unframed-3x2-c7-s0, 6 pieces, 6 colours, 1 clue"),
         ("triangle --side 3 --colours 2", "triangle-3-c2-s0, 9 pieces, 2 colours, 0 clues"),
         ("diamond --side 3 --clues 13", "diamond-3-c3-s0, 13 pieces, 3 colours, 13 clues"),
     ],

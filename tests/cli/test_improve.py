@@ -188,7 +188,8 @@ def test_a_board_that_is_legal_again_is_shown_whatever_its_score(
         question = [viewer_url(PUZZLE, SOLUTION), "--puzzle", str(tmp_path / "p.json"), "--cells", cells]
         assert main(["improve", *question]) == 0
         lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
-        assert lines["status"].startswith("improved and optimal") and int(lines["score"].split()[0]) < puzzle.max_score
+        assert lines["status"].startswith("optimal: no other legal refill") and "broke 1 rule" in lines["score"]
+        assert int(lines["score"].split()[0]) < puzzle.max_score
         assert verify(puzzle, load_board(lines["url"], puzzle)[1]).complete
 
 
@@ -280,6 +281,8 @@ def test_maps_count_and_leave_unvisited_places_blank() -> None:
         (["--cells", "9-3"], "no list of cells"),
         (["--cells", ""], "no list of cells"),
         (["--cells", "3,3"], "twice"),
+        (["--rows", "4-"], "'4-' is no range of rows"),
+        (["--rows", "99"], "rows 99:100"),
         (["--rows", "4:4"], "rows 4:4"),
         (["--rows", "-1:4"], "expected"),
         (["--rows", "0:99"], "rows 0:99"),

@@ -93,7 +93,7 @@ def test_a_best_board_without_the_pins_is_set_aside(
         ("3,42", "the list names cell 42, off the board; expected 0 to 41"),
         ("9-3", "'9-3' is no list of cells"),
         ("x", "'x' is no list of cells"),
-        ("40-41", "row 6, column 7 (cell 41), which is empty on the start board"),
+        ("40-41", "row 5, column 6 (cell 41, from 0), which is empty on the start board"),
         ("22-33", "which do not match; expected at most one of them"),
         ("r0-5", "leave no cell free"),
     ],
@@ -138,7 +138,7 @@ def test_a_start_board_with_the_piece_of_a_clue_on_another_cell_is_refused(
     placements[other] = clue.piece * 4 + clue.rotation
     write(tmp_path / "b.json", None, PUZZLE, Board(placements, 7, 6))
     assert main(["solve", *files, "--run-dir", str(tmp_path / "run")]) == 2
-    assert f"(cell {clue.cell}), where a clue wants it" in capsys.readouterr().err
+    assert f"(cell {clue.cell}, from 0), where a clue wants it" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

@@ -15,6 +15,7 @@ from instances.board import Board
 from instances.formats import load_board, load_puzzle
 from instances.verify import verify
 from lns.cli.main import main
+from lns.cli.status import table
 from lns.engine import FoundBoard, Statistics
 from lns.runs import board_log
 from lns.runs.find import board_source, run_directories
@@ -48,6 +49,14 @@ def test_a_folder_means_the_runs_in_it(folder: Path, tmp_path: Path, capsys: pyt
     assert "no run directory" in capsys.readouterr().err
     assert main(["watch", str(folder)]) == 0
     assert capsys.readouterr().out.count("ended: steps made") == 3
+
+
+@pytest.mark.parametrize("width", [200, 80, 60])
+def test_a_narrow_table_leaves_out_columns_and_cuts_no_line(folder: Path, width: int) -> None:
+    summaries = [load_summary(path) for path in run_directories([folder])]
+    lines = table(summaries, None, width)
+    assert len(lines) == 4 and all(len(line) <= width for line in lines)
+    assert ("search" in lines[0]) == (width == 200) and "best" in lines[0] and "state" in lines[0]
 
 
 def test_a_rate_needs_boards(folder: Path) -> None:

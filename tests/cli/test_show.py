@@ -100,7 +100,7 @@ def test_an_instance_shows_its_pieces_and_counts(capsys: pytest.CaptureFixture[s
     output = capsys.readouterr().out
     assert output.count("+") == 256
     assert "inside      17 colours, 48 to 50 half-edges each\n" in output
-    assert len(re.findall(r"^  row \d+, column \d+ \(cell \d+\): piece", output, re.MULTILINE)) == 5
+    assert len(re.findall(r"^  row \d+, column \d+ \(cell \d+, from 0\): piece", output, re.MULTILINE)) == 5
 
 
 def test_problems_are_named(solution: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import errno
 import io
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from lns.engines import KERNELS
+from lns.terminal.help import HelpFormatter
+from lns.terminal.output import wrapped
 from lns.terminal.progress import LiveLine
 from lns.terminal.signals import exit_on_signal, interrupt_on_signal, signal_handler
 from tests.cli.run_program import ROOT, wait_for
@@ -53,6 +56,28 @@ def test_a_closed_terminal_does_not_end_the_command(seconds: float | None, monke
         assert "well" in terminal.getvalue() and ("left" in terminal.getvalue()) == (seconds is not None)
         terminal.gone = True
         line.show("and on", 2.0)
+
+
+def test_lines_end_between_words_on_a_terminal_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    text = "saved in  runs/one\nsearch  time over after 25 s; 2 workers, seed 835566150"
+    shown = wrapped(text, Terminal())
+    assert shown == "saved in  runs/one\nsearch  time over after 25 s;\n2 workers, seed 835566150"
+    assert wrapped(text, io.StringIO()) == text
+    assert wrapped("x" * 40, Terminal()) == "x" * 40, "a path is not cut"
+
+
+def test_help_wraps_paragraphs_and_leaves_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "42")
+    epilog = (
+        "One line that is too long for forty columns.\nAnd more.\n"
+        "examples:\n  lns solve a-very-long-name --time 60 --quiet\n\nEnd."
+    )
+    parser = argparse.ArgumentParser(formatter_class=HelpFormatter, epilog=epilog)
+    assert parser.format_help().endswith(
+        "One line that is too long for forty\ncolumns. And more.\nexamples:\n"
+        "  lns solve a-very-long-name --time 60 --quiet\n\nEnd.\n"
+    )
 
 
 def test_signals_go_to_the_command_and_back() -> None:

@@ -45,6 +45,8 @@ def test_a_perfect_board(puzzle_file: str, capsys: pytest.CaptureFixture[str]) -
         "cells": 24,
         "full": True,
         "mismatches": 0,
+        "seams": 38,
+        "rim_faults": 0,
         "name": "planted-21",
         "sha256": PUZZLE.sha256,
         "format": "url",

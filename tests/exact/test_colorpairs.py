@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from exact.colorpairs.colours import most_shared_edges
 from exact.colorpairs.options import Heuristic, Options
 from exact.colorpairs.search import ColorPairs
+from exact.colorpairs.state import DEPTH
 from exact.outcome import SolveStatus
 from exact.solvers import count, solve
 from instances.formats import load_puzzle
@@ -89,9 +90,33 @@ def test_each_part_changes_the_tree_but_not_the_count() -> None:
         saved[name] = outcome.nodes / reference.nodes
     assert saved["backjumping"] > 1.05  # off: more nodes
     assert saved["preemption"] > 1.0 and saved["instantiation"] > 1.0
-    assert max(saved["shaving"], 1 / saved["shaving"]) > 1.3
+    assert saved["shaving"] < 0.5 < saved["quick_shaving"] < 0.8
+    assert saved["random_cell"] != 1.0
     assert saved["shared_edges"] < 1.0 and saved["single_colours"] < 1.0  # on: fewer
     assert saved["opposite"] != 1.0 and saved["motifs"] != 1.0
+
+
+def test_shaving_leaves_the_state_as_it_was() -> None:
+    """A search with shaving visits the nodes of one without where nothing can be shaved away."""
+    puzzle = uniform(5, 5, 4, 1).with_clues(corner_cells(5, 5)).puzzle
+    search = ColorPairs(puzzle, Options(shaving=True))
+    before = [array.copy() for array in (search._state.offer, search._state.demand, search._state.side)]
+    search.advance(1 << 40, False)
+    assert search.exhausted and search.details["shaving_tests"] > search.nodes
+    after = (search._state.offer, search._state.demand, search._state.side)
+    depth = int(search._state.counters[DEPTH])
+    assert depth == 0 and all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def test_the_random_cell_depends_on_the_seed_only() -> None:
+    puzzle = uniform(6, 6, 5, 1).with_clues(corner_cells(6, 6)).puzzle
+    chosen = Options(heuristic=Heuristic.MIN_OFFER, random_cell=True)
+    nodes = []
+    for seed in (1, 1, 2):
+        search = ColorPairs(puzzle, chosen, seed)
+        search.advance(1 << 40, False)
+        nodes.append((search.nodes, search.solutions))
+    assert nodes[0] == nodes[1] and nodes[0][0] != nodes[2][0] and nodes[0][1] == nodes[2][1]
 
 
 def test_cycles_and_values_change_the_tree() -> None:

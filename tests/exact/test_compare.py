@@ -204,6 +204,7 @@ def test_isomorphic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = printed_json(capsys)
     assert answer["with"] == "like-e2-4x4"
     assert answer["renaming"] == {str(colour): other for colour, other in swap.items()}
+    assert answer["moved_pieces"][0] == [1, 16]  # the list is the other way round
     assert main(["exact", "isomorphic", "like-e2-4x4", "like-e2-5x5"]) == 1
 
 

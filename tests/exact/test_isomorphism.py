@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from exact.isomorphism import find_renaming
+from exact.isomorphism import find_renaming, graph_of_pieces, pieces_of_graph
 from instances.formats import write
 from instances.generate import like_e2, uniform
 from instances.puzzle import Puzzle, canonical, rotate
 from lns.cli.main import main
+from lns_support.errors import InputError
 
 networkx = pytest.importorskip("networkx")
 
@@ -98,28 +98,25 @@ def test_puzzles_like_eternity_2() -> None:
     assert find_renaming(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
 
 
-def pieces_of(adjacency: Mapping[int, Iterable[int]]) -> list[tuple[int, int, int, int]]:
-    """The inverse reduction (figure 7): a graph, each node with its neighbours, as pieces; nodes are colours from 2.
-
-    A piece is (N, node, neighbour, x): N = colour 0 marks its beginning, x = colour 1 fills up. With two neighbours on
-    a piece, as in the paper, the answer could depend on which are paired, so each piece here names one.
-    """
-    mark, filler = 0, 1
-    number = {node: index + 2 for index, node in enumerate(adjacency)}
-    pieces = []
-    for node, neighbours in adjacency.items():
-        around = [number[other] for other in neighbours]
-        pieces += [(mark, number[node], other, filler) for other in around or [filler]]
-    return pieces
-
-
 def test_graphs_as_pieces() -> None:
     """Two graphs are isomorphic just when their pieces are."""
     graphs = [networkx.gnp_random_graph(6, 0.5, seed=seed) for seed in range(8)]
     graphs += [networkx.relabel_nodes(graph, dict(enumerate([3, 1, 5, 0, 2, 4]))) for graph in graphs[:3]]
-    pieces = [pieces_of({node: list(graph[node]) for node in sorted(graph)}) for graph in graphs]
+    adjacency = [{str(node): [str(other) for other in graph[node]] for node in sorted(graph)} for graph in graphs]
+    pieces = [pieces_of_graph(each) for each in adjacency]
     for a, b in itertools.combinations(range(len(graphs)), 2):
         assert (find_renaming(pieces[a], pieces[b]) is not None) == networkx.is_isomorphic(graphs[a], graphs[b])
+
+
+def test_a_graph_is_read_back_from_its_rotated_pieces() -> None:
+    adjacency = {"a": ["b", "c"], "b": ["a"], "c": ["a"], "alone": []}
+    pieces = [rotate(piece, at % 4) for at, piece in enumerate(pieces_of_graph(adjacency))]
+    assert graph_of_pieces(reversed(pieces)) == {2: [4, 3], 3: [2], 4: [2], 5: []}
+    for wrong in ((2, 3, 4, 5), (0, 1, 2, 3), (0, 2, 0, 1)):
+        with pytest.raises(InputError, match="encodes no node of a graph"):
+            graph_of_pieces([wrong])
+    with pytest.raises(InputError, match="node 2 has the neighbour 3, which does not name it"):
+        graph_of_pieces([(0, 2, 3, 1)])
 
 
 def test_the_largest_board_is_decided_by_refined_labels(monkeypatch: pytest.MonkeyPatch) -> None:

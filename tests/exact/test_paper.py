@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from exact.outcome import SolveStatus
-from exact.paper.benoist2008 import METHODS, REFERENCE, ROW_SCAN, ExperimentRun, Plan, instance, run_experiment
+from exact.paper.benoist2008 import REFERENCE, ROW_SCAN, WITHOUT_CP, ExperimentRun, Plan, instance, run_experiment
 from exact.paper.benoist2008_tables import arithmetic, ratio, tables
 from lns_support.errors import InputError
 
@@ -30,7 +30,7 @@ def test_instances_have_fixed_corners_and_the_given_colours() -> None:
 def test_finished_runs_of_a_log_are_not_repeated(tmp_path: Path) -> None:
     log = tmp_path / "runs.csv"
     first = list(run_experiment(TINY, log))
-    assert [run.method for run in first] == list(METHODS)
+    assert [run.method for run in first] == list(WITHOUT_CP)
     assert all(run.finished for run in first) and len({run.solutions for run in first}) == 1
     assert list(run_experiment(TINY, log)) == first  # the same seconds: read, not measured again
     lines = log.read_text().splitlines()
@@ -59,6 +59,8 @@ def test_ratios_and_classes() -> None:
             a_run(ROW_SCAN, 50_000, 30.0, SolveStatus.BUDGET_SPENT),
             a_run("without backjumping", 1_500, 3.0),
             a_run("MinOffer", 2_000, 4.0),
+            a_run("MinOffer without backjumping", 2_500, 6.0),
+            a_run("CP, table", 40_000, 80.0),
             a_run(REFERENCE, 9, 10.0, SolveStatus.BUDGET_SPENT, seed=2),
             a_run(ROW_SCAN, 9, 30.0, SolveStatus.BUDGET_SPENT, seed=2),
         ],
@@ -67,6 +69,8 @@ def test_ratios_and_classes() -> None:
     assert "2 instances, 1 finished by some method" in text
     assert "| nodes divided by, geometric mean over all | - | ≥ 50 (1) | - | - |" in text
     assert "| nodes, arithmetic mean (paper) | - (paper 4.3) | - (paper 1760) | - (paper 2720) | - (paper -) |" in text
-    assert "| without backjumping | +50% | +51% | +50% | +30% | 1 |" in text
+    assert "| without backjumping | +50% |  | +50% |  | 1 |" in text
+    assert "| MinOffer without backjumping | +25% | +51% | +50% | +30% | 1 |" in text
     assert "| MinExpectedGap, nodes saved | - (paper 28%) | 50% (paper 33%) |" in text
     assert ">30.00 / 0.050" in text
+    assert "| MinOffer with shaving | CP, table |" in text and "80.00 / 0.040" in text

@@ -455,7 +455,7 @@ def test_invalid_regions_raise_one_sentence() -> None:
         resolve(puzzle, board, [])
     with pytest.raises(InputError, match="cell 400, off the board"):
         resolve(puzzle, board, [3, 400])
-    with pytest.raises(InputError, match=r"names row 1, column 4 .* twice"):
+    with pytest.raises(InputError, match=r"names row 0, column 3 .* twice"):
         resolve(puzzle, board, [3, 3])
     with pytest.raises(InputError, match="donors overlap"):
         resolve(puzzle, board, [3, 4], donors=[4])

@@ -65,7 +65,7 @@ def undecodable_files(name: str, text: str) -> Iterator[Case]:
     yield Case(f"{name}-gzip", b"\x1f\x8b\x08\x00" + data, board)
     if name != "e2pieces" or int(len(text.splitlines()) ** 0.5) ** 2 != len(text.splitlines()) // 2:
         yield Case(f"{name}-cut-in-half", data[:half].rpartition(b"\n")[0] + b"\n" or data[:half], board)
-    if name not in ("best", "quads", "pieces"):  # the url of a best.json is then found and read; others stay a puzzle
+    if name not in ("best", "quads", "pieces", "clues"):  # the url of a best.json is then read; others stay as they are
         yield Case(f"{name}-first-byte-lost", data[1:] if name != "url" else data.replace(b"e", b"E"), board)
     yield Case(f"{name}-twice", data + data if name != "url" else data.replace(b"board_edges=", b"x="), board)
 

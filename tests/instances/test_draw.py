@@ -373,7 +373,7 @@ def test_summary() -> None:
     assert sum(summary.along_rim.values()) + sum(summary.inside.values()) == 2 * 480
     text = describe(puzzle)
     assert "along rim   5 colours, 24 half-edges each\n" in text
-    assert "  row 9, column 8 (cell 135): piece " in text
+    assert "  row 8, column 7 (cell 135, from 0): piece " in text
 
 
 # -- puzzles by other rules ------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 from instances.board import Board
 from instances.formats import load_puzzle, read, read_board
-from instances.formats.cells import clue_board
+from instances.formats.clues import clue_board
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -44,7 +44,7 @@ BOARDS = {
     "30_tetravex_picture_3x3.txt": (None, 12, 9),
     "32_solution_4x3.txt": ("32_pieces_4x3_width_height.txt", 17, 12),
     "37_letters_underscore_solution_6x6.txt": (None, 60, 36),
-    "39_log_board_176_bracketed.txt": ("38_letters_numbered_list_256.md", None, 177),
+    "39_log_board_176_bracketed.txt": ("11_pieces_nesw_header16.txt", 327, 177),
 }
 
 

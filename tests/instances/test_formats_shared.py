@@ -90,7 +90,8 @@ def test_the_47_boards_have_their_stated_scores_and_clues() -> None:
     assert len(published()) == 47
     for score, clues, edges in published():
         document = read(url_of(edges), puzzle=plain)
-        assert document.board is not None and document.notes == ("default letters",)
+        assert document.board is not None and document.notes[0] == "default letters"
+        assert f"{clues} of 5 official clues, with{'' if clues else 'out'} the starter clue" in document.notes[1]
         result = verify(plain, document.board)
         assert result.valid and result.full and result.score == score
         assert clues_held(plain, document.board) == clues

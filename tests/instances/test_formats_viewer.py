@@ -123,7 +123,7 @@ def test_motifs_order_stated_absent_or_wrong(order: str) -> None:
 
 
 def test_a_cell_that_is_no_piece_is_named() -> None:
-    with pytest.raises(InputError, match=r"row 2, column 3 \(cell 8\) shows 'zzzz', no piece of planted-11"):
+    with pytest.raises(InputError, match=r"row 1, column 2 \(cell 8, from 0\) shows 'zzzz', no piece of planted-11"):
         read(with_edges(URL, 8, "zzzz"), puzzle=PUZZLE)
     with pytest.raises(InputError, match="no piece of planted-11"):
         read(with_edges(relettered(URL, 1), 8, "zzzz"), puzzle=PUZZLE)
@@ -198,8 +198,8 @@ def test_a_partial_url_alone_has_letters_and_no_puzzle() -> None:
         (URL.replace("board_w=6", "board_w=" + "9" * 5000), "board_w is '9999"),
         (URL.replace("board_w=6&board_h=5", "board_w=300&board_h=300"), "90000 cells"),
         (URL.replace("board_edges=", "board_edges=A"), "121 letters"),
-        (with_edges(URL, 3, "aBca"), r"has 'B' on row 1, column 4 \(cell 3\); expected letters"),
-        (with_edges(URL, 3, "a\x1bca"), r"has '\\x1b' on row 1"),
+        (with_edges(URL, 3, "aBca"), r"has 'B' on row 0, column 3 \(cell 3, from 0\); expected letters"),
+        (with_edges(URL, 3, "a\x1bca"), r"has '\\x1b' on row 0"),
         (with_edges(URL, 3, "aaaa") + "&board_pieces=" + "001" * 30, "is empty in board_edges and holds piece 1 in"),
         ("https://e2.bucas.name/", "no viewer URL here"),
         ("https://e2.bucas.name/#board_edges=", "has no board_edges"),

@@ -83,7 +83,7 @@ def test_impossible_clues_are_refused() -> None:
         ([Clue(16, *pairs[0])], "cell 16"),
         ([Clue(0, 16, 0)], "piece 17"),
         ([Clue(0, 0, 4)], "rotation 5"),
-        ([good[5], Clue(5, *pairs[6])], "two clues for row 2, column 2"),
+        ([good[5], Clue(5, *pairs[6])], "two clues for row 1, column 1"),
         ([good[5], Clue(6, *pairs[5])], "two clues place piece"),
         ([Clue(5, *corner)], "expected grey"),
         ([Clue(0, corner[0], (corner[1] + 1) % 4)], "expected grey"),

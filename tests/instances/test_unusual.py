@@ -67,7 +67,7 @@ def test_a_turned_piece_breaks_a_rule_unless_it_looks_unturned() -> None:
     puzzle = Puzzle(quads, 2, 1, framed=False, turns=False)
     assert verify(puzzle, Board([0, 4], 2, 1)).valid and verify(puzzle, Board([0, 6], 2, 1)).valid
     (problem,) = verify(puzzle, Board([1, 4], 2, 1)).problems
-    assert problem == "row 1, column 1 (cell 0): piece 1 is turned, which this puzzle forbids"
+    assert problem == "row 0, column 0 (cell 0, from 0): piece 1 is turned, which this puzzle forbids"
     with pytest.raises(InputError, match="a clue has rotation 2; expected 1, as pieces are not turned"):
         puzzle.with_clues([Clue(0, 0, 1)])
 
@@ -102,12 +102,12 @@ def test_a_piece_on_a_hole_breaks_a_rule() -> None:
     placements[0] = placements[1]
     placements[1] = -1
     problems = verify(puzzle, Board(placements, 3, 3)).problems
-    assert problems[0].startswith("row 1, column 1 (cell 0) is a hole, and holds piece ")
+    assert problems[0].startswith("row 0, column 0 (cell 0, from 0) is a hole, and holds piece ")
 
 
 @pytest.mark.parametrize(
     "holes, words",
-    [((9,), "a hole names cell 9; expected 0 to 8"), ((4, 4), "two holes name row 2"), (tuple(range(9)), "every cell")],
+    [((9,), "a hole names cell 9; expected 0 to 8"), ((4, 4), "two holes name row 1"), (tuple(range(9)), "every cell")],
 )
 def test_impossible_holes_are_refused(holes: tuple[int, ...], words: str) -> None:
     with pytest.raises(InputError, match=words):
@@ -120,7 +120,7 @@ def test_a_wrong_number_of_pieces_names_the_holes() -> None:
 
 
 def test_a_clue_on_a_hole_is_refused() -> None:
-    with pytest.raises(InputError, match=r"names row 1, column 1 [(]cell 0[)], a hole"):
+    with pytest.raises(InputError, match=r"names row 0, column 0 [(]cell 0, from 0[)], a hole"):
         diamond(2, 2, 3).puzzle.with_clues([Clue(0, 0, 0)])
 
 

@@ -53,7 +53,10 @@ def test_a_repeated_piece_and_grey_inside_are_reported() -> None:
     placements[5] = placements[0]
     result = verify(puzzle, Board(placements, 4, 4))
     piece = int(placements[0]) // 4 + 1
-    assert f"piece {piece} is placed twice: row 1, column 1 (cell 0) and row 2, column 2 (cell 5)" in result.problems
+    assert (
+        f"piece {piece} is placed twice: row 0, column 0 (cell 0, from 0) and row 1, column 1 (cell 5, from 0)"
+        in result.problems
+    )
     assert sum("is grey inside the board" in problem for problem in result.problems) == 2
     assert not result.valid
 

@@ -166,7 +166,7 @@ def test_an_arm_without_observations_is_worth_less_from_another_view_than_the_kn
     assert rates_of(bandit)[1] < 0.01 * known_rate, "until it is found to lead nowhere"
 
 
-def test_above_a_tree_that_was_searched_completely_no_scale_is_tried():
+def test_no_higher_scale_is_tried_than_that_of_an_exhausted_tree():
     bandit = known_arms((100,), (500,), 1e8)
     bandit.arms[0].extra_breaks = 1
     bandit._choose_arm(BREAKS)
@@ -212,7 +212,7 @@ def test_each_scale_needs_another_number_of_half_edges(name):
     assert all(arm.scale_percent % SCALE_STEP == 0 for arm in bandit.arms)
 
 
-def test_a_restart_is_told_the_nodes_of_earlier_ones_with_its_colours_and_view(monkeypatch):
+def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view(monkeypatch):
     bandit = known_arms((100, 95), (500, 400), 1e5, (IDENTITY_VIEW, View(0, True)))
     for nodes, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
         added = bandit.add_arm(*other)

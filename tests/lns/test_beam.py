@@ -65,7 +65,7 @@ def test_eternity2_at_4096_wide():
     assert engine.statistics.beam_nodes < 30_000_000
 
 
-def test_the_best_children_live_on_and_chance_decides_among_equals():
+def test_the_best_children_are_kept_and_ties_are_broken_at_random():
     puzzle = like_e2(6, 6, seed=2).puzzle
     order = comb_order(6, 6, 5, 5, 4)
 
@@ -84,7 +84,7 @@ def test_the_best_children_live_on_and_chance_decides_among_equals():
     assert len(set().union(*few)) > 3
 
 
-def test_worth_is_favoured_half_edges_less_the_cost_of_breaks():
+def test_the_value_of_a_beam_prefix_is_favoured_half_edges_less_the_cost_of_breaks():
     puzzle = like_e2(10, 10, seed=4).puzzle
     order, favoured = comb_order(10, 10, 5, 5, 4), (1, 6)
     beam = BeamSearch(puzzle, order, 80, favoured, BeamParams(width=300), random_state(1))
@@ -127,7 +127,7 @@ def test_the_engine_resumes_bit_for_bit():
     assert seen == {(False, False), (True, False), (True, True)}
 
 
-def test_a_state_is_described_by_that_of_a_new_engine():
+def test_the_state_of_a_new_engine_has_the_same_names_types_and_shapes():
     puzzle = load_puzzle("like-e2-8x8")
     new, old = engine_for(puzzle, 100), engine_for(puzzle, 100)
     template = new.state()

@@ -43,7 +43,7 @@ def test_the_last_stretch_of_the_comb():
     assert rules_by_cell(puzzle, order, 180, 250) == expected | {11 * 16 + 15: ANCHOR}
 
 
-def test_a_stretch_is_as_long_as_cells_are_left_for_the_end():
+def test_the_stretch_of_the_rim_to_be_completed_ends_at_the_exact_tail():
     puzzle, _ = planted(1, 6, 7, 4)
     assert plan_closing(puzzle, comb_order(6, 7, 1), 0, 38)[0].is_corner.tolist() == [1]  # row by row: the corner
     assert plan_closing(puzzle, comb_order(6, 7, 3), 0, 38)[0].is_corner.tolist() == [0, 0, 1]
@@ -51,7 +51,7 @@ def test_a_stretch_is_as_long_as_cells_are_left_for_the_end():
 
 
 @pytest.mark.parametrize("cell", [29, 35, 31])  # of the right side, the corner, of the bottom
-def test_nothing_is_kept_where_a_clue_lies_on_the_rest_of_the_rim(cell):
+def test_no_pieces_are_reserved_where_a_clue_lies_on_the_rest_of_the_rim(cell):
     puzzle, board = planted(1, 6, 6, 4)
     order = comb_order(6, 6, 2)
     assert len(rules_by_cell(puzzle, order, 0, 32)) > 2
@@ -59,7 +59,7 @@ def test_nothing_is_kept_where_a_clue_lies_on_the_rest_of_the_rim(cell):
     assert rules_by_cell(puzzle, order, 0, 32) == {}
 
 
-def test_nothing_is_kept_where_the_rim_cannot_be_closed():
+def test_no_pieces_are_reserved_where_the_border_cannot_be_completed():
     puzzle, _ = planted(1, 6, 6, 4)
     pieces = puzzle.pieces.copy()
     piece = np.flatnonzero((pieces == 0).sum(axis=1) == 1)[0]
@@ -111,7 +111,7 @@ def without_rules(search: Constructor) -> Constructor:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("begin", [13, 15, 17])  # before the anchor of the band, on it, behind it
 @pytest.mark.parametrize("tail", [3, 5])  # without and with rim cells before the stretch
-def test_just_the_prefixes_whose_rim_can_be_closed_are_met(seed, begin, tail):
+def test_exactly_the_prefixes_whose_border_can_be_completed_are_visited(seed, begin, tail):
     everything = prefixes_of(without_rules(small_search(seed, begin, tail=tail)))
     search = small_search(seed, begin, tail=tail)
     assert len(search.plan.endgame.closing.rim_colours) == (3 if tail == 3 else 0)
@@ -137,7 +137,7 @@ def test_fewer_nodes_for_the_same_prefixes_that_can_be_closed():
 @pytest.mark.parametrize(
     ("width", "height", "band", "saves"), [(5, 5, 2, True), (5, 5, 3, False), (6, 4, 2, False), (4, 6, 3, False)]
 )
-def test_a_rim_that_falls_apart_is_given_up_at_once(width, height, band, saves):
+def test_a_prefix_whose_rim_cannot_be_connected_is_refused_at_once(width, height, band, saves):
     """Nothing else is; on some boards it never falls apart."""
     met, nodes = [], []
     for whole in (True, False):
@@ -154,7 +154,7 @@ def test_a_rim_that_falls_apart_is_given_up_at_once(width, height, band, saves):
     assert nodes[0] < nodes[1] if saves else nodes[0] == nodes[1]
 
 
-def test_too_many_closings_are_those_of_a_shorter_stretch():
+def test_with_too_many_completions_a_shorter_stretch_of_the_rim_is_planned():
     """One rim colour: all orders of all pieces match, far more than there is room for."""
     puzzle, _ = planted(1, 12, 12, 3)
     pieces = puzzle.pieces.copy()

@@ -299,7 +299,7 @@ def test_small_boards_are_searched_whole():
     assert board is not None and verify(puzzle, board).score == puzzle.max_score
 
 
-def test_the_state_is_all_of_it():
+def test_a_constructor_continues_bit_for_bit_from_its_state():
     """run(400k) + save + load + run(600k) = run(1M), with new shuffles on the way."""
 
     def go_on(search: Constructor, nodes: int) -> None:
@@ -333,7 +333,7 @@ def _next_board(search: Constructor) -> Board:
 
 
 @pytest.mark.parametrize("view", [View(0, True), View(1, False), View(3, True), View(2, True)])
-def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(view):
+def test_a_view_makes_the_boards_of_the_puzzle_turned_by_that_view(view):
     """Clues and all; behind another shuffle too, from where it began or from another side."""
     puzzle, _ = planted(4, 9, 9, 5, 1)
     schedule = plain(puzzle, list(range(10, 72, 3)))
@@ -356,7 +356,7 @@ def test_from_another_side_the_boards_of_the_puzzle_seen_from_there_are_made(vie
     assert verify(puzzle, _next_board(one)).valid
 
 
-def test_shuffles_get_longer_with_what_their_colours_were_searched():
+def test_restarts_get_longer_the_more_their_colours_were_searched():
     """From what the parameter says to ten times that; those without a prefix end soon, whenever they come."""
     puzzle = load_puzzle("like-e2-8x8")
     params = ConstructParams(restart_nodes=2_000, restart_nodes_without_prefix=1_000)

@@ -152,7 +152,7 @@ def test_a_pipe_is_not_waited_for(name: str, tmp_path: Path) -> None:
     assert all(name in str(error) for error in errors)
 
 
-def test_a_board_that_is_not_what_it_claims_is_never_taken(tmp_path: Path) -> None:
+def test_a_best_file_with_a_wrong_score_is_not_believed(tmp_path: Path) -> None:
     path = finished_run(tmp_path / "run")
     score = best_of(path)
     text = (path / BEST).read_text()

@@ -149,7 +149,7 @@ def test_pieces_keep_their_bits_from_prefix_to_prefix():
 
 
 @pytest.mark.parametrize("bits", [[0] * 64, [-2] * 64, [72, *[-1] * 63], [-1] * 63, [-1] * 65])
-def test_bits_that_no_search_gave_are_refused(bits):
+def test_saved_piece_bits_that_no_search_assigns_are_refused(bits):
     search = small_search(9, 8, 2, 5, 20)
     with pytest.raises(InputError, match="does not fit"):
         search.restore(search.state() | {"piece_bits": np.array(bits)})

@@ -30,7 +30,7 @@ def test_boards_that_share_most_of_their_cells_are_one_family():
     assert tally.per_hour == 3600
 
 
-def test_a_count_that_ends_with_its_last_board_promises_no_more_than_comes(monkeypatch):
+def test_a_rate_read_at_the_last_board_is_not_biased_upwards(monkeypatch):
     """Boards at random, one a second on average: their rate read off at the last one is 1 a second on average."""
     monkeypatch.setattr(estimates, "RAISE_TARGET_COUNT", 5)
     chance = np.random.default_rng(1)
@@ -81,7 +81,7 @@ def test_the_counts_are_those_of_the_boards(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_table_falls_and_says_what_was_measured():
+def test_estimated_rates_fall_with_the_score_and_measured_ones_are_marked():
     lines: list[str] = []
     found = estimate(load_puzzle("like-e2-12x12"), QUICK, 1, 2.0, lines.append)
     assert lines, "progress is told"

@@ -59,7 +59,7 @@ def test_finds_are_legal_and_better_than_their_line(name):
     assert "M nodes in regions" in statistics.summary(1.0)
 
 
-def test_a_met_board_is_polished_and_never_lost():
+def test_an_injected_board_is_improved_and_never_lost():
     puzzle = load_puzzle("like-e2-10x10")
     start = fill(puzzle, Board.empty(puzzle))
     score = verify(puzzle, start).score
@@ -76,7 +76,7 @@ def test_a_met_board_is_polished_and_never_lost():
     assert engine.best_score == last, "a worse board changes nothing"
 
 
-def test_a_stuck_line_gives_way_to_beams_and_elites():
+def test_without_improvement_the_search_moves_to_new_beams_and_then_to_elites():
     puzzle = load_puzzle("like-e2-8x8")
     engine = engine_for(puzzle, patience=1000)
     begun = []
@@ -89,7 +89,7 @@ def test_a_stuck_line_gives_way_to_beams_and_elites():
     assert True in begun[2:] and False in begun[2:]
 
 
-def test_what_is_accepted():
+def test_acceptance_of_equal_and_worse_boards():
     assert accepts(10, 10, 12, 0) and accepts(11, 10, 12, 0)
     assert not accepts(9, 10, 12, 0) and not accepts(9, 10, 12, 2)
     assert accepts(10, 12, 12, 2)
@@ -113,7 +113,7 @@ def test_the_engine_resumes_bit_for_bit(split):
         assert np.array_equal(value, second.state()[name]), name
 
 
-def test_a_state_is_described_by_that_of_a_new_engine():
+def test_the_state_of_a_new_engine_has_the_same_names_types_and_shapes():
     puzzle = load_puzzle("like-e2-8x8")
     template, engine = engine_for(puzzle).state(), engine_for(puzzle)
     for _ in range(10):

@@ -34,7 +34,7 @@ def full(count: int = 10) -> PrefixNovelty:
     return frontier_keys
 
 
-def test_what_comes_again_is_not_new():
+def test_repeated_frontier_keys_are_not_counted_as_new():
     frontier_keys, keys = PrefixNovelty(), some_keys(99)
     assert frontier_keys.count(keys) == (99, 99)
     frontier_keys.add(keys)
@@ -44,7 +44,7 @@ def test_what_comes_again_is_not_new():
     assert frontier_keys.count(np.repeat(some_keys(1), 5)) == (1, 1), "a key counts once"
 
 
-def test_memory_is_bounded_and_the_share_stays_right():
+def test_the_novelty_rate_is_right_with_bounded_memory():
     frontier_keys, batches = PrefixNovelty(), [some_keys(9_000) for _ in range(20)]
     for batch in batches:
         frontier_keys.add(batch)
@@ -82,7 +82,7 @@ def search(built: Constructor, nodes: int = 10**7) -> None:
     assert built.exhausted
 
 
-def test_two_shuffles_of_one_tree_leave_the_same_keys():
+def test_two_restarts_of_an_exhausted_tree_give_the_same_frontier_keys():
     """In another order: the search of a whole tree meets each of its stems, whatever comes first."""
     puzzle, schedule = small_tree()
     built, left = Constructor(puzzle, ConstructParams(), schedule, random_state(5)), []
@@ -106,7 +106,7 @@ def test_keys_are_the_same_whether_a_search_is_interrupted_or_not():
     assert np.array_equal(part.frontier_keys, whole.frontier_keys) and len(whole.frontier_keys)
 
 
-def test_the_lots_of_islands_are_the_whole_tree_and_have_nothing_in_common():
+def test_the_parts_of_the_islands_are_disjoint_and_cover_the_tree():
     puzzle, schedule = small_tree()
     dealt = replace(schedule, favoured=(1,))
     whole, *parts = (
@@ -129,7 +129,7 @@ def test_the_lots_of_islands_are_the_whole_tree_and_have_nothing_in_common():
     assert without.prefixes == whole.prefixes, "without a quota every island searches all"
 
 
-def test_cells_of_clues_say_nothing_of_whose_a_prefix_is():
+def test_clue_cells_do_not_decide_the_island_of_a_prefix():
     """So that no island is left without any where the first rows are given."""
     plain, solution = planted(1, 10, 10, 9)
     clues = [Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in (*range(10), 13)]
@@ -157,7 +157,7 @@ def test_no_more_keys_are_left_than_there_is_room_for():
     assert built.prefix.frontier_keys[-2:].all()
 
 
-def test_the_empty_board_is_no_stem():
+def test_the_empty_board_is_no_frontier_prefix():
     puzzle = uniform(5, 5, 6, 1).puzzle
     none = np.zeros(puzzle.cells, dtype=np.int32)
     schedule = BreakSchedule(comb_order(5, 5, 2), np.arange(5, 15, 2), none, (), puzzle.cells - 6)

@@ -68,7 +68,7 @@ def test_a_budget_is_kept_to_about(name, nodes):
 
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("clues", [0, 1, 5])
-def test_rules_hold_on_every_shape(name, clues):
+def test_operators_return_legal_boards_on_every_shape(name, clues):
     for number, (width, height) in enumerate(SHAPES):
         puzzle, _ = planted(number, width, height, 3, min(clues, width * height))
         chance = np.random.default_rng(number)
@@ -87,7 +87,7 @@ def test_five_clues_on_a_large_board(name):
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_the_same_chance_makes_the_same_move(name):
+def test_the_same_random_state_makes_the_same_move(name):
     """Whatever was done before: operators have no memory."""
     puzzle = load_puzzle("like-e2-8x8")
     board = fill(puzzle, Board.empty(puzzle))
@@ -110,7 +110,7 @@ def test_a_pinned_board_stays_as_it_is(name):
 
 
 @pytest.mark.parametrize("name", ["block", "band", "cluster", "comb", "path", "donors"])
-def test_twins_on_the_cells_of_clues_make_no_difference(name):
+def test_swapped_duplicates_on_clue_cells_are_legal(name):
     """Identical pieces are taken anyhow, so the names of some lie on the clue cells of others."""
     held = 0
     for seed in range(12):
@@ -172,7 +172,7 @@ def test_other_boards_as_good_are_found(name):
     assert sideways > 0
 
 
-def test_a_better_board_met_on_the_way_to_another_as_good_is_taken(monkeypatch):
+def test_a_better_board_found_inside_a_longer_move_is_returned(monkeypatch):
     puzzle, solution = planted(8, 8, 8, 6)
     placed = solution.placements.copy()
     placed[[18, 45]] = placed[[45, 18]]
@@ -213,7 +213,7 @@ def test_the_suffix_is_searched_by_the_parameters_of_the_run():
     assert moves[0].nodes != moves[2].nodes
 
 
-def test_damage_is_what_the_judge_says():
+def test_the_counted_mismatches_are_those_of_the_verifier():
     for seed in range(6):
         puzzle, _ = planted(seed, 3 + seed, 7 - seed, 3)
         board = some_board(puzzle, seed)

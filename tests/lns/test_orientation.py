@@ -30,7 +30,7 @@ def with_clue(puzzle, solution, cell):
 @pytest.mark.parametrize(
     ("width", "height", "turns"), [(5, 5, 0), (4, 6, 0), (6, 4, 1), (9, 1, 1), (1, 9, 0), (1, 1, 0)]
 )
-def test_rows_are_short(width, height, turns):
+def test_a_rectangle_is_turned_so_that_its_rows_are_short(width, height, turns):
     assert best_quarter_turns(planted(1, width, height, 4)[0]) == turns
 
 
@@ -45,7 +45,7 @@ def test_rows_are_short(width, height, turns):
         (6, 4, 0, 5, 3),
     ],
 )
-def test_clues_are_met_soon(width, height, row, column, turns):
+def test_with_a_clue_the_board_is_turned_so_that_it_is_filled_early(width, height, row, column, turns):
     puzzle = with_clue(*planted(1, width, height, 4), row * width + column)
     assert best_quarter_turns(puzzle) == turns
     found = [rotate_puzzle(puzzle, t) for t in range(4)]
@@ -73,7 +73,7 @@ def test_islands_turn_a_board_without_clues_alike():
     assert {best_quarter_turns(planted(1, 8, 8, 4)[0], island) for island in range(4)} == {0}
 
 
-def test_a_board_is_seen_from_all_good_sides_and_in_the_mirror():
+def test_views_are_all_good_quarter_turns_and_their_mirror_images():
     plain, solution = planted(1, 16, 16, 6)
     assert island_views(plain) == island_views(plain, 3) == (View(0, False), View(0, True))
     starter = with_clue(plain, solution, 8 * 16 + 7)
@@ -91,7 +91,7 @@ def test_a_board_is_seen_from_all_good_sides_and_in_the_mirror():
     )
 
 
-def test_prefixes_are_dealt_out_among_islands():
+def test_prefixes_are_partitioned_among_islands():
     assert [prefix_partition(island, 3) for island in range(3)] == [(0, 3), (1, 3), (2, 3)]
     assert prefix_partition(0, 1) == (0, 1)
     assert prefix_partition(4, 2) == (4, 5), "an island of an earlier session with more workers"

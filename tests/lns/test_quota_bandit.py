@@ -34,7 +34,7 @@ def searched(arms: QuotaBandit, target: int, shuffles: int) -> Constructor:
     return built
 
 
-def test_the_census_counts_every_placement_once():
+def test_child_counts_count_every_placement_once():
     puzzle = load_puzzle("like-e2-10x10")
     params = ConstructParams(population=300, quota_scale=0.0)
     arms = QuotaBandit(puzzle, params, random_state(1))
@@ -72,7 +72,7 @@ def test_prefixes_are_counted_by_breaks_and_some_are_finished_as_well_as_can_be(
 
 
 @pytest.mark.slow
-def test_boards_that_are_expected_are_those_that_come():
+def test_expected_numbers_of_boards_match_an_exhaustive_count():
     """Prefixes by breaks and sampled ends foretell, about, how many boards of a score an exhaustive count finds."""
     puzzle = load_puzzle("like-e2-10x10")
     arms = QuotaBandit(puzzle, ConstructParams(population=300, quota_scale=0.0, restart_nodes=10**9), random_state(1))
@@ -89,7 +89,7 @@ def test_boards_that_are_expected_are_those_that_come():
     assert boards > 20 and boards / 2 < expected < 2 * boards, (boards, expected)
 
 
-def test_chances_too_small_to_be_met_fall_as_forecast():
+def test_probabilities_too_small_to_be_measured_follow_the_forecast():
     finish = np.array([0.001, 0.01, 0.2, 2.0, 10.0, 10.0, *[10.0] * (MISMATCH_BINS - 6)])
     ends = np.zeros(MISMATCH_BINS + 1)
     ends[2:6] = 1, 99, 900, 9000
@@ -103,13 +103,13 @@ def test_chances_too_small_to_be_met_fall_as_forecast():
     assert not tail_probabilities(ends[::-1], np.zeros(MISMATCH_BINS))[:11].any()
 
 
-def test_a_perfect_board_is_no_reason_to_stop_learning():
+def test_a_schedule_is_chosen_after_a_perfect_board_too():
     puzzle = load_puzzle("like-e2-4x4")
     arms = QuotaBandit(puzzle, ConstructParams(population=100, schedule_slack=0), random_state(1))
     assert arms.choose_schedule(-1).cut == arms.choose_schedule(0).cut
 
 
-def test_a_dear_tail_is_sampled_more_rarely():
+def test_an_expensive_exact_tail_is_sampled_more_rarely():
     puzzle = load_puzzle("like-e2-10x10")
     params = ConstructParams(population=300, quota_scale=0.0, tail=12)
     arms = QuotaBandit(puzzle, params, random_state(1))
@@ -141,7 +141,7 @@ def one_shuffle() -> tuple[QuotaBandit, Constructor]:
 
 
 @pytest.mark.slow
-def test_shuffles_teach_a_arm_what_is_new():
+def test_an_arm_learns_the_novelty_rate_from_a_restart():
     """Through a whole tree: all of it is new once; looser ones are other trees, and are expected to be worth less."""
     arms, built = one_shuffle()
     assert built.exhausted and built.prefixes
@@ -171,7 +171,7 @@ def test_shuffles_teach_a_arm_what_is_new():
     assert arm.novelty_rate == before_outlook, "a shuffle that met nothing tells nothing"
 
 
-def test_what_is_foretold_counts_new_prefixes_alone():
+def test_the_expected_best_score_counts_new_prefixes_only():
     puzzle = load_puzzle("like-e2-8x8")
     arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
     built = Constructor(puzzle, arms.params, arms.choose_schedule(4), random_state(5))
@@ -188,7 +188,7 @@ def test_what_is_foretold_counts_new_prefixes_alone():
 
 
 @pytest.mark.slow
-def test_what_the_tail_finds_is_no_word_on_its_cells():
+def test_child_counts_of_tail_cells_come_from_populations_only():
     """Their children are in no census: what populations say of them stands."""
     arms, built = one_shuffle()
     arms.learn(built)
@@ -201,7 +201,7 @@ def test_what_the_tail_finds_is_no_word_on_its_cells():
         assert known[cut:].tolist() == pytest.approx(said[cut:].tolist())
 
 
-def test_no_break_is_spent_while_a_quota_asks_for_anything():
+def test_no_break_unlocks_before_the_end_of_the_quota():
     """The forecast sees no breaks there, so that an unlock is worth as much too early as in time."""
     puzzle = load_puzzle("like-e2-10x10")
     arms = QuotaBandit(puzzle, ConstructParams(population=300), random_state(1))
@@ -215,7 +215,7 @@ def test_no_break_is_spent_while_a_quota_asks_for_anything():
         assert not (shifted.quota_floor[shifted.allowed > 0] > 0).any()
 
 
-def test_trees_searched_whole_are_not_searched_for_ever():
+def test_exhausted_trees_are_not_searched_for_ever():
     puzzle = load_puzzle("like-e2-4x4")
     arms = QuotaBandit(puzzle, ConstructParams(population=100), random_state(1))
     searched(arms, puzzle.max_score, 30)
@@ -263,7 +263,7 @@ def test_a_state_of_arms_comes_back_or_is_refused():
             QuotaBandit(puzzle, QUICK, random_state(1)).restore({**state, name: value})
 
 
-def test_a_barren_shuffle_teaches_only_that_it_was_barren():
+def test_a_restart_without_a_prefix_changes_no_estimate_but_is_counted():
     puzzle = load_puzzle("like-e2-16x16")
     params = ConstructParams(population=100, restart_nodes_without_prefix=1000)
     arms = QuotaBandit(puzzle, params, random_state(1))

@@ -46,7 +46,7 @@ def prefixes(puzzle: Puzzle, depth: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_census_of_all_prefixes_is_exact(seed):
+def test_child_counts_of_all_prefixes_are_exact(seed):
     """As long as no stratum is full, every prefix is looked at, once in each population."""
     puzzle, favoured, depths = planted(seed, 4, 4, 4)[0], (1, 3), 4
     order = np.arange(16, dtype=np.int32)
@@ -93,7 +93,7 @@ def test_each_child_is_kept_with_equal_chance():
     assert abs(kept / 4000 - 1 / 4).max() < 0.03, "4 of 16; the standard deviation is 0.007"
 
 
-def test_a_census_of_long_lists_has_fewer_prefixes(monkeypatch):
+def test_child_counts_sample_fewer_prefixes_where_candidate_lists_are_long(monkeypatch):
     puzzle = like_e2(8, 8, seed=4).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     whole, _ = count_children(puzzle, order, favoured, 40)
@@ -115,7 +115,7 @@ def test_few_prefixes_that_used_most_are_averaged_with_their_neighbours():
     assert 2.4 < mean_children(parents, children)[0, 40, 0] < 2.5, "one prefix without a child says little"
 
 
-def test_means_are_those_of_the_census_and_go_on_beyond_it():
+def test_mean_child_counts_are_extended_beyond_the_measured_strata():
     parents = np.zeros((1, 60), dtype=np.int64)
     parents[0, 20:40] = 100
     children = np.zeros((1, 60, 5), dtype=np.int64)
@@ -139,7 +139,7 @@ def worth_of(children: FloatArray, worth: FloatArray, asked: tuple[int, ...]) ->
     return total + sum(many * worth[used] for used, many in at.items())
 
 
-def test_no_other_thresholds_are_worth_more():
+def test_the_thresholds_of_the_quota_profile_are_optimal():
     chance = np.random.default_rng(5)
     planned = 0
     for _ in range(30):
@@ -157,7 +157,7 @@ def test_no_other_thresholds_are_worth_more():
     assert planned > 10
 
 
-def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypatch):
+def test_a_quota_starts_lower_where_the_empty_board_has_a_higher_value(monkeypatch):
     puzzle = like_e2(12, 12, seed=5).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     children = mean_children(*count_children(puzzle, order, favoured, 90)[0])
@@ -173,7 +173,7 @@ def test_less_is_asked_for_at_first_where_the_empty_board_is_worth_more(monkeypa
     assert eased[:24].sum() > 3 * eased[-24:].sum()
 
 
-def test_a_quota_is_asked_for_until_it_ends_and_some_prefixes_keep_it():
+def test_a_quota_rises_until_its_end_and_some_prefixes_satisfy_it():
     puzzle = like_e2(16, 16, seed=5).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     asked = quota_profile(puzzle, order, favoured, 160)
@@ -210,7 +210,7 @@ def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["like-e2-20x20", "like-e2-12x20", "like-e2-12x12"])
-def test_what_is_asked_for_rises_with_the_board(name):
+def test_a_quota_rises_with_the_depth_and_can_be_satisfied(name):
     """On a large board the empty board is worth nothing, or more than ROOT_VALUE, within a millionth of a level."""
     puzzle = load_puzzle(name)
     cut = quota_end(puzzle.cells)
@@ -222,7 +222,7 @@ def test_what_is_asked_for_rises_with_the_board(name):
     assert asked[cut // 4] < 0.6 * asked[cut - 1]
 
 
-def test_less_is_asked_for_where_a_clue_has_to_be_passed():
+def test_a_quota_is_lower_with_clues():
     puzzle = load_puzzle("like-e2-16x16-clue5")
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
     with_clues = np.array(quota_profile(puzzle, order, favoured, 160))

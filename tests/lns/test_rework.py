@@ -104,7 +104,7 @@ def test_suffixes_come_first_from_short_to_long_and_only_with_an_order():
     assert near and all(rework.operators[region.operator] in SHAPES for region in near)
 
 
-def test_a_question_is_asked_once():
+def test_a_region_is_not_searched_twice_for_the_same_score():
     puzzle, solution = planted(4, 6, 6, 7)
     wanted = puzzle.max_score + 1
     candidate = Candidate(solution, puzzle.max_score, np.arange(36, dtype=np.int32))

@@ -12,7 +12,7 @@ REFERENCE = [11520, 0, 1509978240, 1215971899390074240, 1216172134540287360]
 
 
 @pytest.mark.parametrize("draw", [next_u64, _draw])
-def test_both_are_xoshiro256_star_star(draw) -> None:  # type: ignore[no-untyped-def]
+def test_kernel_and_python_generators_both_are_xoshiro256_star_star(draw) -> None:  # type: ignore[no-untyped-def]
     state = np.array([1, 2, 3, 4], dtype=np.uint64)
     assert [int(draw(state)) for _ in REFERENCE] == REFERENCE
 

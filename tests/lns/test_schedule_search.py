@@ -23,7 +23,7 @@ from lns.params import ConstructParams
 from lns.rng import random_state
 
 
-def test_an_aim_that_no_schedule_reaches_is_the_most_that_one_can_spend():
+def test_more_breaks_than_any_schedule_can_spend_are_cut_to_the_most_possible():
     puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota_scale=0.0)
     fit = measure_children(puzzle, params, Quota(), random_state(1))
     assert fit is not None

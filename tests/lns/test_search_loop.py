@@ -111,7 +111,7 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on():
 
 
 @pytest.mark.slow
-def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkeypatch):
+def test_a_restart_far_worse_than_another_ends_early_also_after_a_resume(monkeypatch):
     monkeypatch.setattr("lns.construct.quota_bandit.ABANDON_RATIO", 2.0)  # each of them is, as soon as that can be told
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
@@ -141,7 +141,7 @@ def test_a_shuffle_that_is_outdone_is_left_soon_also_over_an_interruption(monkey
             assert np.array_equal(value, part.state()[name]), name
 
 
-def test_what_was_met_before_is_remembered_over_an_interruption():
+def test_known_frontier_keys_are_kept_over_an_interruption():
     """Other sides and colours are begun, as all that is met is made to be old: both searches go on alike."""
     puzzle = load_puzzle("like-e2-10x10")
     params = replace(
@@ -179,7 +179,7 @@ def test_colour_numbers_may_be_large(engine):
     assert search.best is not None and verify(far, search.best).score == far.max_score
 
 
-def test_what_other_parts_add_is_expected_too():
+def test_edges_added_by_other_operators_raise_the_expected_best_score():
     puzzle = load_puzzle("like-e2-10x10")
     search = main_engine(puzzle, QUICK, 1, 0)
     while search.expected_best_score is None:
@@ -216,7 +216,7 @@ def test_a_board_that_is_all_tail_resumes_too():
     assert other.best == one.best
 
 
-def test_beams_go_on_where_no_construction_gets_through():
+def test_beams_continue_where_the_construction_finds_no_prefix():
     """Pieces that have next to nothing in common: more mismatches than any schedule can spend."""
     chance = np.random.default_rng(1)
     quads = chance.integers(3, 400, (81, 4)).astype(np.int32)
@@ -263,7 +263,7 @@ def test_two_islands_search_differently():
     assert not np.array_equal(*(island.state()["main.constructor.cursor"] for island in islands))
 
 
-def test_a_better_board_from_elsewhere_raises_the_bar():
+def test_an_injected_incumbent_raises_the_score_that_is_searched():
     puzzle, solution = planted(3, 5, 5, 4)
     search = main_engine(puzzle, QUICK, 1, 0)
     search.inject_incumbent(solution, puzzle.max_score)

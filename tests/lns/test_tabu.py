@@ -142,7 +142,7 @@ def test_the_engine_resumes_bit_for_bit():
         assert np.array_equal(value, second.state()[name]), name
 
 
-def test_a_board_met_when_a_new_start_is_due_is_walked_from():
+def test_an_injected_board_becomes_the_start_of_the_next_tabu_walk():
     puzzle, solution = planted(7, 6, 6, 5)
     engine = TabuEngine(puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0)
     while engine.kicks <= 20:

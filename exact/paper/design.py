@@ -1,0 +1,268 @@
+"""Search for puzzles with an extreme tree: hard ones, and ones with a single solution (Jolivet 2008, tables 3 and 4).
+
+A puzzle is cut from a board whose joints are coloured. The search recolours a few joints at random and keeps the change
+if the goal is not worse. Trees are those of the zig-zag, one corner of the planted board fixed; identical pieces and
+equal orientations are told apart, as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from exact.blocks.search import Blocks
+from instances.generate.planted import Planted, check_colours, check_shape, plant
+from instances.generate.portable_random import PortableRandom
+from instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
+from lns_support.errors import InputError
+
+GOALS = ("hard", "single")
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_CHUNK = 20_000  # nodes between two checks whether a tree still matters
+
+
+@dataclass(frozen=True)
+class Design:
+    """A coloured board and the tree of its puzzle.
+
+    Parameters
+    ----------
+    width, height : int
+    joints : tuple of int
+        Colours of the joints: right sides row by row, then lower sides row by row.
+    nodes, solutions : int
+        Of the whole tree.
+    """
+
+    width: int
+    height: int
+    joints: tuple[int, ...]
+    nodes: int
+    solutions: int
+
+    @property
+    def difficulty(self) -> float:
+        """Nodes for each solution (Jolivet 2008, 4.1)."""
+        return self.nodes / self.solutions
+
+    @property
+    def text(self) -> str:
+        """The joints as text, one digit of base 36 each; `joints_of` reads it."""
+        return "".join(_DIGITS[colour] for colour in self.joints)
+
+
+def joints_of(text: str) -> tuple[int, ...]:
+    """The joints of `Design.text`. Raises InputError for another character."""
+    unknown = set(text) - set(_DIGITS)
+    if unknown:
+        raise InputError(f"joints with the character '{min(unknown)}'; expected digits and lower-case letters")
+    return tuple(_DIGITS.index(digit) for digit in text)
+
+
+def joint_count(width: int, height: int) -> int:
+    """Number of inner edges of a board."""
+    return (width - 1) * height + width * (height - 1)
+
+
+def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
+    """The puzzle of a coloured board, with the upper left corner of the planted solution as a clue.
+
+    Raises
+    ------
+    InputError
+        If the number of joints does not fit the board.
+    """
+    check_shape(width, height)
+    if len(joints) != joint_count(width, height):
+        raise InputError(f"{len(joints)} joints; a board of {width} x {height} has {joint_count(width, height)}")
+    right, down = [0] * (width * height), [0] * (width * height)
+    values = iter(joints)
+    for cell in range(width * height):
+        if cell % width < width - 1:
+            right[cell] = next(values)
+    for cell in range(width * (height - 1)):
+        down[cell] = next(values)
+    name = f"design-{width}x{height}-c{len(set(joints))}"
+    return plant(right, down, width, height, PortableRandom(0), name).with_clues([0])
+
+
+def evaluate(width: int, height: int, joints: Sequence[int], nodes: int) -> Design | None:
+    """Search the tree of a coloured board; None if it has more nodes than the limit."""
+    return _total(width, height, joints, [planted(width, height, joints).puzzle], nodes, None)
+
+
+def evaluate_all(width: int, height: int, joints: Sequence[int], nodes: int, most_solutions: int) -> Design | None:
+    """Like `evaluate`, with every solution up to rotation; None also if there are more than ``most_solutions``.
+
+    On a rectangle the corner that is fixed in its planted position may have a second one that is not a half turn.
+    """
+    puzzle = planted(width, height, joints).puzzle
+    puzzles = [puzzle]
+    if width != height:
+        (clue,) = puzzle.clues
+        puzzles.append(puzzle.with_clues([Clue(width - 1, clue.piece, (clue.rotation + 1) % 4)]))
+    return _total(width, height, joints, puzzles, nodes, most_solutions)
+
+
+def _total(
+    width: int, height: int, joints: Sequence[int], puzzles: Sequence[Puzzle], nodes: int, most_solutions: int | None
+) -> Design | None:
+    all_nodes = all_solutions = 0
+    for puzzle in puzzles:
+        search = Blocks(puzzle, 1, all_four=True)
+        while not search.exhausted:
+            if all_nodes + search.nodes >= nodes:
+                return None
+            search.advance(min(_CHUNK, nodes - all_nodes - search.nodes), False)
+            if most_solutions is not None and all_solutions + search.solutions > most_solutions:
+                return None
+        all_nodes += search.nodes
+        all_solutions += search.solutions
+    return Design(width, height, tuple(joints), all_nodes, all_solutions)
+
+
+def improve(
+    width: int,
+    height: int,
+    colours: int,
+    goal: str,
+    *,
+    trees: int,
+    nodes: int = 100_000_000,
+    seed: int = 0,
+    start: Sequence[int] | None = None,
+) -> Iterator[Design]:
+    """Search for a hard puzzle, or for one with a single solution.
+
+    Parameters
+    ----------
+    width, height, colours : int
+    goal : {'hard', 'single'}
+        Most nodes for each solution, or fewest solutions.
+    trees : int
+        Number of boards to try.
+    nodes : int, optional
+        Trees with more nodes are dropped.
+    seed : int, optional
+        Random seed.
+    start : sequence of int, optional
+        Joints of the first board; drawn uniformly by default.
+
+    Yields
+    ------
+    Design
+        Each board that is better than all before. With the goal 'single' the search ends at one solution.
+    """
+    if goal not in GOALS:
+        raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")
+    check_colours(colours)
+    check_shape(width, height)
+    random = PortableRandom(seed)
+    count = joint_count(width, height)
+    current: Design | None = None
+    best: Design | None = None
+    joints = list(start) if start is not None else [1 + random.below(colours) for _ in range(count)]
+    for tried in range(trees):
+        if tried:
+            joints = [1 + random.below(colours) for _ in range(count)] if current is None else list(current.joints)
+            for _ in range(0 if current is None else 1 + random.below(3)):
+                joints[random.below(count)] = 1 + random.below(colours)
+        if goal == "hard":
+            found = evaluate(width, height, joints, nodes)
+        else:
+            most = nodes if current is None else current.solutions
+            found = evaluate_all(width, height, joints, nodes, most)
+        if found is None:
+            continue
+        if current is None or _not_worse(goal, found, current):
+            current = found
+        if best is None or _better(goal, found, best):
+            best = found
+            yield found
+            if goal == "single" and found.solutions == 1:
+                return
+
+
+def _not_worse(goal: str, found: Design, current: Design) -> bool:
+    return found.difficulty >= current.difficulty if goal == "hard" else found.solutions <= current.solutions
+
+
+def _better(goal: str, found: Design, best: Design) -> bool:
+    return found.difficulty > best.difficulty if goal == "hard" else found.solutions < best.solutions
+
+
+def every_single(
+    width: int, height: int, colours: int, on_progress: Callable[[int, int], None] | None = None
+) -> tuple[int, Design | None]:
+    """Try all boards of at most ``colours`` colours; the number with a single solution, and the first one.
+
+    Boards with identical or symmetric pieces are left out at once. Practical for up to a million boards:
+    colours ** joints.
+    """
+    count, first = 0, None
+    joints_number = joint_count(width, height)
+    total = colours**joints_number
+    for at, joints in enumerate(product(range(1, colours + 1), repeat=joints_number)):
+        if on_progress is not None and at % 1024 == 0:
+            on_progress(at, total)
+        if not has_distinct_pieces(width, height, joints):
+            continue
+        found = evaluate_all(width, height, joints, 1 << 40, 1)
+        if found is not None:
+            count += 1
+            first = first or found
+    return count, first
+
+
+def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:
+    """Whether no two pieces are identical and no piece is symmetric, which a single solution requires."""
+    seen = set()
+    rights = (width - 1) * height
+    for row in range(height):
+        for column in range(width):
+            up = joints[rights + (row - 1) * width + column] if row else GREY
+            down = joints[rights + row * width + column] if row < height - 1 else GREY
+            left = joints[row * (width - 1) + column - 1] if column else GREY
+            right = joints[row * (width - 1) + column] if column < width - 1 else GREY
+            quad = (up, right, down, left)
+            if up == down and right == left:
+                return False
+            key = min(quad, (right, down, left, up), (down, left, up, right), (left, up, right, down))
+            if key in seen:
+                return False
+            seen.add(key)
+    return True
+
+
+def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
+    """Numbers of distinct pieces, by listing them: corner, rim, inner, and inner without the symmetric ones.
+
+    The paper's formula for inner pieces is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4); the list has 9 C(c,3).
+    """
+    palette = range(1, colours + 1)
+    corner = {tuple(canonical((GREY, GREY, *pair))) for pair in product(palette, repeat=2)}
+    rim = {tuple(canonical((GREY, *triple))) for triple in product(palette, repeat=3)}
+    inner = {tuple(canonical(quad)) for quad in product(palette, repeat=4)}
+    turning = {quad for quad in inner if rotate(quad, 2) != quad}
+    return len(corner), len(rim), len(inner), len(turning)
+
+
+def fewest_colours(width: int, height: int, *, symmetric: bool) -> int:
+    """A lower bound on the colours of a single-solution puzzle: its pieces must be distinct (Jolivet 2008, table 5).
+
+    Parameters
+    ----------
+    width, height : int
+        At least 3 each.
+    symmetric : bool
+        Symmetric pieces are allowed. The paper counts the two orientations of one as two solutions, so its own
+        count allows none.
+    """
+    colours = 1
+    while True:
+        corner, rim, inner, turning = distinct_pieces(colours)
+        needed_rim, needed_inner = 2 * (width + height - 4), (width - 2) * (height - 2)
+        if corner >= 4 and rim >= needed_rim and (inner if symmetric else turning) >= needed_inner:
+            return colours
+        colours += 1

@@ -1,0 +1,190 @@
+"""Clues in a file apart from the pieces: piece, place and turn of each, in the conventions in use.
+
+These are read: ``piece row column turn`` and ``piece x y turn``, a line each; ``139=I8-Rot0`` (row letter, column,
+anticlockwise turns); a list of cell types in which a negative number is a clue. Numbers count from 0 or 1 and turns run
+either way, so candidate conventions are tried as for boards (`instances.formats.cells`). Those that place official
+clues of Eternity II come first, then those that count rows from the top and turns from the pieces as listed. If
+several are left that place different pieces, the convention must be named: ``clues:base1,yx,from0,cw``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from instances.board import Board
+from instances.eternity2 import clues_held
+from instances.formats.base import Document, Format, Source, Target
+from instances.formats.cells import NeedsPuzzleError, Reading, placed_pieces, placed_turns
+from instances.formats.rows import rows_of
+from instances.puzzle import Puzzle
+from instances.verify import verify
+from lns_support.errors import InputError
+from lns_support.text import count_of, quoted
+
+_EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
+_ROW_FIRST = re.compile(r"\brow\W+(?:and\W+)?col", re.I)
+_COLUMN_FIRST = re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I)
+_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after their number
+_HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
+_OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
+_ASKED = 4  # conventions that a question names
+
+
+def looks_like(text: str) -> bool:
+    """Whether a text may be clues without a puzzle, for messages: few rows of four numbers, the last a turn."""
+    if _EDITOR.search(text):
+        return True
+    try:
+        rows = [row.numbers for row in rows_of(text) if row.only_numbers]
+    except InputError:
+        return False
+    lines = [row for row in rows if len(row) == 4 and row[3] <= 4]
+    distinct = len({row[0] for row in lines}) == len({row[1:3] for row in lines}) == len(rows)
+    return 0 < len(lines) == len(rows) <= 64 and distinct
+
+
+def read(source: Source) -> Document:
+    """The clues as a partial board of the puzzle. Raises InputError without one."""
+    if source.puzzle is None:
+        raise NeedsPuzzleError("these are clues by the numbers of the pieces; expected the puzzle with them")
+    board, notes = clue_board(source.text, source.puzzle, source.option)
+    return Document(FORMAT.name, source.puzzle, board, tuple(notes))
+
+
+def clue_board(text: str, puzzle: Puzzle, option: str | None = None) -> tuple[Board, list[str]]:
+    """The clues of a file.
+
+    Parameters
+    ----------
+    text : str
+        Content of the file.
+    puzzle : Puzzle
+        Its pieces.
+    option : str, optional
+        Parts of the convention, as notes name them.
+
+    Returns
+    -------
+    board : Board
+        The clues, as a partial board.
+    notes : list of str
+
+    Raises
+    ------
+    InputError
+        If no convention makes the clues legal, or several do that place different pieces.
+    """
+    wanted = {part for part in (option or "").lower().split(",") if part} or (
+        _OWN if _HEADER_LINE.search(text) else set()
+    )
+    count, readings = _readings(text, puzzle)
+    if (stated := _HEADER_LINE.search(text)) and int(stated[1]) != count:
+        raise InputError(f"{count_of(count, 'clue')}; expected {stated[1]} as the first line says")
+    named = [each for each in readings if wanted <= set(each.name.split(","))]
+    legal = [each for each in named if not verify(puzzle, each.board).violations]
+    if not legal:
+        raise InputError(
+            f"no convention{' named so' * bool(wanted)} makes the {count_of(count, 'clue')} legal on {puzzle.name}; "
+            "expected clues of this puzzle"
+        )
+    chosen = _official(puzzle, legal) or _as_commented(text, [each for each in legal if _is_plain(each)]) or legal
+    boards = {each.board.placements.tobytes() for each in chosen}
+    if len(boards) > 1:
+        names = " or ".join(f"{FORMAT.name}:{each.name}" for each in chosen[:_ASKED])
+        raise InputError(
+            f"{count_of(count, 'clue')}, which can be read in {len(boards)} ways, among them {names}; "
+            "expected one by name"
+        )
+    return chosen[0].board, [
+        f"{count_of(count, 'clue')}, read as {chosen[0].name} ({FORMAT.name}:... names another convention)"
+    ]
+
+
+def _readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading]]:
+    """How many clues there are, and their interpretations. Raises InputError for a text without clues."""
+    if editor := _EDITOR.findall(text):
+        table = [(int(i), ord(row) - ord("A") + 1, int(column), -int(turn) % 4) for i, row, column, turn in editor]
+        own = {"base1", "yx", "from1", "top", "cw", "turn0", "turn-last"}
+        return len(table), [each for each in placed_pieces(puzzle, table) if own <= set(each.name.split(","))]
+    if (types := _cell_types(text, puzzle)) is not None:
+        clues = [(cell, *divmod(-value, 256)[::-1]) for cell, value in enumerate(types) if value < 0]
+        if not clues:
+            raise InputError("a list of cell types without a clue (no negative number); expected a clue")
+        return len(clues), [
+            each
+            for base in (1, 0)
+            for each in placed_turns(
+                puzzle, [(cell, piece - base, turn) for cell, piece, turn in clues], f"base{base},top"
+            )
+        ]
+    rows = rows_of(text)
+    numbers = [row.numbers for row in rows if row.only_numbers]
+    first = next((row.line for row in rows if row.only_numbers), 0)
+    words = next(
+        (row for row in rows if not row.only_numbers and row.tokens and (row.numbers or row.line > first)), None
+    )
+    if words is not None:
+        raise InputError(
+            f"{quoted(' '.join(words.tokens))}; expected a clue, piece row column turn, or a comment after #",
+            line=words.line,
+        )
+    table = [(row[0], row[1], row[2], row[3]) for row in numbers if len(row) == 4]
+    if not table or any(len(row) not in (1, 4) for row in numbers):
+        raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
+    return len(table), list(placed_pieces(puzzle, table))
+
+
+def _cell_types(text: str, puzzle: Puzzle) -> list[int] | None:
+    """The types of all cells: a size, so many border entries, a number for each cell; None for another text."""
+    if re.search(r"[^0-9,\s-]", text):
+        return None
+    numbers = [int(number) for number in re.findall(r"-?[0-9]{1,6}", text)]
+    size = numbers[0] if numbers else 0
+    if puzzle.width != puzzle.height or size != puzzle.width or len(numbers) != 1 + size + size * size:
+        return None
+    return numbers[1 + size :]
+
+
+def is_cell_types(text: str) -> bool:
+    """Whether a text is a list of cell types of some square, for messages."""
+    numbers = re.findall(r"-?[0-9]{1,6}", text) if not re.search(r"[^0-9,\s-]", text) else []
+    side = math.isqrt(len(numbers))
+    return side > 1 and int(numbers[0]) == side and len(numbers) == 1 + side + side * side
+
+
+def _is_plain(reading: Reading) -> bool:
+    return {"top", "turn0"} <= set(reading.name.split(",")) and "turn-first" not in reading.name
+
+
+def _as_commented(text: str, readings: Sequence[Reading]) -> list[Reading]:
+    """The readings with the order of row and column that comments name; all if none does."""
+    order = "yx" if _ROW_FIRST.search(text) else "xy" if _COLUMN_FIRST.search(text) else ""
+    return [each for each in readings if order in each.name.split(",")] or list(readings)
+
+
+def _official(puzzle: Puzzle, readings: Sequence[Reading]) -> list[Reading]:
+    """The readings that place official clues of Eternity II, all of them."""
+    return [each for each in readings if each.board.placed and clues_held(puzzle, each.board) == each.board.placed]
+
+
+def write(target: Target) -> str:
+    """``piece row column turn`` for each piece on the board, under a comment that names the convention."""
+    assert target.board is not None
+    width = target.board.width
+    lines = [
+        f"{pair[0] + 1} {cell // width} {cell % width} {pair[1]}"
+        for cell, pair in enumerate(target.board.pairs())
+        if pair is not None
+    ]
+    return "\n".join([f"# {len(lines)} {_HEADER}", *lines]) + "\n"
+
+
+def _has_own_header(text: str) -> bool:
+    return _HEADER_LINE.match(text) is not None
+
+
+FORMAT = Format(
+    "clues", "board", "clues apart from the pieces: piece row column turn", _has_own_header, read, write, "CONVENTION"
+)

@@ -1,0 +1,64 @@
+"""How the commands read puzzles and boards: options for what a file cannot say, and notes on what was noticed."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from lns.terminal.output import print_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from instances.formats import Document
+    from instances.puzzle import Puzzle
+
+
+def add_puzzle_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of INSTANCE: its format, and clues in a file of their own."""
+    parser.add_argument(
+        "--puzzle-format", metavar="F",
+        help="format of INSTANCE, such as pieces:udlr,6x12 (default: recognised by its content; "
+        "`lns convert --list` lists them)",
+    )  # fmt: skip
+    parser.add_argument("--clues", metavar="FILE", help="clues of INSTANCE in a file of their own, or a viewer URL")
+
+
+def add_board_options(parser: argparse.ArgumentParser, *, board: str = "BOARD", prefix: str = "") -> None:
+    """Add the options of BOARD: its format, and which of several boards in one file is meant."""
+    from lns.terminal.options import positive_number
+
+    parser.add_argument(
+        f"--{prefix}format", metavar="F",
+        help=f"format of {board}, such as url:jef or cells:base0,ccw (default: recognised by its content)",
+    )  # fmt: skip
+    parser.add_argument(
+        f"--{prefix}number", metavar="N", type=positive_number,
+        help=f"which board of {board}, where it has several (default: the first)",
+    )  # fmt: skip
+
+
+def read_puzzle(args: argparse.Namespace, source: str) -> Document:
+    """The puzzle of INSTANCE as the options say. Raises InputError as `instances.formats.read_puzzle` does."""
+    from instances import formats
+
+    return formats.read_puzzle(source, args.puzzle_format, args.clues)
+
+
+def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
+    """The puzzle of --puzzle, None without it, and notes. Raises InputError for options without it."""
+    from lns_support.errors import InputError
+
+    if args.puzzle is not None:
+        document = read_puzzle(args, args.puzzle)
+        return document.puzzle, tuple(f"puzzle: {note}" for note in document.notes)
+    if args.clues is not None or args.puzzle_format is not None:
+        option = "--puzzle-format" if args.clues is None else "--clues"
+        raise InputError(f"{option} is about the puzzle of the board; expected --puzzle INSTANCE with it")
+    return None, ()
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print what was noticed while reading, on stderr."""
+    for note in notes:
+        print_error(f"lns: {note}")

@@ -1,0 +1,93 @@
+"""`lns exact design`, `graph`, `triples`: searched puzzles and reductions of Jolivet 2008 on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from instances.formats import load_puzzle
+from lns.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_design_is_written_and_goes_on_from_its_joints(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--width", "4", "--colours", "4", "--seed", "2"]
+    assert main(["exact", "design", "hard", *options, "--trees", "30", "-o", "hard.json"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].split() == ["written", "hard.json"]
+    best = lines[-2]
+    assert main(["exact", "design", "hard", *options, "--trees", "1", "--joints", best.split()[-1]]) == 0
+    assert capsys.readouterr().out.splitlines() == [best]
+    puzzle = load_puzzle("hard.json")
+    assert (puzzle.width, puzzle.height, len(puzzle.clues)) == (4, 4, 1) and puzzle.colours <= 4
+
+
+def test_a_single_solution_and_the_proof_that_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "design", "single", "--width", "3", "--colours", "2", "--every"]) == 1
+    assert capsys.readouterr().out == "0 of 4,096 colourings of 3 x 3 have a single solution up to rotation\n"
+    assert main(["exact", "design", "single", "--width", "3", "--colours", "3", "--trees", "5000"]) == 0
+    assert "nodes, 1 solution, difficulty" in capsys.readouterr().out.splitlines()[-1]
+    assert main(["exact", "design", "single", "--width", "3", "--colours", "1", "--trees", "3"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["easy", "--width", "3", "--colours", "2"], "unknown goal 'easy'; expected hard or single"),
+        (["hard", "--width", "3", "--colours", "2", "--every"], "expected the goal single"),
+        (["single", "--width", "5", "--colours", "3", "--every"], "expected at most 16,777,216"),
+        (["hard", "--width", "3", "--colours", "2", "--joints", "12"], "2 joints; a board of 3 x 3 has 12"),
+    ],
+)
+def test_bad_designs_are_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "design", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_partition_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "--from-3-partition", *["3", "3", "4", "3", "4", "3"], "-o", "p.json"]) == 0
+    assert main(["exact", "solve", "p.json", "--solver", "rowscan", "-o", "b.json", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["exact", "triples", "p.json", "b.json", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["sum"] == 10 and sorted(map(sorted, answer["triples"])) == [[3, 3, 4], [3, 3, 4]]
+    assert main(["exact", "triples", "p.json", "b.json"]) == 0
+    assert [line.split(" = ")[1] for line in capsys.readouterr().out.splitlines()] == ["10", "10"]
+
+
+def test_graphs_are_compared_and_read_back(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("networkx")
+    Path("a.txt").write_text("# a path and a lone node\nx y\ny z\nlone\n")
+    Path("b.txt").write_text("1 3\n2\n3 4\n")
+    Path("c.txt").write_text("1 3\n3 4\n4 2\n")
+    assert main(["exact", "graph", "a.txt", "b.txt", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["isomorphic"] and answer["nodes"]["y"] == "3" and answer["nodes"]["lone"] == "2"
+    assert main(["exact", "graph", "a.txt", "c.txt"]) == 1
+    assert main(["exact", "graph", "a.txt", "-o", "pieces.txt"]) == 0
+    capsys.readouterr()
+    assert main(["exact", "graph", "pieces.txt", "--pieces"]) == 0
+    assert capsys.readouterr().out == "2 3\n3 4\n5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a b c\n", [], "line 1: 'a b c'; expected two different nodes, or one alone"),
+        ("\na a\n", [], "line 2: 'a a'; expected two different nodes"),
+        ("0 2 3\n", ["--pieces"], "line 1: '0 2 3'; expected the four colours of a piece"),
+        ("0 2 3 4\n", ["--pieces"], "encodes no node of a graph"),
+    ],
+)
+def test_bad_graphs_are_refused(
+    text: str, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("g.txt").write_text(text)
+    assert main(["exact", "graph", "g.txt", *options]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,38 @@
+"""The constraint models of Benoist & Bourreau 2008, 2.2: their counts, and which one filters more."""
+
+from __future__ import annotations
+
+import pytest
+
+from exact.cp.classic import MODELS
+from exact.outcome import SolveStatus
+from exact.solvers import count, solve
+from instances.generate import corner_cells, uniform
+from instances.verify import verify
+from tests.exact.brute import count_solutions
+from tests.exact.puzzles import small_puzzle
+
+pytest.importorskip("ortools")
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("seed", [3, 8])
+def test_each_model_counts_what_brute_force_counts(model: str, seed: int) -> None:
+    puzzle = small_puzzle(seed, largest=9)
+    outcome = count(puzzle, solver=f"cp:{model}", seconds=60)
+    assert outcome.solutions == count_solutions(puzzle) and outcome.status is not SolveStatus.BUDGET_SPENT
+
+
+def test_tables_and_alldifferent_need_fewer_nodes() -> None:
+    puzzle = uniform(5, 5, 4, 2).with_clues(corner_cells(5, 5)).puzzle
+    outcomes = {model: count(puzzle, solver=f"cp:{model}", seconds=60) for model in MODELS}
+    assert len({outcome.solutions for outcome in outcomes.values()}) == 1
+    assert outcomes["table"].nodes < outcomes["element"].nodes
+    assert outcomes["table-alldifferent"].nodes <= outcomes["table"].nodes
+
+
+def test_the_first_solution_is_perfect_and_a_budget_is_kept() -> None:
+    puzzle = uniform(4, 4, 4, 1).puzzle
+    outcome = solve(puzzle, solver="cp:table-alldifferent", seconds=60)
+    assert outcome.board is not None and verify(puzzle, outcome.board).score == puzzle.max_score
+    assert count(puzzle, solver="cp:element", nodes=3).status is SolveStatus.BUDGET_SPENT

@@ -1,0 +1,136 @@
+"""Searched puzzles, paths and estimates of Jolivet 2008, each against another method."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from math import comb
+
+import pytest
+
+from exact.blocks.search import Blocks
+from exact.driver import run_search
+from exact.paper.block_count import count_inner_blocks
+from exact.paper.design import (
+    distinct_pieces,
+    evaluate,
+    every_single,
+    fewest_colours,
+    has_distinct_pieces,
+    improve,
+    joint_count,
+    joints_of,
+    planted,
+)
+from exact.paper.jolivet2008 import random_puzzle
+from exact.paper.paths import PATHS, constraints, path, scan_along
+from exact.solvers import count
+from instances.generate import like_e2, uniform
+from instances.generate.portable_random import PortableRandom
+from instances.puzzle import canonical
+from instances.verify import verify
+from lns_support.errors import InputError
+from tests.exact.brute import count_solutions
+
+NO_LIMIT = 1 << 40
+
+
+def random_joints(width: int, height: int, colours: int, seed: int) -> list[int]:
+    random = PortableRandom(seed)
+    return [1 + random.below(colours) for _ in range(joint_count(width, height))]
+
+
+@pytest.mark.parametrize(("width", "height"), [(4, 4), (5, 3), (3, 5), (2, 2)])
+def test_a_path_visits_every_cell_once_and_constrains_as_often_as_there_are_joints(width: int, height: int) -> None:
+    puzzle = uniform(width, height, 3, 1).puzzle
+    for name in PATHS:
+        order = path(name, width, height)
+        assert sorted(order) == list(range(width * height))
+        assert sum(constraints(order, puzzle)) == joint_count(width, height)
+
+
+def test_spiral_and_snake_move_to_a_neighbour_at_each_step() -> None:
+    for name in ("snake", "spiral"):
+        cells = [divmod(cell, 5) for cell in path(name, 5, 4)]
+        assert all(abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1 for a, b in itertools.pairwise(cells))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_paths_find_the_same_solutions_and_rows_have_the_zig_zag_tree(seed: int) -> None:
+    puzzle = random_puzzle(4, 3, 3, seed)
+    search = Blocks(puzzle, 1, all_four=True)
+    run_search(search, count_all=True, nodes=None, seconds=None)
+    nodes, solutions, per_level, exhausted = scan_along(puzzle, path("rows", 4, 3), NO_LIMIT)
+    assert exhausted and nodes == search.nodes and solutions == search.solutions
+    assert per_level.tolist() == search.state.per_level.tolist()
+    assert {scan_along(puzzle, path(name, 4, 3), NO_LIMIT)[1] for name in PATHS} == {solutions}
+    assert scan_along(puzzle, path("rows", 4, 3), 5)[3] is False
+
+
+def test_joints_as_text_and_their_puzzle() -> None:
+    joints = random_joints(5, 4, 30, 1)
+    made = planted(5, 4, joints)
+    result = verify(made.puzzle, made.solution)
+    assert result.valid and result.score == made.puzzle.max_score
+    found = evaluate(5, 4, joints, NO_LIMIT)
+    assert found is not None and joints_of(found.text) == tuple(joints)
+    with pytest.raises(InputError, match="expected digits and lower-case letters"):
+        joints_of("12A")
+    with pytest.raises(InputError, match="3 joints; a board of 2 x 2 has 4"):
+        planted(2, 2, [1, 2, 3])
+
+
+def test_a_hard_puzzle_has_the_tree_that_another_search_counts() -> None:
+    found = list(improve(4, 4, 4, "hard", trees=60, seed=3))
+    assert [b.difficulty > a.difficulty for a, b in itertools.pairwise(found)] == [True] * (len(found) - 1)
+    assert found[-1].difficulty > 2 * found[0].difficulty
+    puzzle = planted(4, 4, found[-1].joints).puzzle
+    nodes, solutions, _, _ = scan_along(puzzle, path("rows", 4, 4), NO_LIMIT)
+    assert (nodes, solutions) == (found[-1].nodes, found[-1].solutions)
+    again = list(improve(4, 4, 4, "hard", trees=60, seed=3))
+    assert again == found  # deterministic
+
+
+@pytest.mark.parametrize(("width", "height", "colours"), [(4, 4, 3), (5, 3, 3), (4, 3, 3)])
+def test_a_single_solution_is_single_for_other_solvers(width: int, height: int, colours: int) -> None:
+    *_, found = improve(width, height, colours, "single", trees=3000, seed=1)
+    assert found.solutions == 1 and max(found.joints) <= colours
+    assert has_distinct_pieces(width, height, found.joints)
+    puzzle = planted(width, height, found.joints).puzzle.with_clues([])
+    rotations = 4 if width == height else 2
+    assert count(puzzle).solutions == count(puzzle, solver="rowscan").solutions == rotations
+
+
+def test_no_puzzle_of_3x3_with_two_colours_has_a_single_solution() -> None:
+    assert every_single(3, 3, 2) == (0, None)
+
+
+def test_every_single_agrees_with_brute_force() -> None:
+    wanted = 0
+    for number in range(3**4):
+        joints = [1 + number // 3**at % 3 for at in range(4)]
+        puzzle = planted(2, 2, joints).puzzle.with_clues([])
+        quads = Counter(canonical(quad) for quad in puzzle.pieces.tolist())
+        wanted += max(quads.values()) == 1 and count_solutions(puzzle) == 4
+    assert every_single(2, 2, 3)[0] == wanted > 0
+
+
+@pytest.mark.parametrize("c", range(1, 6))
+def test_numbers_of_distinct_pieces(c: int) -> None:
+    corner, rim, inner, turning = distinct_pieces(c)
+    assert (corner, rim) == (c**2, c**3)
+    assert inner == (c**4 + c**2 + 2 * c) // 4  # Burnside
+    assert inner == c + 4 * comb(c, 2) + 9 * comb(c, 3) + 6 * comb(c, 4)  # the paper prints 6 C(c,3)
+    assert turning == (c**4 - c**2) // 4
+
+
+def test_lower_bounds_on_colours() -> None:
+    assert [fewest_colours(n, n, symmetric=True) for n in (4, 5, 6, 7, 9, 10, 11, 13)] == [2, 3, 3, 4, 4, 4, 5, 5]
+    assert [fewest_colours(n, n, symmetric=False) for n in (4, 5, 6, 7, 9, 10, 13)] == [3, 3, 3, 4, 4, 5, 5]
+
+
+def test_the_estimate_of_inner_blocks_agrees_with_the_list() -> None:
+    puzzle = like_e2(6, 6, 3, 3, seed=1).puzzle
+    inside = Blocks(puzzle, 2).by_class[((False,) * 4,) * 4]
+    mean, error = count_inner_blocks(puzzle, 2, 20_000, 1)
+    assert abs(mean - inside / 4) < 4 * error < 0.05 * mean

@@ -1,0 +1,381 @@
+"""Random files in the dialects of the field: ``python -m tests.fuzz_formats [ROUNDS [GUESSES [MUTATIONS [SEED]]]]``.
+
+Round trips: a random puzzle and board through every writer that can carry them, read back by name and by content.
+Guesses: the same in dialects of other programs, with nothing named; what is read must be what was written, or the
+reader must ask. Mutations: damaged copies of the public files in ../shared, or of files of our own where it is absent;
+reading must end in a puzzle, a board or one `InputError`, within bounds of time and memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from instances.board import Board
+from instances.formats import FORMATS, load_puzzle, read, read_board, read_puzzle, render, with_clues
+from instances.formats.base import Document
+from instances.formats.e2pieces import CLOCKWISE, in_order
+from instances.formats.reading import parse
+from instances.puzzle import Clue, Puzzle, canonical
+from instances.symmetry import View, puzzle_in_view, rotate_board
+from instances.verify import verify
+from lns_support.errors import InputError
+from tests.instances.small_puzzles import planted
+from tests.shared_data import SHARED
+
+MAX_SECONDS = 20.0  # of one read; the machine may be busy
+MAX_MEMORY = 300 * 2**20
+WORDS = (
+    b"0",
+    b"-1",
+    b"99999999999",
+    b"4096 4096",
+    b"1e9",
+    b"{",
+    b"[",
+    b"#",
+    b"aaaa",
+    b"\0",
+    b"$",
+    b"@",
+    b"board_edges=",
+)
+
+# -- round trips -------------------------------------------------------------------------------------------------------
+
+
+def round_trip(seed: int) -> int:
+    """Write and read one puzzle and one board in all formats; how many trips. Raises AssertionError for a wrong one."""
+    chance = random.Random(seed)
+    square = chance.random() < 0.6
+    width = chance.randint(2, 9)
+    puzzle, solution = planted(seed, width, width if square else chance.randint(2, 9), chance.randint(2, 24))
+    puzzle = puzzle.with_clues(_some_clues(puzzle, solution, chance))
+    board = _worse(puzzle, solution, chance, empty=chance.random() < 0.3)
+    trips = 0
+    for name, form in FORMATS.items():
+        for option in _options(name, chance):
+            holds_board = form.holds == "board"
+            try:
+                text, notes = render(name + option, puzzle, board if holds_board else None)
+            except InputError:
+                continue
+            trips += 1
+            if holds_board:
+                for named in (name + option if name == "url" else name, None):
+                    try:
+                        again = _read(text, puzzle, named)
+                    except InputError as error:
+                        assert name == "cells" and "expected one of them" in str(error), (seed, name, option)  # asked
+                        continue
+                    assert again.board is not None and _same_board(puzzle, again.board, board), (seed, name, option)
+                continue
+            for named in (name + option, None):
+                try:
+                    again = _read(text, None, named)
+                except InputError:
+                    assert option and named is None, (seed, name, option)  # asked for the order of the sides
+                    continue
+                assert again.puzzle is not None
+                shown = again.puzzle.with_clues([])
+                told = any("left out" in note or "as the clues turn them" in note for note in notes)
+                told = told or any("is possible too" in note for note in again.notes)
+                assert again.puzzle == puzzle or told or _same_pieces(shown, puzzle), (seed, name, option, named)
+    return trips
+
+
+def _options(name: str, chance: random.Random) -> list[str]:
+    order = "".join(chance.sample(CLOCKWISE, 4))
+    return {
+        "url": ["", ":jef", ":jblackwood"],
+        "e2pieces": ["", f":{order}"],
+        "quads": ["", f":{order}"],
+        "benoist": ["", f":{order}"],
+        "pieces": ["", f":{order}"],
+    }.get(name, [""])
+
+
+def _read(text: str, puzzle: Puzzle | None, format: str | None) -> Document:
+    return parse(text, puzzle=puzzle, format=format, name="planted")
+
+
+def _some_clues(puzzle: Puzzle, solution: Board, chance: random.Random) -> list[Clue]:
+    cells = chance.sample(range(puzzle.cells), min(puzzle.cells, chance.choice([0, 0, 1, 3])))
+    return [Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in cells]
+
+
+def _worse(puzzle: Puzzle, solution: Board, chance: random.Random, *, empty: bool) -> Board:
+    """The solution with a few inner pieces exchanged, or with cells empty; clues stay."""
+    placements = solution.placements.copy()
+    kept = {clue.cell for clue in puzzle.clues}
+    inner = [c for c in range(puzzle.cells) if not any(puzzle.rim_sides(c)) and c not in kept]
+    for _ in range(chance.randint(0, len(inner) // 8)):
+        a, b = chance.sample(inner, 2) if len(inner) > 1 else (inner[0], inner[0])
+        placements[[a, b]] = placements[[b, a]]
+    if empty:
+        for cell in range(puzzle.cells):
+            if chance.random() < 0.4 and cell not in kept:
+                placements[cell] = -1
+    return Board(placements, puzzle.width, puzzle.height)
+
+
+def _same_board(puzzle: Puzzle, one: Board, two: Board) -> bool:
+    """Whether two boards show the same colours; identical pieces may have exchanged numbers."""
+    return np.array_equal(one.colours(puzzle), two.colours(puzzle))
+
+
+def _same_pieces(one: Puzzle, two: Puzzle) -> bool:
+    """Whether two puzzles have the same pieces number by number, up to turns of pieces and one reflection of all."""
+    if {one.width, one.height} != {two.width, two.height}:
+        return False
+    forms = list(map(canonical, two.pieces.tolist()))
+    mirrored = puzzle_in_view(one.with_clues([]), View(0, mirrored=True))
+    return any(list(map(canonical, each.pieces.tolist())) == forms for each in (one, mirrored))
+
+
+# -- guesses -----------------------------------------------------------------------------------------------------------
+
+
+def guess(seed: int) -> str:
+    """Write one file in a random dialect and read it without a hint: 'right', 'asked' or 'wrong ...'."""
+    chance = random.Random(seed)
+    width = chance.choice([4, 5, 6, 6, 7, 8, 10, 12, 16])
+    height = width if chance.random() < 0.6 else chance.choice([4, 5, 6, 7, 8])
+    puzzle, solution = planted(seed, width, height, chance.randint(4, 22))
+    if chance.random() < 0.5:
+        name, text = _piece_dialect(puzzle, chance)
+        try:
+            found = _read(text, None, None)
+        except InputError as error:
+            return f"asked {name}: {error}"
+        right = found.puzzle is not None and _same_pieces(found.puzzle, puzzle)
+        return "right" if right else f"wrong {name}"
+    board = _worse(puzzle, solution, chance, empty=chance.random() < 0.3)
+    name, text = _board_dialect(puzzle, board, chance)
+    try:
+        found = _read(text, puzzle, None)
+    except InputError as error:
+        return f"asked {name}: {error}"
+    assert found.board is not None
+    turns = range(4) if width == height else (0, 2)
+    right = any(_same_board(puzzle, rotate_board(found.board, turn), board) for turn in turns)
+    return "right" if right else f"wrong {name}"
+
+
+def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
+    order = chance.choice(["urdl", "urdl", "udlr", "ulrd", "dlur", "lurd", "ludr", "rudl"])
+    border = chance.choice([0, 0, 0, 0, 65535, int(puzzle.pieces.max()) + 1])
+    quads = [[border if c == 0 else c for c in quad] for quad in in_order(puzzle.pieces.tolist(), order)]
+    style = chance.choice(["plain", "id", "csv", "idtype", "python", "ini", "letters", "comment"])
+    if style == "letters" and (border or puzzle.pieces.max() > 25):
+        style = "plain"
+    first = chance.choice([0, 1])
+    kinds = [2 - min(2, list(quad).count(0)) for quad in puzzle.pieces.tolist()]
+    write: dict[str, Callable[[int, list[int]], str]] = {
+        "plain": lambda _, q: "  ".join(map(str, q)),
+        "id": lambda i, q: f"{i + first} " + " ".join(map(str, q)),
+        "csv": lambda _, q: ",".join(map(str, q)),
+        "idtype": lambda i, q: f"{i + first},{kinds[i]}," + ",".join(map(str, q)),
+        "python": lambda _, q: f"  {q},",
+        "ini": lambda i, q: f"{i + 1}=" + "-".join(map(str, q)),
+        "letters": lambda i, q: f"- {i + 1} " + "".join(chr(97 + c) for c in q),
+        "comment": lambda i, q: " ".join(map(str, q)) + f"  # piece {i}",
+    }
+    lines = [write[style](i, quad) for i, quad in enumerate(quads)]
+    head = chance.choice(["none", "wh", "comment", "hints"])
+    above = {
+        "none": [],
+        "wh": [f"{puzzle.width} {puzzle.height}"],
+        "comment": [f"# size: {puzzle.width}x{puzzle.height}"],
+        "hints": ["0"],
+    }[head]
+    if head in ("wh", "hints") and style in ("python", "ini", "letters"):
+        above = []
+    ending = chance.choice(["\n", "\r\n", "\n\n"])
+    return f"pieces {style} {order} {head} border {border}", ending.join([*above, *lines]).replace("\r", "") + "\n"
+
+
+def _board_dialect(puzzle: Puzzle, board: Board, chance: random.Random) -> tuple[str, str]:
+    base, sign, offset = chance.choice([0, 1]), chance.choice([1, 1, -1]), chance.choice([0, 0, 0, 1, 2, 3])
+    bottom = chance.random() < 0.3
+    pairs = [None if pair is None else (pair[0] + base, sign * (pair[1] - offset) % 4) for pair in board.pairs()]
+    full = all(pair is not None for pair in pairs)
+    width, height = puzzle.width, puzzle.height
+    style = chance.choice(["slash", "list", "table", "bypiece", "edges", "letters", "compass"])
+    if base == 0 and not full and style in ("slash", "list"):
+        base, pairs = 1, [None if pair is None else (pair[0] + 1, pair[1]) for pair in pairs]
+    if style == "letters" and puzzle.pieces.max() > 25:
+        style = "edges"
+    if style in ("bypiece", "table", "list") and not full:
+        style = "slash" if base else "edges"
+    rows = [range(y * width, (y + 1) * width) for y in range(height)]
+    rows = rows[::-1] if bottom else rows
+    name = f"board {style} base{base} {sign} turn{offset} bottom{bottom} full{full} {width}x{height}"
+    colours = board.colours(puzzle).tolist()
+    empty = [0, 0, 0, 0]
+    if style == "slash":
+        return name, "".join(
+            " ".join("0/0" if pairs[c] is None else "{}/{}".format(*pairs[c]) for c in row) + "\n" for row in rows
+        )
+    if style == "list":
+        return name, "".join("{} {}\n".format(*pairs[c]) for row in rows for c in row if pairs[c] is not None)
+    if style == "edges":
+        quads = [empty if colours[c][0] < 0 else colours[c] for row in rows for c in row]
+        return name, "".join(" ".join(map(str, quad)) + "\n" for quad in quads)
+    if style == "letters":
+        return name, "".join(
+            " ".join("".join(chr(97 + x) if x > 0 else "_" for x in colours[c]) for c in row) + "\n" for row in rows
+        )
+    if style == "compass":
+        line = ":".join("." if pair is None else f"{pair[0]}{'NESW'[pair[1]]}" for pair in pairs)
+        return name, f"${line};\n"
+    place = {pair[0]: (cell, pair[1]) for cell, pair in enumerate(pairs) if pair is not None}
+    lines = []
+    for piece in sorted(place):
+        cell, turn = place[piece]
+        y, x = divmod(cell, width)
+        y = height - 1 - y if bottom else y
+        lines.append(f"{x} {y} {turn}" if style == "bypiece" else f"{piece} {x} {y} {turn}")
+    return name, "\n".join(lines) + "\n"
+
+
+# -- mutations ---------------------------------------------------------------------------------------------------------
+
+
+def originals() -> list[bytes]:
+    """The public files, or files of our own where they are not there."""
+    files = [path for folder in ("cases", "instances") for path in sorted((SHARED / folder).glob("*"))]
+    if files:
+        return [path.read_bytes() for path in files if path.is_file() and path.stat().st_size < 100_000]
+    puzzle, board = planted(8, 5, 5, 6, clues=2)
+    texts = [render(name, puzzle, board if form.holds == "board" else None)[0] for name, form in FORMATS.items()]
+    return [text.encode() for text in texts]
+
+
+def mutated(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
+    """A copy with one to four faults."""
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(data) + 1)
+        end = min(len(data), at + chance.randint(1, 40))
+        lines = data.split(b"\n")
+        line = chance.randrange(len(lines))
+        kind = chance.randrange(11)
+        if kind == 0:
+            data = data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
+        elif kind == 1:
+            data = data[:at] + data[end:]
+        elif kind == 2:
+            data = data[:at] + data[at:end] * chance.choice([2, 3, 50]) + data[end:]
+        elif kind == 3:
+            data = data[:at]
+        elif kind == 4:
+            data = b"\n".join(lines[:line] + lines[line + 1 :])
+        elif kind == 5:
+            data = b"\n".join(lines[: line + 1] + lines[line:])
+        elif kind == 6:
+            data = data[:at] + chance.choice(WORDS) + data[end:]
+        elif kind == 7:
+            repeated = chance.choice([b" ", b"\n", b"(", b"1,", b"a", b"["]) * chance.choice([100, 20_000])
+            data = data[:at] + repeated + data[at:]
+        elif kind == 8:
+            other = chance.choice(others)
+            data = data[:at] + other[chance.randrange(len(other) + 1) :]
+        elif kind == 9:
+            chance.shuffle(lines)
+            data = b"\n".join(lines)
+        else:
+            data = data.replace(chance.choice([b" ", b"\n", b",", b"a", b"0"]), chance.choice([b"", b"\t", b";", b"1"]))
+    return data[:400_000]
+
+
+def mutation(data: bytes, path: Path, puzzle: Puzzle) -> str:
+    """Read one damaged file in every way; 'read' or 'refused'. Raises whatever is no InputError."""
+    path.write_bytes(data)
+    outcome = "refused"
+    readings: tuple[Callable[[], object], ...] = (
+        lambda: read(str(path)),
+        lambda: read_board(str(path), puzzle),
+        lambda: with_clues(Document("", puzzle, None), str(path)),
+        lambda: read_puzzle(str(path), "pieces"),
+    )
+    for reading in readings:
+        began = time.perf_counter()
+        try:
+            document = reading()
+            outcome = "read"
+            if isinstance(document, Document) and document.puzzle is not None and document.board is not None:
+                verify(document.puzzle, document.board)
+        except InputError as error:
+            assert len(str(error)) < 3000, str(error)[:200]
+        seconds = time.perf_counter() - began
+        assert seconds < MAX_SECONDS, f"{seconds:.0f} s"
+    return outcome
+
+
+# -- the report --------------------------------------------------------------------------------------------------------
+
+
+def _slowest() -> str:
+    """The public file that takes longest to read, the best of three, by processor time."""
+    times: list[tuple[float, str]] = []
+    for path in sorted((SHARED / "cases").glob("*.*")):
+        took = []
+        for _ in range(3):
+            began = time.process_time()
+            with contextlib.suppress(InputError):
+                read(str(path))
+            took.append(time.process_time() - began)
+        times.append((min(took), path.name))
+    seconds, name = max(times, default=(0.0, "-"))
+    return f"{len(times)} public files read, each in {seconds * 1000:.0f} ms at most ({name})"
+
+
+def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
+    """Run all three and print their figures; the number of wrong readings."""
+    trips = sum(round_trip(seed * 1_000_003 + number) for number in range(rounds))
+    print(f"{rounds} puzzles and boards, {trips} round trips: all equal, or told what is left out", flush=True)
+    told: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for number in range(guesses):
+        outcome = guess(seed * 1_000_003 + number)
+        told[outcome.partition(" ")[0]] += 1
+        if outcome.startswith("asked"):
+            asked[re.sub("[0-9]+", "N", outcome)[:110]] += 1
+        if outcome.startswith("wrong"):
+            print(f"  seed {seed * 1_000_003 + number}: {outcome}", flush=True)
+    print(*(f"  {count} {outcome}" for outcome, count in asked.most_common(12)), sep="\n", end="\n" if asked else "")
+    print(f"{guesses} random dialects: {told['right']} right, {told['asked']} asked, {told['wrong']} wrong", flush=True)
+    files, chance = originals(), random.Random(seed)
+    puzzle = load_puzzle("like-e2-16x16")
+    ended: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "damaged.txt"
+        for _ in range(mutations):
+            data = mutated(chance.choice(files), files, chance)
+            try:
+                ended[mutation(data, path, puzzle)] += 1
+            except BaseException:
+                kept = Path(tempfile.gettempdir()) / "lns-damaged.txt"
+                kept.write_bytes(data)
+                print(f"  kept as {kept}", flush=True)
+                raise
+    print(_slowest())
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"{mutations} damaged files: {ended['read']} read, {ended['refused']} refused; {memory / 2**20:.0f} MB")
+    assert memory < MAX_MEMORY
+    return told["wrong"]
+
+
+if __name__ == "__main__":
+    numbers = [int(argument) for argument in sys.argv[1:]] + [1000, 10_000, 100_000, 1][len(sys.argv) - 1 :]
+    sys.exit(main(*numbers) > 0)
