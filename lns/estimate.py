@@ -23,12 +23,15 @@ from lns.distinct_boards import DistinctBoards
 from lns.loop.construction import Construction
 from lns.orientation import Orientation
 from lns.params import Params
+from lns.warmup import warm_up
 from lns_support.errors import InputError
+from lns_support.time_limit import TimeOver, processor_limit
 
 RAISE_TARGET_COUNT = 20  # distinct boards of a score after which only better ones are searched for
 RELIABLE_COUNT = 10  # distinct boards that a rate needs; with fewer `low` and `high` are far apart
 COST_EDGES = 2  # the last measured edges, over which the cost of an edge is averaged
 SHOWN_BELOW = 3  # rows shown below the highest measured score
+LATE_S = 0.5  # after the end of the time; a step that is longer is then cut short
 MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
 
 
@@ -132,9 +135,13 @@ class Estimate:
 
 
 class Measurement:
-    """Runs the construction of the main engine, without beams and regions, and counts each board it makes."""
+    """Runs the construction of the main engine, without beams and regions, and counts each board it makes.
 
-    def __init__(self, puzzle: Puzzle, params: Params, seed: int) -> None:
+    Before it can begin, the engine measures the pieces, for at most ``seconds`` of this core; `preparation_s` is how
+    long that took.
+    """
+
+    def __init__(self, puzzle: Puzzle, params: Params, seed: int, seconds: float = math.inf) -> None:
         orientation = Orientation.of_island(puzzle)
         self.puzzle = puzzle = orientation.puzzle
         self.params = params
@@ -142,19 +149,23 @@ class Measurement:
         self.target, self.seconds = 1, 0.0
         self.on_step: Callable[[Measurement], None] = lambda measured: None
         self.tallies = {score: Tally() for score in range(1, puzzle.max_score + 1)}
-        while self.engine.constructor is None:  # the pieces are measured and kernels compiled before the clock starts
+        warm_up("construct")
+        start = time.process_time()
+        while self.engine.constructor is None and time.process_time() < start + seconds:
             self.engine.step(puzzle.max_score)
+        self.preparation_s = time.process_time() - start
         self.engine.pop_boards()
         self._nodes_before = self.engine.statistics.placements
 
     def run(self, seconds: float, progress: Callable[[str], None]) -> None:
-        """Search and count until ``seconds`` of this core are used.
+        """Search and count until ``seconds`` of this core are used, those of earlier calls included.
 
         The lowest score that is still counted rises when there are `RAISE_TARGET_COUNT` distinct boards of it;
         ``progress`` gets a line of text then.
         """
         max_score = self.puzzle.max_score
-        while self.seconds < seconds:
+        end = time.process_time() + seconds - self.seconds  # what is done between the steps counts too
+        while time.process_time() < end:
             start = time.process_time()
             self.engine.step(max_score, floor=min(self.target, max_score))
             step_seconds = time.process_time() - start
@@ -212,7 +223,7 @@ def estimate(
     seed : int
         Random seed.
     seconds : float
-        Processor seconds of the measurement.
+        Processor seconds in all, with the preparation but without compiling or loading kernels.
     progress : callable
         Receives lines of text meanwhile.
     on_step : callable
@@ -237,17 +248,22 @@ def estimate(
             "expected a rectangle with a frame, of pieces that may be turned"
         )
     progress(f"measuring {puzzle.name} for {seconds:g} s of one core")
-    measurement = Measurement(puzzle, params, seed)
-    measurement.on_step = on_step
+    warm_up("construct")
     interrupted = False
+    measurement: Measurement | None = None
     try:
-        measurement.run(seconds, progress)
+        with processor_limit(seconds + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
+            measurement = Measurement(puzzle, params, seed, seconds)
+            measurement.on_step = on_step
+            measurement.run(seconds - measurement.preparation_s, progress)
+    except TimeOver:
+        pass
     except KeyboardInterrupt:
         interrupted = True
-    seen = [score for score, tally in measurement.tallies.items() if tally.count]
+    seen = [] if measurement is None else [score for score, tally in measurement.tallies.items() if tally.count]
     if interrupted and not seen:
         raise KeyboardInterrupt
-    if not seen:
+    if measurement is None or not seen:
         raise InputError(f"no board of {puzzle.name} was constructed in {seconds:g} s; expected a longer --time")
     enough = min(RELIABLE_COUNT, max(measurement.tallies[score].count for score in seen))
     measured_score = max(score for score in seen if measurement.tallies[score].count >= enough)

@@ -25,6 +25,7 @@ from tuning import benchmark as benchmarks
 from tuning.benchmark import BenchmarkOptions, BenchmarkRun
 from tuning.plan import STUDY_FILE, StudyRequest
 from tuning.session import StudyProgress, TuningSession
+from tuning.storage import storage_errors
 from tuning.study import FINISHED, REPORT_FILE, Study, open_study
 from tuning.validate import Verdict
 
@@ -159,7 +160,7 @@ def tune(
         Called about once a second with a `StudyProgress`.
     **settings
         Further fields of `StudyRequest`: ``engine``, ``seed``, ``pairs``, ``held_out``, ``nodes``, ``run_seconds``,
-        ``params``, ``sampler``.
+        ``params``, ``sampler``, ``storage``.
 
     Returns
     -------
@@ -179,6 +180,25 @@ def tune(
         named = (instances,) if isinstance(instances, str | Puzzle) else tuple(instances)
         request = StudyRequest(**{"command": "lns.tune(...)", "instances": named, "family": family, **settings})
     _check_tune(path, request, report_only=report_only, limits=(time, trials, workers))
+    with storage_errors(request.storage):
+        return _tune(
+            path, request, time=time, trials=trials, workers=workers, report_only=report_only, on_start=on_start,
+            on_progress=on_progress,
+        )  # fmt: skip
+
+
+def _tune(
+    path: Path,
+    request: StudyRequest,
+    *,
+    time: float | None,
+    trials: int | None,
+    workers: int | None,
+    report_only: bool,
+    on_start: Callable[[TuningSession], None] | None,
+    on_progress: Callable[[StudyProgress], None] | None,
+) -> TuningResult:
+    """`tune` with checked arguments."""
     opened = open_study(path, request, reading=report_only)
     session = None
     if not report_only:

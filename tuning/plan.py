@@ -159,6 +159,8 @@ class StudyRequest:
         Parameters that candidates are compared with.
     command : str
         The command, kept in a new study.
+    storage : str, optional
+        URL of a storage for the trials, which several machines then work on; by default a file in the directory.
     """
 
     instances: tuple[str | Puzzle, ...] = ()
@@ -172,6 +174,7 @@ class StudyRequest:
     params: Params | None = None
     sampler: str | None = None
     command: str = ""
+    storage: str | None = None
 
 
 def first_seeds(seed: int) -> tuple[int, int]:

@@ -4,8 +4,9 @@ validation.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lns.runs.files import seal, unseal
 from lns_support.errors import InputError
@@ -18,6 +19,17 @@ MAX_NODES = 2**60
 
 RunKey = tuple[str, str, int]
 """What identifies a run: (digest of the parameters, sha256 of the puzzle, seed)."""
+
+
+SHARED_S = 10.0  # between two looks at the runs of other machines
+
+
+class OtherRuns(Protocol):
+    """Runs that other machines made, and that they are told."""
+
+    def put(self, key: RunKey, line: str) -> None: ...
+
+    def lines(self) -> list[str]: ...
 
 
 class RunStore:
@@ -39,6 +51,13 @@ class RunStore:
     def __init__(self, path: Path, *, reading: bool = False) -> None:
         self._file = AppendFile(path, reading=reading)
         self._runs: dict[RunKey, Trace] = {}
+        self._others: OtherRuns | None = None
+        self._shared_at = 0.0
+        self.refresh()
+
+    def share(self, others: OtherRuns) -> None:
+        """Exchange runs with other machines from now on."""
+        self._others = others
         self.refresh()
 
     @property
@@ -61,6 +80,8 @@ class RunStore:
              "expected_scores": trace.expected_scores}
         )  # fmt: skip
         self._file.append(line + "\n", durable=True)
+        if self._others is not None:
+            self._others.put(key, line)
         self._runs[key] = trace
 
     def refresh(self) -> None:
@@ -70,9 +91,16 @@ class RunStore:
                 key, trace = _parse(raw.decode(errors="replace").rstrip("\n"))
             except InputError as error:
                 raise InputError(error.message, self._file.path, self._file.lines) from None
-            stored = self._runs.get(key)
-            if stored is None or not stored.covers(trace.nodes):
-                self._runs[key] = trace
+            self._take(key, trace)
+        if self._others is not None and time.monotonic() - self._shared_at >= SHARED_S:
+            self._shared_at = time.monotonic()
+            for line in self._others.lines():
+                self._take(*_parse(line))
+
+    def _take(self, key: RunKey, trace: Trace) -> None:
+        stored = self._runs.get(key)
+        if stored is None or not stored.covers(trace.nodes):
+            self._runs[key] = trace
 
 
 def _parse(line: str) -> tuple[RunKey, Trace]:

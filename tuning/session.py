@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -221,16 +222,21 @@ class TuningSession:
     def _search(self) -> None:
         if self.max_trials is not None and len(self.study.trials(*FINISHED)) >= self.max_trials:
             return
-        first = os.getpid()  # so that sessions of one study begin at different pairs
+        study, first = self.study, os.getpid()  # so that sessions of one study begin at different pairs
         tasks: list[Task] = [
-            (search_task, (self.study.path, first + number * self.study.plan.pairs // self.workers, self.max_trials))
+            (
+                search_task,
+                (study.path, first + number * study.plan.pairs // self.workers, self.max_trials, study.storage),
+            )
             for number in range(self.workers)
         ]
         self._work(tasks, lambda: self.elapsed >= self._search_end(), "search")
 
     def _validate(self, candidates: Sequence[FrozenTrial]) -> None:
         missing = validate.missing_runs(self.study, candidates)
-        tasks: list[Task] = [(validation_task, (self.study.path, *run)) for run in missing]
+        tasks: list[Task] = [(validation_task, (self.study.path, *run, self.study.storage)) for run in missing]
+        if self.study.storage is not None:  # other machines begin elsewhere
+            random.Random(os.getpid()).shuffle(tasks)
         self._work(tasks, lambda: self.elapsed >= self._time_limit, "validation")
         self.study.run_store.refresh()
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -41,8 +42,19 @@ from tuning.pruner import PairedPruner
 from tuning.run_store import RunKey, RunStore
 from tuning.sampler import SeededSampler, check_sampler
 from tuning.space import Variable, search_space, suggest_params, values_of
+from tuning.storage import (
+    STORAGE_FILE,
+    SharedRuns,
+    check_place,
+    connect,
+    fetch_plan,
+    share_plan,
+    storage_errors,
+    study_name,
+)
 
 REPORT_FILE, BEST_FILE = "report.html", "best_params.toml"
+START_S = 600.0  # after so long the start of a trial on another machine is over
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
@@ -61,6 +73,8 @@ class Study:
         The directory.
     reading : bool
         Open it to show what is there, even if it is of another engine; nothing is created, changed or repaired.
+    storage : str, optional
+        URL of the storage that has the trials; by default they are in the journal.
 
     Attributes
     ----------
@@ -81,8 +95,9 @@ class Study:
         There is no study, or one that this program cannot continue.
     """
 
-    def __init__(self, path: Path, *, reading: bool = False) -> None:
-        self.path, self._reading = path, reading
+    def __init__(self, path: Path, *, reading: bool = False, storage: str | None = None) -> None:
+        self.path, self._reading, self.storage = path, reading, storage
+        check_place(path, storage)
         refuse_links(path)
         self.plan = read_plan(path)
         if not reading:
@@ -96,9 +111,12 @@ class Study:
             )
         self.space: list[Variable] = search_space(self.base, self.plan.engine)
         self.run_store = RunStore(path / RUNS_FILE, reading=reading)
-        self.optuna = self._load()
-        if not reading:
-            self._start()
+        with storage_errors(storage):
+            self.optuna = self._load()
+            if storage is not None:
+                self.run_store.share(SharedRuns(self.optuna, self.plan.base, self.plan.first_seeds[1]))
+            if not reading:
+                self._start()
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Lock for starting and requeuing trials and for choosing candidates: one process at a time."""
@@ -107,18 +125,25 @@ class Study:
     def _load(self) -> optuna.Study:
         """The trials from the journal. Raises InputError where they make no study."""
         with self.exclusive():
-            journal = JournalFile(self.path / JOURNAL_FILE, reading=self._reading)
-            storage = optuna.storages.JournalStorage(journal)
+            journal, name = None, OPTUNA_NAME
+            storage: optuna.storages.BaseStorage
+            if self.storage is None:
+                journal = JournalFile(self.path / JOURNAL_FILE, reading=self._reading)
+                storage = optuna.storages.JournalStorage(journal)
+            else:
+                storage, name = connect(self.storage), study_name(self.path)
             base_values = values_of(self.base, self.space)
             sampler = SeededSampler(self.plan.sampler, self.plan.seed, base_values, self.space)
             pruner = PairedPruner(lambda: len(self.training))
             if not self._reading:
                 study = optuna.create_study(
-                    storage=storage, study_name=OPTUNA_NAME, direction="maximize", sampler=sampler, pruner=pruner,
+                    storage=storage, study_name=name, direction="maximize", sampler=sampler, pruner=pruner,
                     load_if_exists=True,
                 )  # fmt: skip
-            elif journal.has_study:
-                study = optuna.load_study(storage=storage, study_name=OPTUNA_NAME, sampler=sampler, pruner=pruner)
+                if self.storage is not None:
+                    share_plan(study, self.path, self.storage)
+            elif journal is None or journal.has_study:
+                study = optuna.load_study(storage=storage, study_name=name, sampler=sampler, pruner=pruner)
             else:  # begun, but no trial yet
                 study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
             for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
@@ -127,8 +152,8 @@ class Study:
                 except ValueError as error:  # InputError too, for a value that no parameter may have
                     raise InputError(
                         f"damaged: trial {trial.number} is complete, but without usable parameters ({error})",
-                        self.path / JOURNAL_FILE,
-                        journal.line_of(trial._trial_id),
+                        self.path / (JOURNAL_FILE if journal else STORAGE_FILE),
+                        journal.line_of(trial._trial_id) if journal else None,
                     ) from None
         return study
 
@@ -145,9 +170,14 @@ class Study:
         """Fail the running trials whose process has ended and queue them again; those of other processes continue."""
         for trial in self.trials(TrialState.RUNNING):
             holder = trial.user_attrs.get("holder")
-            if holder is None or _has_ended(Holder(**holder)):  # without a holder: killed right after the start
+            if self._was_left(trial) if holder is None else _has_ended(Holder(**holder)):
                 self._requeue(trial, died=True)
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
+
+    def _was_left(self, trial: FrozenTrial) -> bool:
+        """Whether a trial without a holder was killed right after its start, not begun just now on another machine."""
+        begun = trial.datetime_start
+        return self.storage is None or begun is None or datetime.now() - begun > timedelta(seconds=START_S)
 
     def _requeue(self, trial: FrozenTrial, *, died: bool) -> None:
         """Fail a trial and queue its values again, unless too many processes died in it."""
@@ -267,6 +297,14 @@ def _has_ended(holder: Holder) -> bool:
     return not holder.is_elsewhere and not holder.is_alive
 
 
+def _fetched(path: Path, request: StudyRequest) -> bool:
+    """Whether another machine began the study in the storage, whose plan is then copied."""
+    if request.storage is None:
+        return False
+    with storage_errors(request.storage):
+        return fetch_plan(connect(request.storage), path)
+
+
 def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
     """Open the study in ``path``; begin it if there is none.
 
@@ -288,8 +326,8 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
         raise InputError("is a file; expected the directory of a study", path)
     if path.is_dir():
         refuse_links(path)
-    if not (path / STUDY_FILE).exists():
+    if not (path / STUDY_FILE).exists() and not _fetched(path, request):
         begin_study(path, request)
-    study = Study(path, reading=reading)
+    study = Study(path, reading=reading, storage=request.storage)
     check_request(study.plan, request, path)
     return study

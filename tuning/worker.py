@@ -23,6 +23,7 @@ from lns_support.errors import InputError
 from tuning.objective import Pair, Stopped, Trace, TrialRun, expected_difference
 from tuning.run_store import RunKey
 from tuning.space import suggest_params
+from tuning.storage import storage_errors
 from tuning.study import Study, first_number
 
 PROMOTED_ONE_IN = 3  # of all trials that finished their short runs, one in so many is promoted
@@ -143,7 +144,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def search_task(path: Path, first: int, max_trials: int | None) -> float:
+def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:
     """Task of a worker process: run trials until asked to stop or until the study has ``max_trials``.
 
     Parameters
@@ -154,25 +155,28 @@ def search_task(path: Path, first: int, max_trials: int | None) -> float:
         Index of the pair with which the runs of the defaults begin.
     max_trials : int or None
         Trials that the study shall have in all, None for no limit.
+    storage : str, optional
+        URL of the storage that has the trials.
 
     Returns
     -------
     float
         Seconds spent inside of runs.
     """
-    study = Study(path)
-    worker = Worker(study)
-    failures = 0
-    try:
-        worker.run_defaults(first)
-        while not stop_requested() and (trial := study.next_trial(max_trials)) is not None:
-            error = _run(worker, trial)
-            failures = 0 if error is None else failures + 1
-            if error is not None and failures == MAX_FAILURES:
-                raise error
-    except Stopped:
-        pass
-    return worker.runs_s
+    with storage_errors(storage):
+        study = Study(path, storage=storage)
+        worker = Worker(study)
+        failures = 0
+        try:
+            worker.run_defaults(first)
+            while not stop_requested() and (trial := study.next_trial(max_trials)) is not None:
+                error = _run(worker, trial)
+                failures = 0 if error is None else failures + 1
+                if error is not None and failures == MAX_FAILURES:
+                    raise error
+        except Stopped:
+            pass
+        return worker.runs_s
 
 
 def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
@@ -203,22 +207,23 @@ def _run(worker: Worker, trial: optuna.Trial) -> Exception | None:
 
 
 @lru_cache(maxsize=1)
-def _worker(path: Path) -> Worker:
-    return Worker(Study(path))
+def _worker(path: Path, storage: str | None) -> Worker:
+    return Worker(Study(path, storage=storage))
 
 
-def validation_task(path: Path, params: Params, index: int) -> float:
+def validation_task(path: Path, params: Params, index: int, storage: str | None = None) -> float:
     """Task of a worker process: one long run of ``params`` on the held-out pair ``index``, into the run store.
 
     Returns the seconds spent inside of runs.
     """
-    worker = _worker(path)
-    worker.study.run_store.refresh()
-    before = worker.runs_s
-    try:
-        worker.trace(params, worker.study.held_out[index], worker.study.plan.nodes)
-    except Stopped:
-        pass
-    finally:
-        worker.clear()
-    return worker.runs_s - before
+    with storage_errors(storage):
+        worker = _worker(path, storage)
+        worker.study.run_store.refresh()
+        before = worker.runs_s
+        try:
+            worker.trace(params, worker.study.held_out[index], worker.study.plan.nodes)
+        except Stopped:
+            pass
+        finally:
+            worker.clear()
+        return worker.runs_s - before

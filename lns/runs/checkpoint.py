@@ -1,8 +1,9 @@
 """Checkpoints: the whole state of a run as ``.npz`` without pickles, in two generations.
 
 A file holds ``meta`` (JSON as bytes: schema, run id, hash of the puzzle, history, islands) and the arrays of each
-island as ``NUMBER/NAME``. It is written to a temporary file, synced and renamed; the previous checkpoint is kept. The
-CRC-32 of each zip member detects damage; run id and hash detect the checkpoint of another run.
+island as ``NUMBER/NAME``, or, of an island on a cluster, as one archive ``NUMBER.npz`` of compressed arrays. It is
+written to a temporary file, synced and renamed; the previous checkpoint is kept. The CRC-32 of each zip member detects
+damage; run id and hash detect the checkpoint of another run.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ import numpy.typing as npt
 
 from instances.puzzle import Puzzle
 from lns.engine import State, Statistics
+from lns.packed_state import PackedState
 from lns.rounds import Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, open_regular
 from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError
-from lns_support.files import sync_folder
+from lns_support.files import open_to_read, sync_folder
 from lns_support.json_values import JsonFields, describe_found, json_object
 from lns_support.text import printable
 
@@ -75,9 +77,10 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
     OSError
         The file cannot be written, or is larger than `load` accepts; the last checkpoint then stays.
     """
-    if sum(array.nbytes for island in checkpoint.islands.values() for array in island.state.values()) > MAX_STATE_BYTES:
+    states = [island.state for island in checkpoint.islands.values()]
+    if sum(map(_size, states)) > MAX_STATE_BYTES:
         raise OSError(errno.EFBIG, f"more than {MAX_STATE_BYTES >> 20} MiB")
-    if sum(len(island.state) for island in checkpoint.islands.values()) >= MAX_ENTRIES:
+    if sum(1 if isinstance(state, PackedState) else len(state) for state in states) >= MAX_ENTRIES:
         raise OSError(errno.EFBIG, f"more than {MAX_ENTRIES} arrays")
     meta = {
         "schema": SCHEMA,
@@ -96,8 +99,7 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
             with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
                 _add(archive, "meta", np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8))
                 for number, island in checkpoint.islands.items():
-                    for name, array in island.state.items():
-                        _add(archive, f"{number}/{name}", np.asarray(array))
+                    _add_state(archive, number, island.state)
             os.fsync(file.fileno())
         _exchange(temporary, directory / CHECKPOINT, directory / PREVIOUS)
     except BaseException:
@@ -180,14 +182,35 @@ def _load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         log_size = meta.integer("log_size", 0, 2**62)
         islands = {}
         for number, values in _islands_of(meta).items() if template else ():
-            part = f"{number}/"
-            names = {name[len(part) : -len(".npy")] for name in archive.namelist() if name.startswith(part)}
-            if names != template.keys():
-                odd = ", ".join(sorted(names ^ template.keys())[:3])
-                raise InputError(f"written by another version: the arrays differ in '{printable(odd, 100)}'")
-            state = {name: _array(archive, part + name, array) for name, array in template.items()}
-            islands[number] = _island(number, values, state, puzzle)
+            islands[number] = _island(number, values, _state(archive, number, template), puzzle)
     return Checkpoint(history, islands, log_size)
+
+
+def _state(archive: zipfile.ZipFile, number: int, template: State) -> State | PackedState:
+    """The state of an island. One that is packed is checked and stays packed, so that many need little memory."""
+    if f"{number}.npz" not in archive.NameToInfo:
+        return _arrays(archive, f"{number}/", template)
+    member = archive.getinfo(f"{number}.npz")
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+        raise InputError(f"'{number}.npz' is compressed as a whole; expected an archive of compressed arrays")
+    data = archive.read(member)
+    with zipfile.ZipFile(BytesIO(data)) as packed:
+        most = sum(array.nbytes + 1024 for array in template.values()) + MAX_FREE_BYTES
+        if len(packed.infolist()) != len(template) or sum(array.file_size for array in packed.infolist()) > most:
+            raise InputError(
+                f"'{number}.npz' has {len(packed.infolist())} arrays; expected {len(template)} of {most} bytes"
+            )
+        _arrays(packed, "", template, compressed=True)
+    return PackedState(data)
+
+
+def _arrays(archive: zipfile.ZipFile, part: str, template: State, *, compressed: bool = False) -> State:
+    """The members below ``part``, which have the names, dtypes and shapes of ``template``."""
+    names = {name[len(part) : -len(".npy")] for name in archive.namelist() if name.startswith(part)}
+    if names != template.keys():
+        odd = ", ".join(sorted(names ^ template.keys())[:3])
+        raise InputError(f"written by another version: the arrays differ in '{printable(odd, 100)}'")
+    return {name: _array(archive, part + name, array, compressed=compressed) for name, array in template.items()}
 
 
 def _open_archive(file: IO[bytes]) -> zipfile.ZipFile:
@@ -225,7 +248,7 @@ def _open(path: Path) -> Iterator[zipfile.ZipFile]:
         raise InputError("is not a regular file; expected a checkpoint")
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
-    with path.open("rb") as file, _open_archive(file) as archive:
+    with open_to_read(path) as file, _open_archive(file) as archive:
         yield archive
 
 
@@ -255,7 +278,7 @@ def _island_json(island: Island) -> dict[str, Any]:
     }
 
 
-def _island(number: int, values: JsonFields, state: State, puzzle: Puzzle) -> Island:
+def _island(number: int, values: JsonFields, state: State | PackedState, puzzle: Puzzle) -> Island:
     statistics = Statistics.from_json(values.get("statistics"))
     score = values.integer("best_score", -1, puzzle.max_score)
     steps = values.integer("steps", 0, 2**62)
@@ -270,6 +293,19 @@ def inner(values: JsonFields, name: str) -> JsonFields:
     return JsonFields(value)
 
 
+def _size(state: State | PackedState) -> int:
+    """Bytes of a state in a checkpoint."""
+    return len(state.data) if isinstance(state, PackedState) else sum(array.nbytes for array in state.values())
+
+
+def _add_state(archive: zipfile.ZipFile, number: int, state: State | PackedState) -> None:
+    if isinstance(state, PackedState):
+        archive.writestr(zipfile.ZipInfo(f"{number}.npz", _ZIP_TIME), state.data)
+        return
+    for name, array in state.items():
+        _add(archive, f"{number}/{name}", np.asarray(array))
+
+
 def _add(archive: zipfile.ZipFile, name: str, array: npt.NDArray[np.generic]) -> None:
     data = BytesIO()
     np.lib.format.write_array(data, array, version=(1, 0), allow_pickle=False)
@@ -277,13 +313,20 @@ def _add(archive: zipfile.ZipFile, name: str, array: npt.NDArray[np.generic]) ->
 
 
 def _array(
-    archive: zipfile.ZipFile, name: str, like: npt.NDArray[np.generic], free: int = MAX_FREE_BYTES
+    archive: zipfile.ZipFile,
+    name: str,
+    like: npt.NDArray[np.generic],
+    free: int = MAX_FREE_BYTES,
+    *,
+    compressed: bool = False,
 ) -> npt.NDArray[np.generic]:
     """Read a member of the dtype and shape of ``like``; if ``like`` is empty, of any length up to ``free`` bytes."""
     member = archive.getinfo(f"{name}.npy")
     most = (like.nbytes or free) + 1024
-    if member.compress_type != zipfile.ZIP_STORED or not member.file_size == member.compress_size <= most:
-        raise InputError(f"'{name}' takes {member.file_size} bytes; expected at most {most}, not compressed")
+    is_stored = member.compress_type == zipfile.ZIP_STORED and member.file_size == member.compress_size
+    if not (is_stored or (compressed and member.compress_type == zipfile.ZIP_DEFLATED)) or member.file_size > most:
+        form = "" if compressed else ", not compressed"
+        raise InputError(f"'{name}' takes {member.file_size} bytes; expected at most {most}{form}")
     data = BytesIO(archive.read(member))
     if np.lib.format.read_magic(data) != (1, 0):
         raise InputError(f"'{name}' is not a numpy array of format 1.0")

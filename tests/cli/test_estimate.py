@@ -38,7 +38,7 @@ def test_json_says_what_is_measured(arguments, capsys, tmp_path):
     assert (
         found["instance"] == "like-e2-10x10"
         and found["max_score"] == 180
-        and found["seconds"] >= 1
+        and found["seconds"] > 0.1
         and found["seed"] >= 0
     )
     assert not found["interrupted"]

@@ -13,10 +13,15 @@ import pytest
 import lns
 from instances.puzzle import Puzzle
 from instances.verify import verify
+from lns.engine import Statistics
 from lns.engines import make_engine
 from lns.islands import Archipelago
 from lns.packed_state import PackedState, unpacked
-from lns.rounds import NotKept, Report, Task, forget_run, receive_incumbent, receive_stop, run_round
+from lns.rounds import Island, NotKept, Report, Task, forget_run, receive_incumbent, receive_stop, run_round
+from lns.runs import checkpoint as checkpoints
+from lns.runs.checkpoint import Checkpoint
+from lns.runs.files import CHECKPOINT
+from lns.runs.history import RunHistory
 from lns.worker_pool import InProcessExecutor
 from lns.workers import WorkersGone
 from lns_support.errors import InputError
@@ -52,6 +57,35 @@ def test_a_packed_state_is_the_state(tmp_path: Any) -> None:
     evil = PackedState(np.lib.format.MAGIC_PREFIX)
     with pytest.raises(Exception, match="zip"):
         evil.unpacked()
+
+
+def test_a_packed_state_stays_packed_in_a_checkpoint(tmp_path: Any) -> None:
+    puzzle = small_puzzle()
+    engine = make_engine("tabu", puzzle, QUICK, 1, 0)
+    template = engine.state()
+    engine.step(60)
+    state = engine.state()
+    packed, fixed = PackedState.of(state), next(name for name, array in template.items() if array.size)
+    islands = {2: Island(2, packed, -1, Statistics(), 1), 5: Island(5, state, -1, Statistics(), 1)}
+    checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
+    read = checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template).islands
+    assert isinstance(read[2].state, PackedState) and read[2].state.data == packed.data
+    assert same(unpacked(read[2].state), state) and same(unpacked(read[5].state), state)
+    for wrong, why in (
+        ({**state, "more": np.zeros(3)}, "arrays; expected"),
+        ({name: array for name, array in state.items() if name != "best"} | {"bast": state["best"]}, "differ in 'bast"),
+        ({**state, fixed: np.zeros(10**7, dtype=np.int8)}, "bytes; expected at most"),
+        ({**state, "best": np.zeros(10**8, dtype=np.int8)}, "arrays; expected"),
+    ):
+        islands = {2: Island(2, PackedState.of(wrong), -1, Statistics(), 1)}
+        checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
+        with pytest.raises(InputError, match=why):
+            checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template)
+    for data in (b"no zip", packed.data[:-30]):
+        islands = {2: Island(2, PackedState(data), -1, Statistics(), 1)}
+        checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
+        with pytest.raises(InputError, match=CHECKPOINT):
+            checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template)
 
 
 def test_a_worker_keeps_an_island_and_its_state_travels_when_it_is_asked_for() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
 
 import numpy as np
@@ -14,6 +15,7 @@ from lns import estimate as estimates
 from lns.construct import markov_model
 from lns.estimate import Measurement, Tally, estimate
 from lns.params import from_dict
+from lns_support.errors import InputError
 
 QUICK = from_dict({"construct": {"population": 200, "restart_nodes": 3_000_000}, "engine": {"step_nodes": 300_000}})
 
@@ -97,13 +99,41 @@ def test_estimated_rates_fall_with_the_score_and_measured_ones_are_marked():
     assert scores[-1] == 264 or found.rows[-1].core_days > estimates.MAX_CORE_DAYS
 
 
+def test_the_preparation_counts_and_ends_with_the_time(monkeypatch):
+    """On a board of 64 x 64 it takes minutes."""
+    measured = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1)
+    assert measured.engine.constructor is not None
+    asked = []
+    monkeypatch.setattr(Measurement, "run", lambda self, seconds, progress: asked.append(seconds))
+    with pytest.raises(InputError, match="expected a longer --time"):
+        estimate(load_puzzle("like-e2-10x10"), QUICK, 1, 2.0)
+    assert len(asked) == 1 and asked[0] < 2.0
+    monkeypatch.setattr(estimates.Construction, "step", lambda *_: time.sleep(0.0))
+    short = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1, 0.1)
+    assert short.engine.constructor is None and 0.1 <= short.preparation_s < 2.0
+
+
+def test_a_step_that_is_longer_than_the_time_is_cut_short(monkeypatch):
+    """So are those of a board of 64 x 64."""
+
+    def step(*_):
+        while True:
+            sum(range(1000))
+
+    monkeypatch.setattr(estimates.Construction, "step", step)
+    start = time.process_time()
+    with pytest.raises(InputError, match=r"in 0\.2 s; expected a longer --time"):
+        estimate(load_puzzle("like-e2-10x10"), QUICK, 1, 0.2)
+    assert time.process_time() - start < 5.0
+
+
 def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
     """Too few for a good rate at any score: the table begins there all the same, not at the target of 1 edge."""
 
     def five_boards(measured, seconds, progress):
-        measured.seconds = seconds
+        measured.seconds = 60.0
         for tally in measured.tallies.values():
-            tally.seconds = seconds
+            tally.seconds = 60.0
         for number in range(5):
             for score in range(1, 251 + number):
                 measured.tallies[score].add(np.full(144, number, dtype=np.int32))

@@ -63,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--params", type=Path, metavar="FILE", help="TOML file of the parameters to be beaten, instead of the defaults"
     )
+    parser.add_argument(
+        "--storage", metavar="URL",
+        help="keep the trials there instead of in DIR, for several machines on one study, each with a DIR of the same "
+        "name: postgresql://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE, or grpc://HOST:PORT of optuna's proxy",
+    )  # fmt: skip
     parser.add_argument("--report", action="store_true", help="make no runs; only write the report of what is there")
     parser.add_argument("--json", action="store_true", help="print one JSON object with the outcome to stdout")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
@@ -138,10 +143,15 @@ def _request(args: argparse.Namespace) -> StudyRequest:
         params=parameters.load(args.params) if args.params else None,
         sampler=args.sampler,
         command=_command(args),
+        storage=args.storage,
     )
 
 
 def _command(args: argparse.Namespace) -> str:
-    """The command as it was typed, for the report."""
+    """The command as it was typed, for the report; without the password of a storage."""
     typed = sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)]
+    if args.storage is not None:
+        from tuning.storage import shown
+
+        typed = [word.replace(args.storage, shown(args.storage)) for word in typed]
     return f"lns {shlex.join(typed)}"

@@ -1,0 +1,165 @@
+"""Studies whose trials are in PostgreSQL or behind optuna's proxy."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+from lns.cli.main import main
+from lns_support.errors import InputError
+from tests.tuning.made_up import REQUEST, MadeUp
+from tests.tuning.postgres import PASSWORD, QUOTED, binaries, postgres
+from tuning import study as studies
+from tuning import worker as workers
+from tuning.plan import StudyRequest, begin_study
+from tuning.storage import connect, shown
+from tuning.study import open_study
+from tuning.worker import Worker, search_task
+
+KILLS = 2
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of alembic and SQLAlchemy
+]
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("sqlite:///a.db", "SQLite is no storage for several machines"),
+        ("redis://host/0", "no URL of a storage: redis://host/0; expected postgresql://USER@HOST/DATABASE"),
+        ("postgresql:///local", "no URL of a storage"),
+        ("grpc://host", "no URL of a storage: grpc://host; expected"),
+        ("postgresql://u:word@h:x/d", "no URL of a storage: postgresql://u@h:x/d"),
+        ("study.db", "no URL of a storage: study.db"),
+        ("postgresql://lns:word@127.0.0.1:9/d", "the storage postgresql://lns@127.0.0.1:9/d refuses: "),
+    ],
+)
+def test_a_storage_that_cannot_be_is_one_sentence(url: str, sentence: str, tmp_path: Path, capsys: Any) -> None:
+    arguments = ["tune", "--family", "like-e2:6x6", "--nodes", "4000", "--quiet", "--study", str(tmp_path / "s")]
+    assert main([*arguments, "--storage", url]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "word" not in said, said
+    assert sentence in said
+
+
+def test_no_password_is_shown() -> None:
+    assert shown(f"postgresql://lns:{QUOTED}@host:5432/db?password=word") == "postgresql://lns@host:5432/db"
+    assert shown("postgresql://lns:a@b:c@host/db") == "postgresql://lns@host/db"
+    assert shown("grpc://host:13000") == "grpc://host:13000"
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    if binaries() is None:
+        pytest.skip("PostgreSQL is not installed")
+    pytest.importorskip(
+        "psycopg", reason="the driver of PostgreSQL is not installed: it comes with the extra 'storage'"
+    )
+    with postgres() as url:
+        yield url
+
+
+def test_two_machines_share_plan_trials_and_runs(made_up: None, database: str, tmp_path: Path, capsys: Any) -> None:
+    request = replace(REQUEST, storage=database)
+    here, there = (tmp_path / machine / "one" for machine in ("here", "there"))
+    first = open_study(here, request)
+    second = open_study(there, StudyRequest(storage=database))
+    assert first.plan == second.plan and first.base == second.base
+    search_task(here, 0, 10, database)
+    assert [trial.number for trial in second.trials(*studies.FINISHED)] == list(range(10))
+    search_task(there, 0, 12, database)
+    runs = [(path / "runs.jsonl").read_text() for path in (here, there)]
+    assert runs[0].count(second.plan.base) == 6 and not runs[1].count(second.plan.base), "the defaults are run once"
+    assert len(first.trials(*studies.FINISHED)) == 12
+    files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert files and not any(word.encode() in data for data in files for word in (PASSWORD, QUOTED))
+    with pytest.raises(InputError, match="the trials are in postgresql://lns@127"):
+        open_study(here, StudyRequest())
+    begin_study(tmp_path / "third" / "one", replace(REQUEST, seed=4))
+    with pytest.raises(InputError, match="has another study named 'one'"):
+        open_study(tmp_path / "third" / "one", StudyRequest(storage=database))
+    assert main(["tune", "--study", str(there), "--storage", database, "--report"]) in (0, 1)
+    said = capsys.readouterr()
+    assert PASSWORD not in said.out + said.err and QUOTED not in (there / "report.html").read_text()
+    wrong = database.replace(QUOTED, "wr0ng")
+    assert main(["tune", "--study", str(here), "--storage", wrong, "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert "refuses" in said and "wr0ng" not in said and said.count("\n") == 1
+
+
+def test_a_study_in_a_journal_stays_there(made_up: None, tmp_path: Path) -> None:
+    open_study(tmp_path / "s", REQUEST)
+    with pytest.raises(InputError, match=r"journal\.log: this file has the trials of the study; expected no --storage"):
+        open_study(tmp_path / "s", StudyRequest(storage="grpc://host:1"))
+
+
+def _search(path: Path, storage: str) -> None:
+    workers.TrialRun = MadeUp  # type: ignore[misc]
+    search_task(path, 0, 120, storage)
+
+
+@pytest.mark.slow
+def test_killed_processes_lose_no_finished_trial(made_up: None, database: str, tmp_path: Path) -> None:
+    """Four processes as of two machines; one is killed, another one starts, and so on; then all are killed."""
+    places = [tmp_path / machine / "kills" for machine in ("a", "b")]
+    watcher = open_study(places[0], replace(REQUEST, storage=database))
+    open_study(places[1], StudyRequest(storage=database))
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_search, args=(places[i % 2], database), daemon=True) for i in range(KILLS + 4)]
+    for process in processes[:4]:
+        process.start()
+    known: dict[int, str] = {}
+    end = time.monotonic() + 120
+    for kill in range(KILLS):
+        while len(watcher.trials(*studies.FINISHED)) < 4 * (kill + 1):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        processes[kill].kill()
+        processes[kill + 4].start()
+        known = _kept(known, watcher)
+    for process in processes:
+        process.kill()
+        process.join()
+    _kept(known, watcher)
+    left = len(watcher.trials(TrialState.RUNNING))
+    again = open_study(places[0], StudyRequest(storage=database))
+    started = [trial for trial in again.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]
+    assert not started and left, "what they ran is tried again"
+
+
+def _kept(known: dict[int, str], study: studies.Study) -> dict[int, str]:
+    """The finished trials, among which are all that were ``known``."""
+    now = {trial.number: json.dumps([trial.params, trial.value]) for trial in study.trials(*studies.FINISHED)}
+    assert known.items() <= now.items()
+    return now
+
+
+def test_optunas_proxy(made_up: None, tmp_path: Path) -> None:
+    pytest.importorskip("grpc", reason="the proxy needs grpcio, which comes with the extra 'storage'")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    served = optuna.storages.InMemoryStorage()
+    serve = optuna.storages.run_grpc_proxy_server
+    threading.Thread(target=serve, args=(served,), kwargs={"host": "127.0.0.1", "port": port}, daemon=True).start()
+    url = f"grpc://127.0.0.1:{port}"
+    connect(url)
+    study = open_study(tmp_path / "a" / "proxy", replace(REQUEST, storage=url))
+    search_task(study.path, 0, 5, url)
+    other = open_study(tmp_path / "b" / "proxy", StudyRequest(storage=url))
+    assert len(other.trials(*studies.FINISHED)) == 5
+    Worker(other).run_defaults(0)
+    assert not (other.path / "runs.jsonl").exists(), "all runs of the defaults are there already"

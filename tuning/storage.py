@@ -1,0 +1,189 @@
+"""The trials of a study in a database, or behind optuna's proxy, so that several machines work on them.
+
+Each machine has the study's plan in a directory of its own. The storage holds the plan too, and the runs that all
+machines need: those of the defaults, and those on held-out pairs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import optuna
+
+from lns_support.errors import InputError
+from lns_support.files import atomic_write, read_text
+from lns_support.text import printable
+from tuning.plan import BASE_FILE, JOURNAL_FILE, STUDY_FILE
+from tuning.run_store import RunKey
+
+if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
+
+STORAGE_FILE = "storage.txt"  # in the directory: where the trials are, without the password
+ANSWER_S = 10  # for the first answer of a storage
+_DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
+_PLAN, _RUN = "file ", "run "  # attributes of the study: files of the plan, finished runs
+
+
+def connect(url: str) -> BaseStorage:
+    """The storage at a URL.
+
+    Parameters
+    ----------
+    url : str
+        ``postgresql://USER@HOST/DATABASE``, ``mysql://...`` or ``grpc://HOST:PORT``.
+
+    Raises
+    ------
+    InputError
+        The URL is of another kind, its driver is not installed, or the storage refuses.
+    """
+    scheme = _scheme(url)
+    with storage_errors(url):
+        if scheme == "grpc":
+            parts = urlsplit(url)
+            proxy = optuna.storages.GrpcStorageProxy(host=parts.hostname or "", port=parts.port or 0)
+            proxy.wait_server_ready(timeout=ANSWER_S)
+            return proxy
+        driver = _DRIVERS.get(scheme, scheme)
+        engine = {"pool_pre_ping": True, "connect_args": {"connect_timeout": ANSWER_S}}
+        return optuna.storages.RDBStorage(driver + url[len(scheme) :], engine_kwargs=engine)
+
+
+def _scheme(url: str) -> str:
+    """The scheme of a URL that can be one of a storage."""
+    expected = "postgresql://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or grpc://HOST:PORT"
+    try:
+        parts = urlsplit(url)
+        has_place = bool(parts.hostname) and (bool(parts.port) or parts.scheme != "grpc")
+    except ValueError:
+        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}") from None
+    if parts.scheme.startswith("sqlite"):
+        raise InputError(
+            f"SQLite is no storage for several machines; expected {expected}, or none for the journal file"
+        )
+    if parts.scheme.partition("+")[0] not in (*_DRIVERS, "grpc") or not has_place:
+        raise InputError(f"no URL of a storage: {shown(url)}; expected {expected}")
+    return parts.scheme
+
+
+def shown(url: str) -> str:
+    """The URL without its password and its query, which may hold one: as it is shown and saved."""
+    without_query = url.partition("?")[0]
+    return printable(re.sub(r"^([a-z+0-9]*://[^:@/]*):.*@", r"\1@", without_query, flags=re.DOTALL), 200)
+
+
+@contextlib.contextmanager
+def storage_errors(url: str | None) -> Iterator[None]:
+    """An error of the storage at ``url`` becomes one sentence without the password."""
+    if url is None:
+        yield
+        return
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if isinstance(error, ImportError):
+            raise InputError(
+                f"the storage {shown(url)} needs {error.name}, which is not installed; PostgreSQL and the proxy come "
+                "with the extra 'storage': pip install 'lns[storage]'"
+            ) from None
+        if not _is_of_the_storage(error):
+            raise
+        reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
+        password = urlsplit(url).password
+        reason = reason.replace(password, "***") if password else reason
+        raise InputError(f"the storage {shown(url)} refuses: {printable(reason, 300)}") from None
+
+
+def _is_of_the_storage(error: Exception) -> bool:
+    modules = ("sqlalchemy", "psycopg", "pymysql", "grpc", "alembic")
+    kinds = [kind.__module__.partition(".")[0] for kind in type(error).__mro__]
+    return isinstance(error, ConnectionError | optuna.exceptions.StorageInternalError) or any(
+        module in kinds for module in modules
+    )
+
+
+# -- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def study_name(path: Path) -> str:
+    """Name of the study in ``path`` inside a storage: that of its directory."""
+    return f"lns {path.resolve().name}"
+
+
+def check_place(path: Path, url: str | None) -> None:
+    """Raise InputError if the trials of the study in ``path`` are elsewhere than at ``url``."""
+    marker = path / STORAGE_FILE
+    if url is None and marker.exists():
+        raise InputError(
+            f"the trials are in {printable(read_text(marker).strip(), 300)}; expected --storage with its URL", path
+        )
+    if url is not None and not marker.exists() and (path / JOURNAL_FILE).exists():
+        raise InputError("this file has the trials of the study; expected no --storage", path / JOURNAL_FILE)
+
+
+def fetch_plan(storage: BaseStorage, path: Path) -> bool:
+    """Write the plan that the storage has of this study into ``path``; False if there is none."""
+    try:
+        study = optuna.load_study(storage=storage, study_name=study_name(path))
+    except KeyError:
+        return False
+    files = {name.removeprefix(_PLAN): text for name, text in study.user_attrs.items() if name.startswith(_PLAN)}
+    if STUDY_FILE not in files:
+        return False
+    path.mkdir(parents=True, exist_ok=True)
+    for name in sorted(files, key=lambda name: name == STUDY_FILE):  # the file that makes it a study comes last
+        if not re.fullmatch(rf"{STUDY_FILE}|{BASE_FILE}|instance-[0-9]{{1,4}}\.json", name):
+            raise InputError(f"the storage has a file {printable(name, 60)} of the study; expected only its plan")
+        atomic_write(path / name, str(files[name]))
+    return True
+
+
+def share_plan(study: optuna.Study, path: Path, url: str) -> None:
+    """Put the plan in ``path`` into the storage; InputError if the storage has another one under this name."""
+    names = [*sorted(file.name for file in path.glob("instance-*.json")), BASE_FILE, STUDY_FILE]
+    known = study.user_attrs
+    for name in names:
+        text = read_text(path / name)
+        if known.get(_PLAN + STUDY_FILE) is None:
+            study.set_user_attr(_PLAN + name, text)
+        elif known.get(_PLAN + name) != text:
+            raise InputError(
+                f"the storage {shown(url)} has another study named '{path.resolve().name}'; expected a directory of "
+                "another name, or a new one for that study",
+                path,
+            )
+    atomic_write(path / STORAGE_FILE, shown(url) + "\n")
+
+
+class SharedRuns:
+    """The runs in a storage that several machines need, as lines of `tuning.run_store`.
+
+    Parameters
+    ----------
+    study : optuna.Study
+        The trials.
+    base : str
+        Digest of the defaults.
+    first_held_out : int
+        Seed of the first held-out pair.
+    """
+
+    def __init__(self, study: optuna.Study, base: str, first_held_out: int) -> None:
+        self._study, self._base, self._first_held_out = study, base, first_held_out
+
+    def put(self, key: RunKey, line: str) -> None:
+        """Add a run, if others need it."""
+        if key[0] == self._base or key[2] >= self._first_held_out:
+            self._study.set_user_attr(_RUN + " ".join(map(str, key)), line)
+
+    def lines(self) -> list[str]:
+        """All runs."""
+        return [str(line) for name, line in self._study.user_attrs.items() if name.startswith(_RUN)]
