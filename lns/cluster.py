@@ -51,7 +51,7 @@ ANSWER_S = 10.0  # for an answer of the scheduler
 GONE_S = 15.0  # without a connection to the scheduler, until the run stops
 WAIT_S = 60.0  # for the first worker
 EMPTY_S = 300.0  # without any worker, until the run stops
-THREADS = 4  # that receive reports
+THREADS = 32  # that receive reports, each of which waits for an answer of the scheduler
 _LOGGERS = (
     "distributed",
     "distributed.client",
