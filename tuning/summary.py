@@ -174,7 +174,7 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
     """(label, text) of each line below the verdict."""
     plan, completed, finished = study.plan, completed_trials(study), study.trials(*FINISHED)
     yield "study", f"{study.path}: {plan.subject}, {plan.nodes:,} nodes a run, {count_of(plan.pairs, 'pair')}"
-    yield "trials", f"{len(finished)} finished: {_how_far(study)}"
+    yield "trials", f"{len(finished)} finished: {_how_far(study)}" if finished else "none finished"
     if running := [trial for trial in study.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]:
         hosts = sorted({printable(Holder(**trial.user_attrs["holder"]).host, 60) for trial in running})
         yield "running", f"{len(running)} more, in processes on {', '.join(hosts)}; --trials counts them"
@@ -186,12 +186,13 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
         best = max(completed, key=trial_value)
         value = f"{trial_value(best):+.2f} edges over the defaults on the training pairs"
         yield "best trial", f"number {best.number}: {value}"
-    yield "short runs", str(agreement(study))
+    if finished:
+        yield "short runs", str(agreement(study))
     if shares := importance(study):
         yield "importance", ", ".join(f"{name} {share:.0%}" for name, share in list(shares.items())[:6])
     for verdict in conclusion.verdicts:
         yield "held out", str(verdict)
-    if overhead is not None:
+    if overhead is not None and finished:
         yield "overhead", f"{overhead:.1%} of the workers' time was outside of runs"
 
 

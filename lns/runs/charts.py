@@ -14,7 +14,11 @@ from lns_support.text import count_of
 
 _WIDTH, _HEIGHT = 520, 230  # small, so that text can be read where a phone shows the chart at 400 pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 14, 40
-_TIME_MARKS = (0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400)
+_TIME_MARKS = (  # the later rows only where there is room
+    (0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400),
+    (0.2, 2, 30, 120, 1800, 2 * 3600, 12 * 3600, 2 * 86400, 14 * 86400, 90 * 86400),
+    (0.5, 5, 20, 300, 1200, 4 * 3600, 4 * 86400, 180 * 86400),
+)
 SHOWN_EDGES = 24  # the axis of scores begins at most so far below the best one
 CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")  # Okabe & Ito, and a grey
 
@@ -65,9 +69,8 @@ def scores_over_time(curves: Sequence[Curve]) -> str:
     if not curves:
         return ""
     high = max(curve.improvements[-1].score for curve in curves)
-    low = max(min(curve.improvements[0].score for curve in curves), high - SHOWN_EDGES)
-    low = min(low, high - 1)
-    shown = [[entry for entry in curve.improvements if entry.score >= low] for curve in curves]
+    shown = [[entry for entry in curve.improvements if entry.score >= high - SHOWN_EDGES] for curve in curves]
+    low = min(*(entry.score for entries in shown for entry in entries), high - 1)
     first = max(0.1, min((entries[0].elapsed_s for entries in shown if entries), default=0.1))
     end = max(*(curve.end for curve in curves), first * 2)
     left, right = math.log(first), math.log(end)
@@ -82,10 +85,12 @@ def scores_over_time(curves: Sequence[Curve]) -> str:
     for score in _round_marks(low, high):
         parts.append(f'<path class="grid" d="M{_LEFT} {y(score):.1f}H{_WIDTH - _RIGHT}"/>')
         parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(score) + 4:.1f}">{score}</text>')
-    for mark in _spaced([mark for mark in _TIME_MARKS if first <= mark <= end], x):
+    for mark in _time_marks(first, end, x):
         parts.append(f'<path class="grid" d="M{x(mark):.1f} {_TOP}V{_HEIGHT - _BOTTOM}"/>')
         parts.append(f'<text class="middle" x="{x(mark):.1f}" y="{_HEIGHT - 24}">{_mark(mark)}</text>')
-    parts.append(f'<text class="middle" x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 6}">time of search</text>')
+    parts.append(
+        f'<text class="middle" x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 6}">time of search, logarithmic</text>'
+    )
     for number, (curve, entries) in enumerate(zip(curves, shown, strict=True)):
         colour = "" if len(curves) == 1 else curve_colour(number)
         parts += _staircase(curve, entries, x, y, colour)
@@ -128,7 +133,7 @@ def histogram(counts: dict[int, int]) -> str:
     Parameters
     ----------
     counts : dict of int to int
-        Number of boards by score; only the 40 highest scores are shown.
+        Number of boards by score; only the 40 highest scores are shown, from the lowest one with a board on.
 
     Returns
     -------
@@ -137,7 +142,8 @@ def histogram(counts: dict[int, int]) -> str:
     """
     if not counts:
         return ""
-    scores = list(range(min(counts), max(counts) + 1))[-40:]
+    highest = max(counts)
+    scores = list(range(min(score for score in counts if score > highest - 40), highest + 1))
     largest = max(counts.values())
     pitch = min(64.0, (_WIDTH - _LEFT - _RIGHT) / len(scores))
 
@@ -169,12 +175,13 @@ def histogram(counts: dict[int, int]) -> str:
     return chart("boards by score", _WIDTH, _HEIGHT, parts)
 
 
-def _spaced(marks: Sequence[float], x: Callable[[float], float]) -> list[float]:
-    """The marks without those whose text would touch the one before."""
+def _time_marks(first: float, end: float, x: Callable[[float], float]) -> list[float]:
+    """The marks of the axis of time whose texts do not touch; the roundest ones come first."""
     kept: list[float] = []
-    for mark in marks:
-        if not kept or x(mark) - x(kept[-1]) >= 34:
-            kept.append(mark)
+    for row in _TIME_MARKS:
+        for mark in row:
+            if first <= mark <= end and all(abs(x(mark) - x(other)) >= 44 for other in kept):
+                kept.append(mark)
     return kept
 
 

@@ -71,6 +71,30 @@ def test_quads_carry_every_shape_and_clues(tmp_path: Path, case: tuple[Puzzle, B
     assert not render("quads", puzzle, None)[1]
 
 
+@pytest.mark.parametrize(
+    ("clue", "sentence"),
+    [
+        ("2 2 99 1", r"p\.txt:2: clue 1 of 2 .* is '99'; expected a whole number from 1 to 54"),
+        ("10 2 30 1", r"p\.txt:2: clue 1 of 2 .* is '10'; expected a whole number from 1 to 9"),
+        ("1 2 30 1", r"p\.txt:2: the clue on row 0, column 1 .* places piece 30 .* expected grey"),
+        ("5 3 30 1", r"p\.txt:[23]: two clues for row 4, column 2"),
+    ],
+)
+def test_a_wrong_clue_of_a_rectangle_is_named_and_no_piece(tmp_path: Path, clue: str, sentence: str) -> None:
+    """With its two clues the file has 56 rows of four numbers, as many as a puzzle of 7 x 8 has pieces."""
+    puzzle, solution = planted(1, 6, 9, 5)
+    clues = [Clue(cell, *pair) for cell, pair in enumerate(solution.pairs()) if pair is not None and cell in (7, 26)]
+    inner = next(piece for piece in range(54) if puzzle.pieces[piece].all() and piece != clues[1].piece)
+    text = render("quads", puzzle.with_clues(clues), None)[0]
+    head, first, rest = text.split("\n", 2)
+    path = tmp_path / "p.txt"
+    path.write_text("\n".join([head, clue.replace(" 30 ", f" {inner + 1} "), rest]))
+    with pytest.raises(InputError, match=sentence.replace("piece 30", f"piece {inner + 1}")):
+        load_puzzle(str(path))
+    path.write_text("\n".join([head, first, rest]))
+    assert len(load_puzzle(str(path)).clues) == 2
+
+
 @any_folder
 @given(case=puzzles(square=True))
 def test_csv16_carries_squares_and_turns_the_pieces_of_clues(tmp_path: Path, case: tuple[Puzzle, Board]) -> None:

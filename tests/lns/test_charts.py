@@ -39,6 +39,16 @@ def test_each_improvement_is_a_point_and_a_step_of_the_line() -> None:
     assert float(line[1].rpartition("H")[2]) > x3
 
 
+def test_the_axes_cover_the_scores_and_times_that_are_drawn() -> None:
+    svg = score_over_time(improvements((392, 0.1), (460, 1.0), (463, 5.0), (465, 12.0)), 38.0)
+    assert len(circles(svg)) == 3, "a first board far below is left out"
+    marks = re.findall(r">(\d+)</text>", svg)
+    assert marks[0] == "460" and marks[-1] == "465"
+    assert all(f">{mark}</text>" in svg for mark in ("1 s", "2 s", "5 s", "10 s", "20 s"))
+    histogram_marks = re.findall(r">(\d+)</text>", histogram({392: 1, 460: 2, 463: 1, 465: 1}))
+    assert histogram_marks.count("460") == 1 and not {"426", "440", "459"} & set(histogram_marks)
+
+
 @pytest.mark.parametrize("points", [[(5, 0.0)], [(0, 3.0)], [(7, 0.0), (8, 1e-9)], [(479, 0.01), (480, 31_536_000.0)]])
 @pytest.mark.parametrize("elapsed", [0.0, 0.5, 1e8])
 def test_odd_runs_have_finite_charts(points: list[tuple[int, float]], elapsed: float) -> None:
