@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import IO
 
 from lns_support.errors import InputError
 from lns_support.text import printable
@@ -73,6 +74,33 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     if len(data) > MAX_BYTES:
         raise InputError(f"the file has more than {MAX_BYTES} bytes; expected no more", where)
     return data
+
+
+def open_to_read(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a regular file of any size for reading.
+
+    Nothing is waited for, neither the writer of a pipe nor what a file of the kernel has to say, such as /proc/kmsg.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    binary file
+
+    Raises
+    ------
+    InputError
+        If it is a pipe, a device or a directory.
+    OSError
+        If it cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InputError("not a regular file; expected one", printable(os.fspath(path)))
+    return open(descriptor, "rb")  # noqa: PTH123
 
 
 def decode(data: bytes, source: str) -> str:

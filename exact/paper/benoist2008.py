@@ -125,6 +125,30 @@ def instance(size: int, colours: int, seed: int) -> Puzzle:
     return uniform(size, size, colours, seed).with_clues(corner_cells(size, size)).puzzle
 
 
+def finished_runs(plan: Plan, log: Path) -> tuple[list[ExperimentRun], list[tuple[int, int, str]]]:
+    """The runs of a plan that a log holds, and (size, colours, method) of those that it lacks.
+
+    Methods are not tried on an instance that neither the reference nor the row scan finished.
+    """
+    budgets = {plan.budget, plan.budget * plan.patience}
+    logged = {
+        (run.size, run.colours, run.seed, run.method): run
+        for run in csv_records.read(log, ExperimentRun)
+        if run.budget in budgets
+    }
+    rows, missing = [], []
+    for size, colours, seed in plan.instances():
+        found = [logged.get((size, colours, seed, method)) for method in plan.methods]
+        rows += [run for run in found if run is not None]
+        hopeless = all(run is not None and not run.finished for run in found[:2])
+        missing += [
+            (size, colours, method)
+            for run, method in zip(found, plan.methods, strict=True)
+            if run is None and not hopeless
+        ]
+    return rows, missing
+
+
 def run_experiment(plan: Plan, log: Path | None = None) -> Iterator[ExperimentRun]:
     """Run every method on every instance that the reference or the row scan finishes.
 

@@ -127,7 +127,7 @@ class Plan:
 FULL = Plan(200, 2_000_000_000, sizes=(3, 4, 5, 6, 7, 8, 10, 12, 16), slow=10, trees=20_000)
 
 
-MOST_BARRIER_NODES = 2_000_000  # of dlx; the other methods have more, in proportion to their speed
+MOST_BARRIER_NODES = 100_000  # of dlx; the other methods have more, in proportion to their speed
 CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lower bound, or an estimate
 
 
@@ -326,6 +326,7 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
         if points:
             axes.plot(list(points), list(points.values()), marker="o", label=f"{width}x{height}")
     axes.set(xlabel="colours", ylabel="DLX nodes / solutions, mean", yscale="log")
-    axes.legend()
+    if axes.lines:
+        axes.legend()
     figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)

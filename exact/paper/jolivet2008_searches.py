@@ -43,7 +43,7 @@ TABLE_5 = {4: 2, 5: 3, 6: 3, 7: 4, 9: 4, 10: 5, 13: 5}
 PATH_CLASSES = ((4, 3), (4, 4), (5, 5), (6, 7))  # (side, colours) of the puzzles on which paths are compared
 BARRIER_INSTANCE = "like-e2-16x16"
 BARRIER_METHODS = ("zig-zag", "dlx:binary", "dlx", "grouping")
-BARRIER_SHARE = {"zig-zag": 100, "grouping": 20}  # nodes of these are so many times cheaper than those of dlx
+BARRIER_SHARE = {"zig-zag": 1000, "grouping": 50}  # nodes of these are so many times cheaper than those of dlx
 SAMPLES = 300_000
 
 

@@ -62,6 +62,14 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
         yield row
 
 
+def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
+    """The rows of planned runs that a CSV file holds, and the runs that it lacks."""
+    finished = read_rows(output)
+    found = [finished.get((run.instance, run.solver, run.question)) for run in runs]
+    rows = [row for row in found if row is not None]
+    return rows, [run for run, row in zip(runs, found, strict=True) if row is None]
+
+
 def solver_run(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> PlannedRun:
     """Plan a search for the first solution by a solver of `exact.registry`.
 

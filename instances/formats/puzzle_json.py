@@ -21,6 +21,8 @@ from lns_support.text import printable
 
 
 def looks_like(text: str) -> bool:
+    if "board_edges" in text and '"pieces"' not in text:  # a viewer URL in some field
+        return False
     return text.lstrip().startswith("{") and '"placements"' not in text
 
 

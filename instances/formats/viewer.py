@@ -223,7 +223,8 @@ def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, st
     if len(urls) > 1:
         chosen = "only the first is read" if number is None else f"number {number} is read"
         notes.append(f"the text has {len(urls)} URLs; {chosen}")
-    url = urls[(number or 1) - 1].strip(_AROUND).replace("\\", "").replace("&amp;", "&")
+    url = urls[(number or 1) - 1].strip(_AROUND)
+    url = url.replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         if "board_edges=" in url:
             break

@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         f"formats of puzzles:\n{overview('puzzle')}\n"
         f"formats of boards:\n{overview('board')}\n"
+        "--list shows a line of each, and of the dialects that pieces, cells and clues read\n"
         'json of a puzzle: {"width": 2, "height": 2, "pieces": [[up, right, down, left], ...]}, grey 0; it may have\n'
         '  "clues": [[cell, piece, rotation], ...], all from 0, and "name"; docs/how-to/own-instance.md has more\n'
         "extensions: .txt benoist, or quads for a rectangle; .solution.txt; .csv csv16; .url; .json best or json"

@@ -95,11 +95,10 @@ def add_decode_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _answer_bytes(path: Path) -> bytes:
     """A SAT solver's answer, which may be longer than a puzzle; devices, which may have no end, are refused."""
-    from lns_support.errors import InputError
+    from lns_support.files import open_to_read
 
-    if path.exists() and not path.is_file():
-        raise InputError("not a regular file; expected a SAT solver's answer", path)
-    return path.read_bytes()
+    with open_to_read(path) as file:
+        return file.read() or b""
 
 
 def run_decode(args: argparse.Namespace) -> int:

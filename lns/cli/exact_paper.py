@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -59,6 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="CSV", help="a row for each run; runs that it has are not repeated"
     )
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="run nothing: print the tables of the rows in CSV, and what is missing",
+    )
     parser.epilog = "papers:\n" + "\n".join(f"  {name:<14} {line}" for name, line in PAPERS.items())
 
 
@@ -69,11 +75,22 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(
             "the plot is written beside the rows, as .png; expected another extension, like .csv", args.output
         )
+    if args.show and (args.output is None or not args.output.exists()):
+        raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     return _run_benoist2008(args) if args.paper == "benoist2008" else _run(args)
 
 
 def _run_benoist2008(args: argparse.Namespace) -> int:
-    from exact.paper.benoist2008 import COLOURS, FULL, METHODS, REFERENCE, ROW_SCAN, SMALL, run_experiment
+    from exact.paper.benoist2008 import (
+        COLOURS,
+        FULL,
+        METHODS,
+        REFERENCE,
+        ROW_SCAN,
+        SMALL,
+        finished_runs,
+        run_experiment,
+    )
     from exact.paper.benoist2008_tables import tables
     from lns.terminal.progress import live_line, log
     from lns_support.errors import InputError
@@ -93,6 +110,10 @@ def _run_benoist2008(args: argparse.Namespace) -> int:
         changes["methods"] = tuple(dict.fromkeys([REFERENCE, ROW_SCAN, *args.solvers]))
     changes = {name: value for name, value in changes.items() if value is not None}
     plan = replace(FULL if args.full else SMALL, seed=args.seed, **changes)
+    if args.show:
+        rows, left = finished_runs(plan, args.output)
+        print_text(tables(rows, plan) + "\n\n" + _missing([(f"{n}x{n}-c{k}", method) for n, k, method in left]))
+        return DONE
     completed = []
     status = DONE
     try:
@@ -138,6 +159,11 @@ def _run(args: argparse.Namespace) -> int:
         nodes = {"nodes": int(args.budget * 1_000_000)}  # about as many as a second takes
         plan = replace(plan, **(nodes if args.paper == "jolivet2008" else {"seconds": args.budget}))
     rows: list[ComparisonRow] = []
+    if args.show:
+        planned = list(paper.runs(plan))
+        rows, left = runs.finished_rows(planned, args.output)
+        print_text(paper.tables(rows, plan) + "\n\n" + _missing([(run.instance, run.solver) for run in left]))
+        return DONE
     status = DONE
     try:
         with live_line(None, quiet=False) as line:
@@ -155,6 +181,15 @@ def _run(args: argparse.Namespace) -> int:
     if rows:
         print_text(paper.tables(rows, plan) + plotted)
     return status
+
+
+def _missing(left: list[tuple[str, str]]) -> str:
+    """The runs that a file of rows lacks, by class and method; the most frequent classes first."""
+    if not left:
+        return "no run is missing"
+    classes = Counter(f"{instance.rsplit('-s', 1)[0]} by {method}" for instance, method in left)
+    most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8))
+    return f"{len(left):,} runs are missing ({most}{', ...' if len(classes) > 8 else ''}); without --show they are made"
 
 
 def _checked_solvers(args: argparse.Namespace, plan: Any) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from instances.puzzle import MAX_CELLS, Puzzle
 from instances.verify import verify
 from lns.runs.files import BOARDS, is_sealed, open_regular, seal, start_of_last_lines, whole_lines, write_all
 from lns_support.errors import InputError
+from lns_support.files import open_to_read
 from lns_support.json_values import JsonFields, json_object
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
@@ -210,7 +211,7 @@ class BoardLogReader:
         try:
             if not self.path.is_file():
                 return
-            log_file = self.path.open("rb")
+            log_file = open_to_read(self.path)
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", self.path) from None
         with log_file as file:

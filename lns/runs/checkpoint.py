@@ -31,7 +31,7 @@ from lns.rounds import Island
 from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, open_regular
 from lns.runs.history import RunHistory, history_from_json
 from lns_support.errors import InputError
-from lns_support.files import sync_folder
+from lns_support.files import open_to_read, sync_folder
 from lns_support.json_values import JsonFields, describe_found, json_object
 from lns_support.text import printable
 
@@ -248,7 +248,7 @@ def _open(path: Path) -> Iterator[zipfile.ZipFile]:
         raise InputError("is not a regular file; expected a checkpoint")
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"{path.stat().st_size} bytes; expected at most {MAX_BYTES}")
-    with path.open("rb") as file, _open_archive(file) as archive:
+    with open_to_read(path) as file, _open_archive(file) as archive:
         yield archive
 
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from lns.runs.files import LOCK, STATUS, open_regular, utc_now
 from lns_support.errors import InputError
 from lns_support.file_lock import try_lock
-from lns_support.files import read_text
+from lns_support.files import open_to_read, read_text
 from lns_support.json_values import JsonFields, json_object
 from lns_support.text import printable
 
@@ -153,9 +153,9 @@ class Lock:
 def is_free(directory: Path) -> bool:
     """Whether the system says that no process of this machine holds the lock, whatever the file names."""
     try:
-        with (directory / LOCK).open("rb") as file:
+        with open_to_read(directory / LOCK) as file:
             return try_lock(file) is True
-    except OSError:
+    except (OSError, InputError):
         return False
 
 

@@ -91,3 +91,33 @@ def test_bad_graphs_are_refused(
     Path("g.txt").write_text(text)
     assert main(["exact", "graph", "g.txt", *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_missing_runs_of_a_paper_are_named_and_made(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["exact", "paper", "jolivet2008", "--sizes", "3", "--colours", "3", "4", "-o", "rows.csv"]
+    assert main([*small, "--show"]) == 2
+    assert "--show prints the tables of finished runs; expected -o with a file of them" in capsys.readouterr().err
+    assert main([*small, "--per-size", "2", "--solvers", "zig-zag"]) == 0
+    before = Path("rows.csv").read_text()
+    capsys.readouterr()
+    assert main([*small, "--per-size", "3", "--solvers", "zig-zag", "--show"]) == 0
+    shown = capsys.readouterr().out
+    assert "2 runs are missing (1 of 3x3-c3 by zig-zag, 1 of 3x3-c4 by zig-zag); without --show they are made" in shown
+    assert Path("rows.csv").read_text() == before
+    assert main([*small, "--per-size", "3", "--solvers", "zig-zag"]) == 0
+    assert Path("rows.csv").read_text().startswith(before)
+    assert main([*small, "--per-size", "3", "--solvers", "zig-zag", "--show"]) == 0
+    assert "no run is missing" in capsys.readouterr().out
+
+
+def test_missing_runs_of_the_other_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    header = "size,colours,seed,method,budget,status,solutions,nodes,seconds\n"
+    Path("b.csv").write_text(
+        header + "7,6,1,ColorPairs,8.0,solved,1,10,0.1\n8,8,1,ColorPairs,8.0,budget spent,0,10,8.0\n"
+        "8,8,1,row scan,8.0,budget spent,0,10,8.0\n"
+    )
+    arguments = ["exact", "paper", "benoist2008", "--sizes", "7", "8", "--per-size", "1", "--solvers", "MinOffer"]
+    assert main([*arguments, "-o", "b.csv", "--show"]) == 0
+    shown = capsys.readouterr().out
+    assert "2 instances, 1 finished by some method" in shown
+    assert "2 runs are missing (1 of 7x7-c6 by row scan, 1 of 7x7-c6 by MinOffer)" in shown

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from instances.board import Board
-from instances.formats import load_puzzle, read, read_board
+from instances.formats import FORMATS, load_puzzle, read, read_board, write
 from instances.formats.clues import clue_board
+from instances.formats.dialects import DIALECTS
+from instances.formats.registry import examples
 from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns_support.errors import InputError
@@ -28,7 +31,7 @@ PIECES = {
     "18_eii_real_16x16_five_placed.json": (16, 16, 480, "pieces of Eternity II"),
     "19_meta2010_10x10.txt": (10, 10, 180, ""),
     "22_ntiles_cw_256.csv": (16, 16, 480, "mirror image of Eternity II"),
-    "23_csv_french_headers_3x3.txt": (3, 3, 12, "names of the columns"),
+    "23_csv_french_headers_3x3.txt": (3, 3, 12, "as the file names it"),
     "26_comments_inline_6x12.txt": (6, 12, 126, ""),
     "27_editor_ini_border_is_2.fps": (16, 16, 480, "colour 2 is the rim"),
     "32_pieces_4x3_width_height.txt": (4, 3, 17, ""),
@@ -176,3 +179,49 @@ def test_colours_in_place_define_the_puzzle(tmp_path: Path) -> None:
     assert document.puzzle is not None and document.board is not None
     assert verify(document.puzzle, document.board).score == puzzle.max_score
     assert read_board(str(path), puzzle).board == board
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_puzzles_without_frame_as_text(turns: bool, tmp_path: Path) -> None:
+    pieces = np.array([[8, 2, 3, 4], [1, 5, 6, 2], [3, 7, 7, 1], [6, 1, 2, 7]])
+    puzzle = Puzzle(pieces, 2, 2, name="p", framed=False, turns=turns)
+    write(tmp_path / "p.txt", "pieces", puzzle, None)
+    assert load_puzzle(str(tmp_path / "p.txt")) == puzzle
+    with pytest.raises(InputError, match="no side order"):
+        write(tmp_path / "p.txt", "pieces:udlr", puzzle, None)
+
+
+def test_words_of_four_digits_are_a_tetravex(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("7321 @0514\n2660 5016\n")  # up left right down
+    puzzle = load_puzzle(str(path))
+    assert (puzzle.width, puzzle.height, puzzle.framed, puzzle.turns) == (2, 2, False, False)
+    assert puzzle.pieces[0].tolist() == [8, 3, 2, 4] and [clue.cell for clue in puzzle.clues] == [1]
+
+
+def test_every_format_and_dialect_is_listed() -> None:
+    listed = examples()
+    assert all(f"{name}" in listed for name in FORMATS)
+    assert {each.reader for each in DIALECTS} <= set(FORMATS)
+    assert all(each.example in listed and each.about in listed for each in DIALECTS)
+
+
+@pytest.mark.parametrize("order", ["urdl", "udlr", "lurd"])
+def test_headers_take_a_side_order(order: str, tmp_path: Path) -> None:
+    puzzle, _ = planted(5, 6, 6, 9, clues=2)
+    for format in ("quads", "benoist"):
+        path = str(tmp_path / f"p.{format}")
+        write(path, f"{format}:{order}", puzzle, None)
+        assert load_puzzle(path, f"{format}:{order}") == puzzle
+
+
+def test_clues_are_written_and_read_as_they_lie(tmp_path: Path) -> None:
+    puzzle, board = small()
+    write(tmp_path / "clues.txt", "clues", puzzle, board)
+    full = load_puzzle("like-e2-6x6")
+    with pytest.raises(InputError):
+        load_puzzle("like-e2-6x6", clues=str(tmp_path / "clues.txt"))
+    assert not full.clues
+    write(tmp_path / "p.json", None, puzzle, None)
+    found = load_puzzle(str(tmp_path / "p.json"), clues=str(tmp_path / "clues.txt"))
+    assert [4 * clue.piece + clue.rotation for clue in found.clues] == board.placements.tolist()

@@ -15,6 +15,7 @@ from instances.board import Board
 from instances.formats import load_board, read, viewer_url
 from instances.formats.viewer import MOTIFS_ORDERS
 from instances.puzzle import Clue, Puzzle
+from instances.symmetry import View, board_from_view, puzzle_in_view
 from instances.verify import verify
 from lns_support.errors import InputError
 from tests.instances.small_puzzles import boards, planted
@@ -220,3 +221,45 @@ def test_a_url_of_another_shape_than_the_puzzle() -> None:
 def test_a_url_whose_pieces_fit_no_board() -> None:
     with pytest.raises(InputError, match="the pieces do not fit a board of 6 x 5"):
         read(with_edges(URL, 0, "abcd"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"See the board at {URL}.",
+        f"A [board]({URL}), found today",
+        f"<{URL}> and `more`",
+        f'<a href="{URL.replace("&", "&amp;")}">board</a>',
+        f'{{"score": 49, "url": "{URL}"}}',
+        f'{{"url":"{URL.replace("&", chr(92) + "u0026")}"}}',
+        URL.replace("/#", "/?"),
+        URL.replace("/#", "/?hints=3.0-7.1&"),
+    ],
+)
+def test_a_url_in_other_text(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(text)
+    assert load_board(str(path), PUZZLE)[1] == BOARD
+    assert verify(*load_board(str(path))).score == PUZZLE.max_score
+
+
+def test_a_square_of_another_viewer(tmp_path: Path) -> None:
+    puzzle, board = planted(12, 5, 5, 9)
+    path = tmp_path / "text.txt"
+    url = viewer_url(puzzle, board).replace("board_w=5&board_h=5", "puzzle_size=5").partition("&board_pieces")[0]
+    path.write_text(url.replace("e2.bucas.name/#", "eternity2.dev/?"))
+    assert load_board(str(path), puzzle)[1] == board
+
+
+def test_a_piece_shown_twice_is_named_by_its_cells() -> None:
+    edges = URL.partition("board_edges=")[2]
+    inner = edges[4 * 8 : 4 * 9]
+    notes = "; ".join(read(with_edges(URL.partition("&board_pieces")[0], 9, inner)).notes)
+    assert "(cell 8, from 0) and row 1, column 3 (cell 9, from 0) show the same piece" in notes
+
+
+def test_a_mirrored_board_is_recognised() -> None:
+    mirrored = puzzle_in_view(PUZZLE, View(0, mirrored=True))
+    url = viewer_url(mirrored, board_from_view(BOARD, View(0, mirrored=True))).partition("&board_pieces")[0]
+    with pytest.raises(InputError, match="mirror images of the pieces"):
+        read(url, puzzle=PUZZLE)

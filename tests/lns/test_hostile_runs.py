@@ -36,8 +36,8 @@ from lns.runs.files import (
 )
 from lns.runs.lock import Holder, Lock, is_free
 from lns_support.errors import InputError
-from lns_support.files import read_bytes
-from tests.fuzz_run import fuzz
+from lns_support.files import open_to_read, read_bytes
+from tests.fuzz_run import call, fuzz
 from tests.lns.run_parts import copied, finished_run, log_of
 
 
@@ -257,6 +257,25 @@ def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monk
     monkeypatch.setattr("builtins.open", lambda descriptor, _: (os.close(descriptor), Silent())[1])
     with pytest.raises(InputError, match="nothing can be read"):
         read_bytes(tmp_path / "file")
+
+
+def test_nothing_is_waited_for_when_a_file_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(InputError, match="not a regular file"):
+            open_to_read(path)
+
+
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="for the administrator only")
+@pytest.mark.parametrize("name", [BOARDS, CHECKPOINT, PREVIOUS, STATUS])
+def test_a_file_of_the_kernel_in_place_of_one_of_a_run_is_not_waited_for(name: str, run: Path, tmp_path: Path) -> None:
+    path = copied(run, tmp_path / "run")
+    (path / name).unlink()
+    (path / name).symlink_to("/proc/kmsg")
+    for command in (["report", str(path)], ["collect", str(path)], ["merge", str(path), str(run), "-o", f"{path}2"]):
+        began = time.monotonic()
+        assert call(command)[0] in (0, 1, 2)
+        assert time.monotonic() - began < 60.0  # the machine may be busy
 
 
 def test_a_device_is_no_answer_of_a_solver(capsys: pytest.CaptureFixture[str]) -> None:
