@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 import platform
-import queue
 import re
 import secrets
 import signal
@@ -46,13 +45,14 @@ log = logging.getLogger("lns")
 
 FIRST_ROUND_S, ROUND_S = 2.0, 10.0
 STATE_S = 60.0  # between two states of an island
+MAX_LOST_ROUNDS = 100  # in a row of an island; machines go for other reasons than what is searched on them
 GRACE_S = 30.0  # at the end, for the states of all islands
 WATCH_S = 1.0  # between two looks at the workers of the cluster
 ANSWER_S = 10.0  # for an answer of the scheduler
-GONE_S = 10.0  # without a connection to the scheduler, until the run stops
+GONE_S = 15.0  # without a connection to the scheduler, until the run stops
 WAIT_S = 60.0  # for the first worker
 EMPTY_S = 300.0  # without any worker, until the run stops
-THREADS = 4  # that receive reports
+THREADS = 32  # that receive reports, each of which waits for an answer of the scheduler
 _LOGGERS = (
     "distributed",
     "distributed.client",
@@ -96,6 +96,7 @@ class DaskWorkers:
     """
 
     first_round_s, round_s, grace_s = FIRST_ROUND_S, ROUND_S, GRACE_S
+    max_lost = MAX_LOST_ROUNDS
     began: float | None = None
 
     def __init__(self, client: Client, *, state_s: float = STATE_S) -> None:
@@ -104,15 +105,15 @@ class DaskWorkers:
         self._client, self._run = client, secrets.token_hex(8)
         self._lock = threading.RLock()
         self._hosts: dict[str, _Host] = {}
-        self._refused: set[str] = set()
+        self._refused: set[str] = set()  # other versions
+        self._joining: set[str] = set()  # their versions are asked for
         self._home: dict[int, str] = {}  # address of the worker of each island
         self._kept: dict[int, int] = {}  # islands that their worker keeps, and after how many steps
         self._warm: set[str] = set()  # machines on which a round was finished: their kernels are compiled
         self._waiting: list[tuple[Future[Report], Task]] = []
         self._running: dict[int, tuple[Future[Report], DaskFuture[Any], str]] = {}  # by number of the island
         self._serial = 0
-        self._outbox: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
-        self._closed = False
+        self._ended = threading.Event()
         self._connected_at = self._populated_at = time.monotonic()
         self._receivers = ThreadPoolExecutor(THREADS, thread_name_prefix="lns-cluster")
         self._join(_first_workers(client, self.address), strict=True)
@@ -151,15 +152,15 @@ class DaskWorkers:
 
     def announce(self, board: Board, score: int) -> None:
         """Tell all workers the best board."""
-        self._outbox.put(lambda: self._call(receive_incumbent, self._run, board, score))
+        self._tell(lambda: self._call(receive_incumbent, self._run, board, score))
 
     def ask_to_stop(self) -> None:
         """End the rounds under way at their next step."""
-        self._outbox.put(lambda: self._call(receive_stop, self._run))
+        self._tell(lambda: self._call(receive_stop, self._run))
 
     def kill(self) -> None:
         """Give up the rounds under way."""
-        self._closed = True
+        self._ended.set()
         with self._lock:
             given_up = [running[0] for running in self._running.values()] + [future for future, _ in self._waiting]
             self._running.clear()
@@ -170,9 +171,7 @@ class DaskWorkers:
     def close(self) -> None:
         """Release what the workers keep. The client stays open."""
         self.kill()
-        self._outbox.put(lambda: self._call(receive_stop, self._run))
-        self._outbox.put(lambda: self._call(forget_run, self._run))
-        self._outbox.put(None)
+        self._tell(self._forget).join(ANSWER_S)
         self._watcher.join(ANSWER_S)
         self._receivers.shutdown(wait=False, cancel_futures=True)
 
@@ -258,19 +257,25 @@ class DaskWorkers:
     # -- the cluster -------------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        """Thread that makes the calls to workers and sees who joins and who is gone."""
-        looked_at = 0.0
-        while True:
-            with contextlib.suppress(queue.Empty):
-                call = self._outbox.get(timeout=WATCH_S)
-                if call is None:
-                    return
-                with contextlib.suppress(Exception):  # a worker that is gone needs no news
-                    call()
-            if time.monotonic() - looked_at >= WATCH_S and not self._closed:
-                with contextlib.suppress(Exception):  # `check` says when there was no answer for long
-                    self._look()
-                looked_at = time.monotonic()
+        """Thread that sees who joins and who is gone."""
+        while not self._ended.wait(WATCH_S):
+            with contextlib.suppress(Exception):  # `check` says when there was no answer for long
+                self._look()
+
+    def _forget(self) -> None:
+        self._call(receive_stop, self._run)
+        self._call(forget_run, self._run)
+
+    def _tell(self, call: Callable[[], object]) -> threading.Thread:
+        """Make a call to the workers in a thread, as one that hangs would delay it."""
+
+        def attempt() -> None:
+            with contextlib.suppress(Exception):  # a worker that is gone needs no news
+                call()
+
+        thread = threading.Thread(target=attempt, name="lns-cluster-call", daemon=True)
+        thread.start()
+        return thread
 
     def _look(self) -> None:
         now = time.monotonic()
@@ -292,15 +297,23 @@ class DaskWorkers:
         for address in sorted(gone):
             log.warning("worker %s is gone", address)
         for future, sent, address in failed:
-            sent.cancel()
             _fail(future, HostLost(f"worker {address} is gone"))
+            self._tell(sent.cancel)
         self._refused &= present.keys()
-        if joined := {
-            at: threads for at, threads in present.items() if at not in self._hosts and at not in self._refused
-        }:
-            self._join(joined, strict=False)
-        if gone or joined:
+        known = self._hosts.keys() | self._refused | self._joining
+        if joined := {address: threads for address, threads in present.items() if address not in known}:
+            self._joining |= joined.keys()
+            self._tell(lambda: self._welcome(joined))
+        if gone:
             self._dispatch()
+
+    def _welcome(self, threads: dict[str, int]) -> None:
+        """Take over workers that joined; the next look tries again with those that do not answer."""
+        try:
+            self._join(threads, strict=False)
+            self._dispatch()
+        finally:
+            self._joining -= threads.keys()
 
     def _join(self, threads: dict[str, int], *, strict: bool) -> None:
         """Take over workers. One of another version is an InputError if ``strict``; else it is left out, and logged."""

@@ -43,6 +43,7 @@ _NO_FRAME, _NO_TURNS = "without frame", "without turns"
 _RULES = re.compile(rf"sides up right down left, ({_NO_FRAME}(?:, {_NO_TURNS})?)$")
 _WORDS = re.compile(r"@?[0-9]{4}@?(?:\s+@?[0-9]{4}@?)*")
 _MOST_COLOURS = 4000
+_SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
 
 
@@ -151,6 +152,9 @@ def parse(text: str) -> PieceList:
     for row in rows:
         if rules := _RULES.search(row.comment):
             listed.rules = rules[1]
+        if sides := _SIDES.search(row.comment):
+            order = "".join(name[0] for name in sides[1].split())
+            listed.order = order if sorted(order) == sorted(CLOCKWISE) else listed.order
         if size := _SIZE.search(f"{' '.join(row.tokens)} {row.comment}"):
             listed.shape = listed.shape or (int(size[1]), int(size[2]))
         if count := _COUNT.search(f"{' '.join(row.tokens)} {row.comment}"):
@@ -458,7 +462,7 @@ def _order(quads: Sequence[Sequence[int]], options: Options, listed: PieceList, 
         notes.append(f"side order {in_words(options.order)}, as given")
         return options.order
     if listed.order is not None:
-        notes.append(f"side order {in_words(listed.order)}, by the names of the columns")
+        notes.append(f"side order {in_words(listed.order)}, as the file names it")
         return listed.order
     order = detect_order(quads)
     notes.append(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lns.terminal.options import check_files, duration, nonempty_path, positive_number, whole_number, worker_count
@@ -39,6 +40,7 @@ examples:
   lns exact polyomino --make-level 7 --seed 5          a new level: 7 pieces to place, exactly one filling
   lns exact polyomino --cut 16x10 --seed 3 -o t.txt    cut a grid into random pieces
   lns exact polyomino --cut 12x12 --cells 3-5 --longest 3   the same within limits on size and shape
+  lns exact polyomino t.txt --svg t.svg                the filling as a picture
   lns exact polyomino t.txt --weight ascender          small pieces first
   lns exact polyomino t.txt --workers 4                the eight weights on four processes, the first to end decides
 
@@ -121,6 +123,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=nonempty_path, metavar="FILE", help="write the filled grid and its pieces there"
     )
+    parser.add_argument("--svg", type=nonempty_path, metavar="FILE", help="draw the filled grid there, in colour")
+    parser.add_argument(
+        "--colour",
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="draw in colour (default auto: in a terminal that can)",
+    )
     parser.add_argument("--force", action="store_true", help="write over FILE if it exists")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -130,7 +140,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from lns_support.errors import InputError
 
-    check_files(args.force, args.output, args.steps)
+    check_files(args.force, args.output, args.steps, args.svg)
     job, allowed, work = next(entry for entry in _JOBS.values() if _given(args, entry[0]) or not entry[0])
     for name in _OPTIONS:
         if _given(args, name) and name not in (job, *allowed):
@@ -189,6 +199,7 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
     text = render(grid)
     if args.output is not None:
         atomic_write(args.output, text)
+    _draw(args, grid, planted or grid.rows)
     if args.json:
         filling = {} if planted is None else {"filling": planted}
         output = None if args.output is None else str(args.output)
@@ -246,11 +257,13 @@ def _search(args: argparse.Namespace) -> int:
                 result = fill(grid, args.weight, **searched, **limits)
     written = False
     try:
+        if result.filling is not None:
+            _draw(args, grid, result.filling)
         if args.output is not None and result.filling is not None:
             atomic_write(args.output, render(Grid(result.filling, grid.pieces)))
             written = True
     finally:  # the result is printed even if the file cannot be written
-        _print_result(args, result, written)
+        _print_result(args, grid, result, written)
     if result.status is SolveStatus.INTERRUPTED:
         return INTERRUPTED
     return ANSWER_IS_NO if result.status is SolveStatus.INFEASIBLE else DONE
@@ -299,7 +312,25 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
     return DONE
 
 
-def _print_result(args: argparse.Namespace, result: FillResult, written: bool) -> None:
+def _draw(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> None:
+    """Write the picture that --svg asks for."""
+    from exact.polyominoes import draw
+    from instances.formats import atomic_write
+
+    if args.svg is not None:
+        atomic_write(args.svg, draw.svg(grid, rows))
+
+
+def _picture(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> str:
+    """The grid as --colour and the terminal have it."""
+    from exact.polyominoes import draw
+    from instances.draw import terminal
+
+    choices = {"auto": terminal.capability(sys.stdout), "always": terminal.richest(), "never": "none"}
+    return draw.terminal(grid, rows, choices[args.colour])
+
+
+def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, written: bool) -> None:
     from exact.outcome import NODES_UNKNOWN
     from exact.polyominoes.search import CONVENTION
     from lns.terminal.output import print_json
@@ -322,21 +353,21 @@ def _print_result(args: argparse.Namespace, result: FillResult, written: bool) -
             }
         )
     else:
-        _print_text(result, args.count)
+        _print_text(args, grid, result)
         if args.output is not None:
             nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
             print_text(f"written     {args.output if written else nothing}")
 
 
-def _print_text(result: FillResult, counted: bool) -> None:
+def _print_text(args: argparse.Namespace, grid: Grid, result: FillResult) -> None:
     from exact.outcome import NODES_UNKNOWN
     from exact.polyominoes.search import CONVENTION
     from lns.cli.exact import solutions_in_words
 
     if result.filling is not None:
-        print_text(*result.filling, "", sep="\n")
+        sys.stdout.write(_picture(args, grid, result.filling) + "\n\n")
     print_text(f"status      {result.status}")
-    print_text(f"fillings    {solutions_in_words(result.status, result.solutions, counted=counted)}")
+    print_text(f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}")
     print_text(f"convention  {CONVENTION}")
     if result.nodes == NODES_UNKNOWN:
         print_text("nodes       - (xcover does not report them)")
@@ -355,9 +386,9 @@ _SEARCH = ("FILE", "--level", "--count", "--weight", "--no-zones", "--no-dead-en
 _LIMITS = ("--pieces", "--cells", "--longest", "--thinnest", "--distinct")
 _JOBS: dict[str, tuple[str, tuple[str, ...], Callable[[argparse.Namespace], int]]] = {
     "list": ("--levels", (), _list_levels),
-    "level": ("--make-level", ("--seed", "-o"), _make_level),
-    "cut": ("--cut", ("--seed", *_LIMITS), _cut),
-    "search": ("", (*_SEARCH, "--steps", "--solver xcover"), _search),
+    "level": ("--make-level", ("--seed", "-o", "--svg"), _make_level),
+    "cut": ("--cut", ("--seed", "--svg", *_LIMITS), _cut),
+    "search": ("", (*_SEARCH, "--steps", "--svg", "--solver xcover"), _search),
 }
 """Job -> the option that asks for it, the options that it takes, and its function."""
-_OPTIONS = (*_SEARCH, "--steps", "--solver xcover", "--cut", "--levels", "--make-level", "--seed", *_LIMITS)
+_OPTIONS = (*_SEARCH, "--steps", "--svg", "--solver xcover", "--cut", "--levels", "--make-level", "--seed", *_LIMITS)

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, a viewer URL, or a shipped instance")
+    parser.add_argument(
+        "instance",
+        metavar="INSTANCE",
+        help="a puzzle file, a viewer URL, or a shipped instance; for polyomino a grid or a level, as for "
+        "`lns exact polyomino`",
+    )
     parser.add_argument("--start", metavar="BOARD", help="keep the pieces on this board (a file or viewer URL)")
     add_puzzle_options(parser)
     add_board_options(parser, board="the board of --start", prefix="start-")
@@ -26,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="colorpairs",
         metavar="NAME",
         help="colorpairs (default), rowscan, dlx, or a SAT solver that paints triangles: sat:triangles, or "
-        "sat:triangles-restricted, which decides on pieces only",
+        "sat:triangles-restricted, which decides on pieces only; polyomino: a grid of polyominoes is filled",
     )
     parser.add_argument("--steps", type=positive_number, default=5000, metavar="N", help="most steps (default 5000)")
     parser.add_argument(
@@ -50,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     from lns.web.recording import page, trace_to_json
 
     check_files(args.force, args.output)
+    if args.solver == "polyomino":
+        return _trace_grid(args)
     document = read_puzzle(args, args.instance)
     puzzle, notes = document.puzzle, document.notes
     assert puzzle is not None
@@ -71,6 +78,39 @@ def run(args: argparse.Namespace) -> int:
             print_text(_line(puzzle, step).rstrip())
         print_text(f"status  {found.status}")
     return ANSWER_IS_NO if found.status is SolveStatus.INFEASIBLE else DONE
+
+
+def _trace_grid(args: argparse.Namespace) -> int:
+    """Record a search that fills a grid of polyominoes."""
+    from exact.outcome import SolveStatus
+    from exact.polyominoes.levels import levels
+    from exact.polyominoes.text import load
+    from exact.trace import MAX_STEPS
+    from instances.formats import atomic_write
+    from lns.terminal.output import ANSWER_IS_NO, DONE, print_json
+    from lns.web import polyominoes
+    from lns.web.recording import grid_page
+    from lns_support.errors import InputError
+
+    if args.start is not None:
+        raise InputError("--start is for boards; expected the placed pieces in the picture of the grid")
+    if args.steps > MAX_STEPS:
+        raise InputError(f"{args.steps} steps; expected 1 to {MAX_STEPS:,}")
+    shipped = levels()
+    grid = shipped[args.instance] if args.instance in shipped else load(args.instance)
+    found = polyominoes.record(grid, args.steps)
+    if args.output is not None:
+        atomic_write(args.output, grid_page(args.instance, grid, found))
+    if args.json:
+        print_json(found | {"output": None if args.output is None else str(args.output)})
+    elif args.output is not None:
+        print_text(f"{args.output}: {len(found['steps']):,} steps, {found['status']}")
+    else:
+        for level, name, cells, outcome in found["steps"]:
+            words = ("stays", "no place left for a cell or a piece", "a zone cannot be filled", "a filling")
+            print_text(f"{level + 1:>4}  piece {name} on cells {', '.join(map(str, cells))}: {words[outcome]}")
+        print_text(f"status  {found['status']}")
+    return ANSWER_IS_NO if found["status"] == SolveStatus.INFEASIBLE else DONE
 
 
 def _line(puzzle: Puzzle, step: Step | Painting) -> str:

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from exact.polyominoes.levels import levels
 from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS
 from exact.registry import all_solvers
 from exact.trace import TRACED
@@ -90,6 +91,7 @@ async def get_setup(server: Server, request: Request) -> Response:
             "solvers": solvers,
             "traced": [solver for solver in solvers if solver["name"] in TRACED],
             "weights": [*WEIGHTS, NO_WEIGHT],
+            "levels": [[name, len(grid.loose)] for name, grid in levels().items()],
             "instances": list(shipped_instances()),
             "engines": list(ENGINES),
             "formats": {name: form.holds for name, form in formats.FORMATS.items()},
@@ -99,5 +101,5 @@ async def get_setup(server: Server, request: Request) -> Response:
     )
 
 
-READS: dict[str, Handler] = {"setup": get_setup} | runs.READS | board.READS | jobs.READS
+READS: dict[str, Handler] = {"setup": get_setup} | runs.READS | board.READS | play.READS | jobs.READS
 CHANGES: dict[str, Handler] = runs.CHANGES | board.CHANGES | play.CHANGES | jobs.CHANGES

@@ -8,11 +8,11 @@ from typing import Any
 
 from exact.driver import Progress, run_search
 from exact.outcome import SolveStatus
-from exact.polyominoes.cut import cut_grid
+from exact.polyominoes.cut import CutLimits, cut_grid
 from exact.polyominoes.grid import Grid
 from exact.polyominoes.levels import random_level
 from exact.polyominoes.model import build_model
-from exact.polyominoes.search import FIRST_STEP, FillingSearch
+from exact.polyominoes.search import COUNTING_WEIGHT, FIRST_STEP, FillingSearch
 from exact.polyominoes.shapes import NO_WEIGHT, WEIGHTS, Cell
 from exact.polyominoes.steps import StepRecorder
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
@@ -51,8 +51,26 @@ def cut(fields: JsonFields) -> dict[str, Any]:
     width, height = fields.integer("width", 2, 100), fields.integer("height", 2, 100)
     if width * height > MOST_CELLS:
         raise InputError(f"{width} x {height} has {width * height} cells; expected at most {MOST_CELLS} on the page")
-    grid, _ = cut_grid(width, height, fields.integer("seed", 0, 2**31), fields.integer("pieces", 1, 87))
+    grid, _ = cut_grid(
+        width, height, fields.integer("seed", 0, 2**31), fields.integer("pieces", 1, 87), _limits(fields)
+    )
     return grid_to_json(grid)
+
+
+def _limits(fields: JsonFields) -> CutLimits | None:
+    """The limits on size and shape that are asked for; None for none."""
+
+    def number(name: str, otherwise: int | None) -> int | None:
+        return otherwise if fields.get(name) is None else fields.integer(name, 1, MOST_CELLS)
+
+    names = ("smallest", "largest", "longest", "thinnest")
+    distinct = fields.boolean("distinct", default=False)
+    if not distinct and all(fields.get(name) is None for name in names):
+        return None
+    smallest = number("smallest", CutLimits.smallest) or CutLimits.smallest
+    largest = number("largest", max(smallest, CutLimits.largest)) or CutLimits.largest
+    thinnest = number("thinnest", CutLimits.thinnest) or CutLimits.thinnest
+    return CutLimits(min(smallest, largest), largest, number("longest", None), thinnest, distinct)
 
 
 def check_fill(fields: JsonFields) -> dict[str, Any]:
@@ -65,6 +83,7 @@ def check_fill(fields: JsonFields) -> dict[str, Any]:
         "text": fields.get("text"),
         "weight": weight,
         "zones": fields.boolean("zones", default=True),
+        "dead_ends": fields.boolean("dead_ends", default=True),
         "count": fields.boolean("count", default=False),
     }
 
@@ -97,7 +116,7 @@ def fill(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
     grid = read_grid(fields)
     weight, count_all = values["weight"], values["count"]
     model = build_model(grid, reduced=count_all)
-    search = FillingSearch(model, weight, zones=values["zones"])
+    search = FillingSearch(model, weight, zones=values["zones"], dead_ends=values["dead_ends"])
     search.advance(0, True)  # compiles
     recorder = Recorder(search)
     shown = 0.0
@@ -138,3 +157,13 @@ def fill(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
 def level(values: dict[str, Any], send: Callable[..., None]) -> dict[str, Any]:
     """A level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
     return {"status": "done", **grid_to_json(random_level(values["placed"], values["seed"]))}
+
+
+def record(grid: Grid, most: int) -> dict[str, Any]:
+    """The first steps of a search for a filling, large pieces first, as `lns.web.recording` plays them."""
+    search = FillingSearch(build_model(grid, reduced=False), COUNTING_WEIGHT)
+    recorder = Recorder(search)
+    recorder.record(most)
+    ended = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE
+    status = ended if search.solutions or search.exhausted else SolveStatus.BUDGET_SPENT
+    return {"solver": "polyomino", "status": str(status), "view": "grid", "steps": recorder.as_json()}

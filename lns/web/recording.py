@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from exact.polyominoes.grid import Grid
 from exact.sat.steps import Painting
 from exact.trace import Step, Trace
 from instances.draw import svg
 from instances.draw.palette import CLUE, GREY, MISMATCH, PALETTE, hex_code
 from instances.puzzle import Puzzle
+from lns.web.polyominoes import grid_to_json
 from lns.web.wire import puzzle_to_json
 
 _STATIC = Path(__file__).parent / "static"
-_SCRIPTS = ("elements.js", "model.js", "draw.js", "player.js", "steps_view.js")
+_OF_BOARDS = ("elements.js", "model.js", "draw.js", "player.js", "steps_view.js")
+_OF_GRIDS = ("elements.js", "draw.js", "player.js", "grid_view.js")
 _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|class|function|let) )", re.MULTILINE)
 
@@ -56,11 +60,22 @@ def _painting(step: Painting) -> list[Any]:
 
 
 def page(puzzle: Puzzle, trace: Trace) -> str:
-    """One HTML file with scripts, styles and steps in it."""
+    """One HTML file with scripts, styles and the steps of a search in it."""
+    data = {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(trace)}
     title = f"{puzzle.name}: {trace.solver} step by step"
-    data = {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(trace), "colours": colours()}
-    text = json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    script = "\n".join(_plain((_STATIC / name).read_text(encoding="utf-8")) for name in _SCRIPTS)
+    return _page(title, _OF_BOARDS, data, "watchSteps(new Puzzle(given.puzzle), given.trace);")
+
+
+def grid_page(name: str, grid: Grid, trace: dict[str, Any]) -> str:
+    """The same for a grid of polyominoes; ``trace`` as `lns.web.polyominoes.record` returns it."""
+    data = {"grid": grid_to_json(grid), "trace": trace}
+    return _page(f"{name} step by step", _OF_GRIDS, data, "watchGrid(given.grid, given.trace);")
+
+
+def _page(title: str, scripts: Sequence[str], data: dict[str, Any], start: str) -> str:
+    text = json.dumps(data | {"colours": colours()})
+    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    script = "\n".join(_plain((_STATIC / name).read_text(encoding="utf-8")) for name in scripts)
     style = (_STATIC / "style.css").read_text(encoding="utf-8")
     return f"""<!doctype html>
 <html lang="en">
@@ -84,7 +99,7 @@ style-src 'unsafe-inline'">
 {script}
 const given = JSON.parse(document.getElementById("data").textContent);
 useColours(given.colours);
-watchSteps(new Puzzle(given.puzzle), given.trace);
+{start}
 </script>
 </body>
 </html>

@@ -212,3 +212,17 @@ def test_steps_are_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert {step["outcome"] for step in written["steps"]} <= {"stays", "no_place", "zone", "filling"}
     assert main(["exact", "polyomino", "--steps", "game.json", "--weight", "none", "--nodes", "20"]) == 0
     assert capsys.readouterr().out.startswith("game.json: 20 steps; 20 nodes, ")
+
+
+def test_a_search_is_traced_in_words_as_json_and_as_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "trace", "small.txt", "--solver", "polyomino"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "status  solved" and lines[-2].endswith("a filling")
+    assert main(["exact", "trace", "none.txt", "--solver", "polyomino", "--json"]) == 1
+    assert said(capsys)["status"] == "infeasible"
+    assert main(["exact", "trace", "small.txt", "--solver", "polyomino", "--steps", "1", "-o", "page.html"]) == 0
+    assert "1 steps, budget spent" in capsys.readouterr().out
+    page = Path("page.html").read_text()
+    assert "import " not in page.split("<script", 2)[2] and "watchGrid(given.grid, given.trace)" in page
+    assert main(["exact", "trace", "small.txt", "--solver", "polyomino", "--start", "small.txt"]) == 2
+    assert "expected the placed pieces in the picture" in capsys.readouterr().err

@@ -31,7 +31,7 @@ PIECES = {
     "18_eii_real_16x16_five_placed.json": (16, 16, 480, "pieces of Eternity II"),
     "19_meta2010_10x10.txt": (10, 10, 180, ""),
     "22_ntiles_cw_256.csv": (16, 16, 480, "mirror image of Eternity II"),
-    "23_csv_french_headers_3x3.txt": (3, 3, 12, "names of the columns"),
+    "23_csv_french_headers_3x3.txt": (3, 3, 12, "as the file names it"),
     "26_comments_inline_6x12.txt": (6, 12, 126, ""),
     "27_editor_ini_border_is_2.fps": (16, 16, 480, "colour 2 is the rim"),
     "32_pieces_4x3_width_height.txt": (4, 3, 17, ""),

@@ -14,7 +14,9 @@ from lns_support.errors import InputError
 from tests.fuzz_formats import guess, mutated, mutation, originals, round_trip
 
 SEEDS = st.integers(0, 2**32)
-QUICK = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(
+    max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @QUICK

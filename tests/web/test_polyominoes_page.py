@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from exact.polyominoes.grid import filling_errors
+from exact.polyominoes.levels import find_level
 from exact.polyominoes.text import IQ_PUZZLER_PRO, parse
+from lns.cli.main import main
 from tests.web.browsing import Site, cell
 
 pytest.importorskip("playwright")
@@ -48,8 +51,10 @@ def test_the_game_is_filled_and_replayed(page: Page, site: Site) -> None:
 def test_a_level_is_played_by_hand(page: Page, site: Site) -> None:
     page.goto(site.at("polyominoes"))
     page.locator("#place svg").wait_for()
+    page.select_option("#level", "easy-1")
     page.click("#play")
-    expect(page.locator("#name")).to_contain_text("level 1, 8 placed", timeout=180_000)
+    expect(page.locator("#name")).to_contain_text("easy-1")
+    expect(page.locator("#pieces-head")).to_contain_text("4 not placed")
     level = rows(page)
     page.click("#solve")
     expect(page.locator("#solve-said")).to_have_text("Filled.", timeout=180_000)
@@ -90,3 +95,36 @@ def test_a_grid_is_cut_at_random_and_its_search_is_stopped(page: Page, site: Sit
     page.click("#stop")
     expect(page.locator("#solve-said")).to_contain_text("Stopped", timeout=30_000)
     expect(page.locator("#play")).to_be_enabled()
+
+
+def test_a_grid_is_made_and_cut_within_limits(page: Page, site: Site) -> None:
+    page.goto(site.at("polyominoes"))
+    page.locator("#place svg").wait_for()
+    page.click("#random")
+    expect(page.locator("#pieces-head")).to_contain_text("4 not placed", timeout=180_000)
+    page.select_option("#size", "12x12")
+    page.locator("summary", has_text="Limits").click()
+    page.fill("#smallest", "4")
+    page.fill("#largest", "5")
+    page.fill("#longest", "3")
+    page.click("#cut")
+    expect(page.locator("#name")).to_contain_text("12 x 12")
+    labels = page.locator("#pieces button").evaluate_all("buttons => buttons.map(button => button.ariaLabel)")
+    assert len(labels) > 28 and all(label.endswith((", 4 cells", ", 5 cells")) for label in labels)
+    page.fill("#most", "2")
+    page.click("#cut")
+    expect(page.locator("#problem")).to_contain_text("no cut of 12 x 12 into at most 2 pieces")
+
+
+def test_a_recorded_filling_plays_without_the_server(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "steps.html"
+    assert main(["exact", "trace", "easy-1", "--solver", "polyomino", "-o", str(path)]) == 0
+    page.goto(path.as_uri())
+    expect(page.locator("#player")).to_contain_text("steps, solved")
+    level = rows(page)
+    page.get_by_role("button", name="One step", exact=True).click()
+    expect(page.locator("#player")).to_contain_text("at depth 1")
+    assert rows(page) != level
+    page.get_by_role("button", name="To the end").click()
+    expect(page.locator("#player")).to_contain_text("a filling")
+    assert not filling_errors(find_level("easy-1"), rows(page))

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from exact.polyominoes.levels import find_level
 from lns.api.files import generate
 from lns.web import polyominoes
 from lns.web.routes.shared import Handler, Server, json_fields
@@ -52,6 +53,12 @@ async def cut_polyominoes(server: Server, request: Request) -> Response:
     return JSONResponse(await asyncio.to_thread(polyominoes.cut, await json_fields(request)))
 
 
+async def get_level(server: Server, request: Request) -> Response:
+    """A shipped level of IQ Puzzler Pro."""
+    return JSONResponse(polyominoes.grid_to_json(find_level(request.query_params.get("name", "")[:40])))
+
+
+READS: dict[str, Handler] = {"polyomino/level": get_level}
 CHANGES: dict[str, Handler] = {
     "game": make_game,
     "polyomino/read": read_polyominoes,

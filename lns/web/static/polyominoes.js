@@ -1,11 +1,10 @@
 // Polyominoes on a grid, as Perrin & Beaujard: place, turn and flip by hand; solve, stop, replay.
 import { ask, complain, count, download, find, getSetup, h, job, onFile, put, putFacts, s, safely, say, textOf } from "./common.js";
-import { colourOf, useColours } from "./draw.js";
-import { Player } from "./player.js";
+import { useColours } from "./draw.js";
+import { SIDE, drawCell, gridSvg, placedOn, replay } from "./grid_view.js";
 
-const CELL = 24;
 let grid = null, placed = new Map(), fixed = new Set(), held = null, past = [], future = [], running = null;
-const colours = new Map();
+const numbersOf = (row, column) => row * grid.rows[0].length + column;
 
 // -- shapes
 
@@ -18,42 +17,9 @@ const flipped = (shape) => normal(shape.map(([row, column]) => [row, -column]));
 
 // -- drawing
 
-const colourOfPiece = (name) => colourOf(colours.get(name) ?? 1);
-const numbersOf = (row, column) => row * grid.rows[0].length + column;
-
-function drawCell(x, y, name, extra = {}) {
-  return s("g", extra, s("rect", { x, y, width: CELL, height: CELL, fill: colourOfPiece(name), stroke: "#000", "stroke-width": .6 }),
-    s("text", { x: x + 12, y: y + 16.5, "text-anchor": "middle", "font-size": 12, fill: "#000", stroke: "#fff", "stroke-width": 2.2, "paint-order": "stroke" }, name));
-}
-
-/** The sides of a set of cells that face none of them. */
-function outline(cells, width) {
-  const inside = new Set(cells);
-  let path = "";
-  for (const cell of cells) {
-    const x = CELL * (cell % width), y = CELL * Math.floor(cell / width);
-    if (!inside.has(cell - width)) path += `M${x} ${y}h${CELL}`;
-    if (!inside.has(cell + width)) path += `M${x} ${y + CELL}h${CELL}`;
-    if (cell % width === 0 || !inside.has(cell - 1)) path += `M${x} ${y}v${CELL}`;
-    if (cell % width === width - 1 || !inside.has(cell + 1)) path += `M${x + CELL} ${y}v${CELL}`;
-  }
-  return s("path", { d: path, fill: "none", stroke: "#000", "stroke-width": 2.4, "stroke-linecap": "round", "pointer-events": "none" });
-}
-
 function draw(pieces = placed) {
-  const width = grid.rows[0].length, height = grid.rows.length, nameOf = new Map();
-  for (const [name, cells] of pieces) for (const cell of cells) nameOf.set(cell, name);
   const focused = document.activeElement?.dataset?.cell;
-  const lines = grid.rows.map((line, row) => s("g", { role: "row" }, [...line].map((sign, column) => {
-    const cell = numbersOf(row, column), x = CELL * column, y = CELL * row, name = nameOf.get(cell);
-    const what = sign === "#" ? "outside" : name ? `piece ${name}${fixed.has(name) ? ", fixed" : ""}` : "free";
-    const extra = { role: "gridcell", tabindex: cell === Number(focused ?? 0) ? "0" : "-1", "data-cell": cell, "aria-label": `row ${row + 1}, column ${column + 1}: ${what}` };
-    const ring = [s("rect", { class: "ring dark", x: x + 1.5, y: y + 1.5, width: 21, height: 21 }), s("rect", { class: "ring", x: x + 1.5, y: y + 1.5, width: 21, height: 21 })];
-    const group = name ? drawCell(x, y, name, extra) : s("g", extra, s("rect", { x, y, width: CELL, height: CELL, fill: sign === "#" ? "none" : "#3a3a3a", stroke: sign === "#" ? "none" : "#000", "stroke-width": .5 }));
-    group.append(...ring);
-    return group;
-  })));
-  const svg = s("svg", { class: "board", viewBox: `-3 -3 ${CELL * width + 6} ${CELL * height + 6}`, role: "grid", "aria-label": "Grid", click: chooseCell, keydown: press }, lines, [...pieces.values()].map((cells) => outline(cells, width)));
+  const svg = gridSvg(grid, pieces, { fixed, focused: Number(focused ?? 0), click: chooseCell, keydown: press });
   put(find("place"), svg);
   if (focused !== undefined) svg.querySelector(`[data-cell="${focused}"]`)?.focus();
 }
@@ -65,7 +31,7 @@ function drawPieces() {
     const shape = held?.name === name ? held.shape : grid.pieces[name];
     const height = Math.max(...shape.map(([row]) => row)) + 1, width = Math.max(...shape.map(([, column]) => column)) + 1, side = Math.max(height, width);
     return h("button", { type: "button", "data-name": name, "aria-label": `piece ${name}, ${shape.length} cells`, "aria-pressed": String(held?.name === name), click: () => { held = held?.name === name ? null : { name, shape }; drawPieces(); } },
-      s("svg", { viewBox: `-2 -2 ${side * CELL + 4} ${side * CELL + 4}`, "aria-hidden": "true" }, shape.map(([row, column]) => drawCell(CELL * column, CELL * row, name))));
+      s("svg", { viewBox: `-2 -2 ${side * SIDE + 4} ${side * SIDE + 4}`, "aria-hidden": "true" }, shape.map(([row, column]) => drawCell(grid, SIDE * column, SIDE * row, name))));
   }));
   find("undo").disabled = !past.length || running !== null;
   find("redo").disabled = !future.length || running !== null;
@@ -148,12 +114,7 @@ function text(pieces) {
 function open(fields, name) {
   running?.stop();
   grid = fields;
-  colours.clear();
-  Object.keys(grid.pieces).forEach((piece, i) => colours.set(piece, 1 + (i % 40)));
-  placed = new Map();
-  grid.rows.forEach((line, row) => [...line].forEach((sign, column) => {
-    if (sign !== "." && sign !== "#") placed.set(sign, [...(placed.get(sign) ?? []), numbersOf(row, column)]);
-  }));
+  placed = placedOn(grid);
   fixed = new Set(placed.keys());
   [held, past, future] = [null, [], []];
   find("name").textContent = name;
@@ -166,7 +127,7 @@ function open(fields, name) {
 
 // -- solve
 
-const CONTROLS = ["play", "cut", "solve", "clear", "undo", "redo", "turn", "flip", "weight", "zones", "count", "time", "file", "svg", "text"];
+const CONTROLS = ["play", "cut", "solve", "clear", "undo", "redo", "turn", "flip", "weight", "zones", "dead-ends", "count", "time", "random", "file", "svg", "text"];
 
 const solve = safely(async () => {
   const began = placed, line = find("solve-said");
@@ -174,7 +135,7 @@ const solve = safely(async () => {
   line.className = "";
   find("player").hidden = true;
   for (const id of CONTROLS) find(id).disabled = true;
-  running = await job({ kind: "fill", text: text(began), weight: find("weight").value, zones: find("zones").checked, count: find("count").checked, time: Number(find("time").value) }, {
+  running = await job({ kind: "fill", text: text(began), weight: find("weight").value, zones: find("zones").checked, dead_ends: find("dead-ends").checked, count: find("count").checked, time: Number(find("time").value) }, {
     progress: (message) => {
       draw(new Map([...began, ...message.placed]));
       figures(message);
@@ -196,7 +157,7 @@ const solve = safely(async () => {
       future = [];
       placed = next;
     }
-    if (result.steps?.length) replay(began, result.steps);
+    if (result.steps?.length) replay("Replay", began, result.steps, draw, true);
   } finally {
     running = null;
     for (const id of CONTROLS) find(id).disabled = false;
@@ -206,42 +167,32 @@ const solve = safely(async () => {
 });
 
 function figures(message) {
-  putFacts(find("figures"), [["placements tested", count(message.nodes)], ["fillings", count(message.solutions)], ["pruned by zones", count(message.pruned)],
+  putFacts(find("figures"), [["placements tested", count(message.nodes)], ["fillings", count(message.solutions)], ["pruned by zones", count(message.pruned)], message.branches !== undefined && ["branches", count(message.branches)],
     message.deepest !== undefined && ["deepest", `${message.deepest} of ${message.pieces} pieces`], message.options !== undefined && ["possible placements", count(message.options)], ["time", `${message.seconds.toFixed(2)} s`]]);
-}
-
-const OUTCOMES = ["", "taken back: a cell or a piece has no place left", "taken back: a zone cannot be filled", "a filling"];
-
-/** The pieces after some steps: those of each level up to the last step. */
-function replay(began, steps) {
-  let first = true;  // the board stays as it ended until the first step is asked for
-  new Player(find("player"), "Replay", steps.length, (at) => {
-    if (first) { first = false; return ""; }
-    if (!at) { draw(began); return "before the first piece"; }
-    const [level, name, , outcome] = steps[at - 1], stack = [];
-    for (let i = at - 1, wanted = level; i >= 0 && wanted >= 0; i--) if (steps[i][0] === wanted) { stack.unshift([steps[i][1], steps[i][2]]); wanted--; }
-    draw(new Map([...began, ...stack]));
-    return `piece ${name} at depth ${level + 1}${outcome ? `; ${OUTCOMES[outcome]}` : ""}`;
-  });
 }
 
 // -- begin
 
 find("play").addEventListener("click", safely(async () => {
-  const placedCount = Number(find("tier").value), seed = Number(find("level").value);
+  const name = find("level").value;
+  open(await ask(`polyomino/level?name=${encodeURIComponent(name)}`), `IQ Puzzler Pro, ${name}`);
+}));
+find("random").addEventListener("click", safely(async () => {
+  const placedCount = Number(find("placed").value), seed = Number(find("level-seed").value);
   for (const id of CONTROLS) find(id).disabled = true;
   try {
     const made = await (await job({ kind: "level", placed: placedCount, seed, time: 60 })).done;
-    open(made, `level ${seed}, ${placedCount} placed`);
+    open(made, `IQ Puzzler Pro, ${placedCount} placed, number ${seed}`);
   } finally {
     for (const id of CONTROLS) find(id).disabled = false;
     if (grid) refresh();
   }
 }));
 find("cut").addEventListener("click", safely(async () => {
-  const [wide, high] = find("size").value.split("x").map(Number);
-  const width = Number(find("width").value) || wide, height = Number(find("height").value) || high;
-  open(await ask("polyomino/cut", { width, height, seed: Number(find("seed").value), pieces: Number(find("most").value) }), `${width} x ${height}, cut at random`);
+  const [wide, high] = find("size").value.split("x").map(Number), number = (id) => (find(id).value === "" ? null : Number(find(id).value));
+  const width = number("width") ?? wide, height = number("height") ?? high;
+  const limits = { smallest: number("smallest"), largest: number("largest"), longest: number("longest"), thinnest: number("thinnest"), distinct: find("distinct").checked };
+  open(await ask("polyomino/cut", { width, height, seed: Number(find("seed").value), pieces: Number(find("most").value), ...limits }), `${width} x ${height}, cut at random`);
 }));
 onFile(async (file) => open(await ask("polyomino/read", { text: await textOf(file) }), file.name));
 find("turn").addEventListener("click", () => alter(turned));
@@ -268,6 +219,7 @@ async function load() {
   const setup = await getSetup();
   useColours(setup);
   find("weight").append(...setup.weights.map((name) => h("option", {}, name)));
+  find("level").append(...setup.levels.map(([name, loose]) => h("option", { value: name }, `${name}, ${loose} to place`)));
   open(await ask("polyomino/read", { text: "" }), "IQ Puzzler Pro, 11 x 5");
 }
 load().catch(complain);
