@@ -232,6 +232,10 @@ SOLVERS: dict[str, SolverEntry] = {
     "sat:full-2": _sat("full-2", "oriented pieces, edges in extension", "Bailleux 2025, 2.1.2"),
     "sat:half-3": _sat("half-3", "piece, rotation and colours of edges", "Bailleux 2025, 2.1.3"),
     "sat:half-2": _sat("half-2", "oriented pieces and colours of edges", "Bailleux 2025, 2.1.4"),
+    **{
+        f"sat:{name}-pairs": _sat(f"{name}-pairs", f"{name}, at most one pair by pair", "Bailleux 2025, 2.3.1")
+        for name in ("full-4", "full-2", "half-3", "half-2")
+    },
     "sat:triangles": _sat(
         "triangles", "placements, orientations, coloured triangles", "Cuvillier & Szymkowiak 2010, 2.2"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ class SolverReporter:
     ) -> None:
         self._emit, self._puzzle, self._solver = emit, puzzle, solver
         self._duplicates_distinct, self._list_boards = duplicates_distinct, list_boards
-        self._began, self._processor_began, self._reported = time.perf_counter(), time.process_time(), 0.0
+        self._began, self._processor_began, self._reported = time.perf_counter(), _processor_seconds(), 0.0
         self._unsent: list[list[int]] = []
         self._first: list[int] | None = None
         self.found = 0
@@ -99,11 +100,16 @@ class SolverReporter:
         self._reported = time.perf_counter()
         times = {
             "own_seconds": self._reported - self._began,
-            "processor_seconds": time.process_time() - self._processor_began,
+            "processor_seconds": _processor_seconds() - self._processor_began,
         }
         solutions = distinct_count(self.found, self._puzzle) if self._duplicates_distinct else self.found
         self._emit(SolverMessage(solutions, nodes, self._first, exhausted, self.details | times, self._unsent))
         self._unsent = []
+
+
+def _processor_seconds() -> float:
+    """Processor time of this process and of its children that ended."""
+    return sum(os.times()[:4])
 
 
 def solve_in_child(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: Any) -> Answer:

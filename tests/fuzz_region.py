@@ -221,6 +221,8 @@ def main(seconds: float = 60.0, seed: int = 0) -> int:
             check(window, expected, order="dynamic")
             check(window, expected, order="dynamic", backjumping=False)
             check(window, expected, order="dynamic", balance=False, curves=False)
+            check(window, expected, order="dynamic", preemption=True, instantiation=True)
+            check(window, expected, order="dynamic", heuristic="min-expected-gap", balance=False)
             check(window, expected, order="auto")
         except BaseException:
             print(f"seed {seed + checked}", file=sys.stderr)

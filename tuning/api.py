@@ -311,7 +311,8 @@ class BenchmarkRow:
         note = f" ({row['note']})" if row["note"] else ""
         unit = "moves" if self.engine == "tabu" else "nodes"
         line = (
-            f"{row['instance']:<20} {row['seconds']:>5} s x {row['workers']} workers, {row['seeds']} seeds: "
+            f"{row['instance']:<20} {row['seconds']:>5} s x {count_of(int(str(row['workers'])), 'worker')}, "
+            f"{count_of(int(str(row['seeds'])), 'seed')}: "
             f"best {row['best']}, median {row['median']}, worst {row['worst']} of {row['of']}; "
             f"{int(str(row['nodes_per_s'])) / 1e6:.1f} M {unit}/s{memory}{note}"
         )

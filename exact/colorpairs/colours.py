@@ -55,7 +55,7 @@ def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int
 
     Returns (cause or NO_CAUSE, sides shown).
     """
-    cause, shown = assign(t, s, cell, oriented, level, level, colours)
+    cause, shown = assign(t, s, cell, oriented, level, level, colours, True)
     if cause < 0 and colours:
         cause = colour_cause(t, s, w, oriented)
     return cause, shown

@@ -48,13 +48,14 @@ from lns_support.jit import flat_kernel, inline_flat_kernel
 
 @flat_kernel
 def prepare(t: Tables, s: State, clue_cells: np.ndarray, clue_values: np.ndarray) -> bool:
-    """Set the sides known from the rim and place the clues; False if that is a contradiction already."""
+    """Set the sides known from outside and place the clues; False if that is a contradiction already."""
     for cell in range(t.cells):
         for side in range(4):
-            if t.grey[cell * 4 + side] and show_side(t, s, cell, side, 0) >= 0:
+            colour = t.shown[cell * 4 + side]
+            if colour >= 0 and show_side(t, s, cell, side, colour, True) >= 0:
                 return False
     for i in range(len(clue_cells)):
-        cause, _ = assign(t, s, clue_cells[i], clue_values[i], ROOT, 0, True)
+        cause, _ = assign(t, s, clue_cells[i], clue_values[i], ROOT, 0, True, True)
         if cause >= 0:
             return False
     return True

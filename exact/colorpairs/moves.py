@@ -28,8 +28,11 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
 
 
 @inline_flat_kernel
-def show_side(t: Tables, s: State, cell: int, side: int, colour: int) -> int:
-    """Set a known side of the empty ``cell``; returns a contradicted pair or NO_CAUSE."""
+def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: bool) -> int:
+    """Set a known side of the empty ``cell``; returns a contradicted pair or NO_CAUSE.
+
+    ``exact``: no mismatch may be spent, so stop at the first contradiction.
+    """
     base = cell * 4
     s.side[base + side] = colour
     known = s.known_sides[cell] + 1
@@ -50,10 +53,10 @@ def show_side(t: Tables, s: State, cell: int, side: int, colour: int) -> int:
     if before >= 0:
         cause = add_demand(t, s, cell, t.consecutive[before * t.colours + colour])
     after = s.side[base + ((side + 1) & 3)]
-    if after >= 0 and cause < 0:
+    if after >= 0 and (cause < 0 or not exact):
         cause = add_demand(t, s, cell, t.consecutive[colour * t.colours + after])
     across = s.side[base + ((side + 2) & 3)]
-    if across >= 0 and cause < 0:
+    if across >= 0 and (cause < 0 or not exact):
         cause = add_demand(t, s, cell, t.opposite[colour * t.colours + across])
     return cause
 
@@ -102,10 +105,13 @@ def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
 
 
 @inline_flat_kernel
-def assign(t: Tables, s: State, cell: int, oriented: int, level: int, frame: int, colours: bool) -> tuple[int, int]:
+def assign(
+    t: Tables, s: State, cell: int, oriented: int, level: int, frame: int, colours: bool, exact: bool
+) -> tuple[int, int]:
     """Place ``oriented`` on ``cell`` at ``level``; returns (contradicted pair or NO_CAUSE, number of sides shown).
 
-    Stops at the first contradiction. `unassign` undoes exactly what was done; ``frame`` is where it is recorded.
+    ``exact``: no mismatch may be spent, so it stops at the first contradiction. Callers pass a constant, for which the
+    compiler makes its own machine code. `unassign` undoes exactly what was done; ``frame`` is where it is recorded.
     """
     piece = oriented >> 2
     s.grid[cell] = oriented
@@ -125,11 +131,11 @@ def assign(t: Tables, s: State, cell: int, oriented: int, level: int, frame: int
     if colours:
         count_colours(t, s, cell, oriented, -1)
     shown = 0
-    while cause < 0 and shown < 4:
+    while (cause < 0 or not exact) and shown < 4:
         neighbour = t.neighbour[cell * 4 + shown]
         if neighbour >= 0 and s.grid[neighbour] < 0:
             s.pairs_before[frame * 4 + shown] = s.cell_pair_count[neighbour]
-            cause = show_side(t, s, neighbour, (shown + 2) & 3, t.quad[oriented * 4 + shown])
+            cause = show_side(t, s, neighbour, (shown + 2) & 3, t.quad[oriented * 4 + shown], exact)
         shown += 1
     return cause, shown
 

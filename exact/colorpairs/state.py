@@ -52,7 +52,7 @@ class State(NamedTuple):
     counters: npt.NDArray[np.int64]  # (COUNTERS,): see the names above
     # the board
     grid: I32  # (C,): piece*4 + rotation on a cell, -1 = empty
-    cell_of: I32  # (C,): cell of a piece, -1 = free
+    cell_of: I32  # (N,): cell of a piece, -1 = free
     level: I32  # (C,): level of the placement on a cell
     side: I32  # (C*4,): colour that a neighbour or the rim shows to a side of a cell, -1 = unknown
     known_sides: I32  # (C,): how many sides of a cell are known
@@ -67,9 +67,9 @@ class State(NamedTuple):
     three_sided: U64  # (W,): empty cells with three or more; their number is counters[THREE_SIDED]
     surrounded_neighbours: I32  # (C,): neighbours of a cell in `surrounded`
     # preemption (4.1)
-    preempted_by: I32  # (C,): the pair that preempts a piece, 0 = none
+    preempted_by: I32  # (N,): the pair that preempts a piece, 0 = none
     nb_preempted: I32  # (P,): pieces of Offer(pair) that other pairs preempt
-    preempted: I32  # (C,): stack of preempted pieces; its height is counters[PREEMPTED]
+    preempted: I32  # (N,): stack of preempted pieces; its height is counters[PREEMPTED]
     preempted_height: I32  # (C+1,): by level, the height of that stack before the preemptions of the level
     preemption_reason: U64  # (P*W,): explanation of the preemption by a pair, as a set of levels
     # single colours (3.2, 4.2)
@@ -106,6 +106,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
     def bits(*shape: int) -> U64:
         return np.zeros(int(np.prod(shape)), dtype=np.uint64)
 
+    pieces = max(cells, tables.pieces)
     offer = np.diff(tables.pair_piece_start).astype(np.int32)
     if not options.opposite:
         offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so the pair causes no deduction
@@ -118,7 +119,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
     return State(
         counters=np.zeros(COUNTERS, dtype=np.int64),
         grid=ints(cells, fill=-1),
-        cell_of=ints(cells, fill=-1),
+        cell_of=ints(pieces, fill=-1),
         level=ints(cells, fill=ROOT),
         side=ints(cells, 4, fill=UNKNOWN),
         known_sides=ints(cells),
@@ -130,9 +131,9 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
         surrounded=bits(words),
         three_sided=bits(words),
         surrounded_neighbours=ints(cells),
-        preempted_by=ints(cells),
+        preempted_by=ints(pieces),
         nb_preempted=ints(pairs),
-        preempted=ints(cells),
+        preempted=ints(pieces),
         preempted_height=ints(cells + 1),
         preemption_reason=bits(pairs, words),
         half_edges=np.bincount(colour_rows.ravel(), minlength=tables.colours).astype(np.int32),

@@ -1,7 +1,12 @@
-"""The constant tables of a ColorPairs search: oriented pieces, colour pairs and their pieces, neighbours of cells."""
+"""The constant tables of a ColorPairs search: oriented pieces, colour pairs and their pieces, neighbours of cells.
+
+A search fills a whole board (`build_tables`) or a region of one (`exact.region.dynamic_state.region_tables`); the
+tables then hold only the freed pieces, and the sides that laid pieces show to the cells of the region.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +49,7 @@ class Tables(NamedTuple):
     colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
     colour_piece_start: I32  # (K+2,)
     neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
-    grey: I32  # (C*4,): 1 where a side of a cell must be grey; 0 for all sides of a hole
+    shown: I32  # (C*4,): colour shown to a side of a cell before the search: 0 by the rim; -1 = none
     previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
 
 
@@ -53,10 +58,40 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     puzzle = classes.puzzle
     quads, colours = _dense_colours(classes)
     class_of_piece = [number for number, members in enumerate(classes.members) for _ in members]
+    rotations = [distinct_rotations(quad) if puzzle.turns else range(4) for quad in quads]
+    tables = make_tables(
+        oriented=[[rotate(quads[number], rotation) for rotation in range(4)] for number in class_of_piece],
+        rotations=[rotations[number] for number in class_of_piece],
+        class_of_piece=class_of_piece,
+        colours=colours,
+        neighbour=_neighbours(puzzle),
+        shown=_shown_by_the_rim(puzzle),
+        turns=puzzle.turns,
+        opposite_pairs=options.opposite,
+    )
+    return tables, class_of_piece
+
+
+def make_tables(
+    *,
+    oriented: list[list[tuple[int, int, int, int]]],
+    rotations: Sequence[Iterable[int]],
+    class_of_piece: list[int],
+    colours: int,
+    neighbour: I32,
+    shown: I32,
+    turns: bool,
+    opposite_pairs: bool,
+) -> Tables:
+    """The tables of any set of pieces and cells.
+
+    ``oriented``: the colours of each piece in its four rotations, colours numbered 0 to ``colours`` - 1; ``rotations``:
+    those that look different; ``class_of_piece``: equal for duplicates, which are consecutive; ``neighbour``,
+    ``shown``: as in `Tables`; ``turns``: whether pieces may be turned; ``opposite_pairs``: as `Options.opposite`.
+    """
     pieces = len(class_of_piece)
-    oriented = [[rotate(quads[number], rotation) for rotation in range(4)] for number in class_of_piece]
-    quad_table = np.array(oriented, dtype=np.int32)
-    if not puzzle.turns:
+    quad_table = np.array(oriented, dtype=np.int32).reshape(-1, 4, 4)
+    if not turns:
         quad_table[:, 1:] = UNUSABLE
 
     consecutive = np.zeros(colours * colours, dtype=np.int32)
@@ -66,9 +101,9 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     piece_pairs = np.zeros((pieces, SLOTS), dtype=np.int32)
     piece_pair_count = np.zeros(pieces, dtype=np.int32)
     pair_pieces: list[list[int]] = [[]]
-    for piece, number in enumerate(class_of_piece):
+    for piece in range(pieces):
         own: list[int] = []
-        for rotation in distinct_rotations(quads[number]) if puzzle.turns else range(4):
+        for rotation in rotations[piece]:
             quad = oriented[piece][rotation]
             for span, table in ((1, consecutive), (2, opposite)):
                 first, second = quad[0], quad[span]
@@ -90,7 +125,7 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
         piece_pairs[piece, : len(own)] = own
         piece_pair_count[piece] = len(own)
 
-    if not options.opposite:  # no deduction from opposite colours that no piece has either
+    if not opposite_pairs:  # no deduction from opposite colours that no piece has either
         pair_colours.append((0, 0, 2))
         pair_oriented.append([])
         pair_pieces.append([])
@@ -106,9 +141,9 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
     return Tables(
         colours=colours,
         pieces=pieces,
-        cells=puzzle.cells,
-        words=(puzzle.cells + 63) // 64,
-        rim_pieces=sum(GREY in quad[0] for quad in oriented),
+        cells=len(shown) // 4,
+        words=(len(shown) // 4 + 63) // 64,
+        rim_pieces=sum(GREY in quads[0] for quads in oriented),
         quad=quad_table.reshape(-1),
         consecutive=consecutive,
         opposite=opposite,
@@ -123,10 +158,10 @@ def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[
         pair_piece_start=piece_start,
         colour_piece=colour_flat,
         colour_piece_start=colour_start,
-        neighbour=_neighbours(puzzle),
-        grey=_grey_sides(puzzle),
+        neighbour=neighbour,
+        shown=shown,
         previous_duplicate=np.array(previous, dtype=np.int32),
-    ), class_of_piece
+    )
 
 
 def _dense_colours(classes: PieceClasses) -> tuple[list[list[int]], int]:
@@ -159,8 +194,8 @@ def _neighbours(puzzle: Puzzle) -> I32:
     return table.reshape(-1)
 
 
-def _grey_sides(puzzle: Puzzle) -> I32:
-    """1 for each side of each cell that must be grey, holes left out."""
-    table = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)], dtype=np.int32)
-    table[list(puzzle.holes)] = 0
+def _shown_by_the_rim(puzzle: Puzzle) -> I32:
+    """0 for each side of each cell that must be grey, holes left out; -1 for the other sides."""
+    table = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)], dtype=np.int32) - 1
+    table[list(puzzle.holes)] = -1
     return table.reshape(-1)

@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from exact.compare import ComparisonRow
 from exact.paper.runs import PlannedRun, columns, mean_of, rounded, solver_run
+from exact.sat.dimacs import lines_of
+from exact.sat.encodings import encode
 from instances.generate import balanced_torus
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
@@ -29,6 +32,15 @@ PAPER: dict[str, dict[int, tuple[float, float, int, float | None]]] = {
     "full-4": {5: (21, 64, 100, 0.34), 6: (80, 230, 100, 2.68), 7: (246, 736, 100, 47.4), 8: (672, 2010, 37, 497),
                9: (1470, 4420, 0, None)},
 }  # fmt: skip
+
+
+# encoding -> megabytes of the formula as a file, sides 5 to 10
+PAPER_FILES = {
+    "half-3": (0.2, 0.5, 1.0, 1.7, 2.7, 4.5),
+    "full-2": (0.3, 0.8, 1.8, 3.8, 7.6, 14.0),
+    "half-2": (0.4, 0.9, 1.7, 3.1, 5.0, 7.8),
+    "full-4": (0.7, 3.5, 12.0, 33.0, 75.0),
+}
 
 
 @dataclass(frozen=True)
@@ -61,8 +73,8 @@ def runs(plan: Plan) -> Iterator[PlannedRun]:
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of tables 4 to 7: a line for each method and size, with the paper's figures in the last columns."""
-    lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses",
-              "paper: %", "mean s", "variables", "clauses"]]  # fmt: skip
+    lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses", "file MB",
+              "peak MB", "paper: %", "mean s", "variables", "clauses", "file MB"]]  # fmt: skip
     for solver in plan.solvers:
         for n in plan.sizes:
             chosen = _of(rows, solver, n)
@@ -71,7 +83,10 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
             times = [row.seconds for row in chosen if row.status == "solved"]
             sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
             variables, clauses = (mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1))
-            paper = PAPER.get(solver.removeprefix("sat:"), {}).get(n)
+            encoding = solver.removeprefix("sat:")
+            paper = PAPER.get(encoding, {}).get(n)
+            file, files = megabytes_of_file(encoding, n), PAPER_FILES.get(encoding, ())
+            peaks = [row.megabytes for row in chosen if row.megabytes > 0]
             lines.append(
                 [
                     solver,
@@ -82,12 +97,48 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
                     rounded(mean_of(times)),
                     rounded(max(times, default=float("nan"))),
                     *(f"{value:,.1f}k" if value == value else "-" for value in (variables, clauses)),
-                    *(["-"] * 4 if paper is None else [str(paper[2]), "-" if paper[3] is None else str(paper[3])]),
+                    rounded(file),
+                    rounded(max(peaks, default=float("nan"))),
+                    *(["-"] * 5 if paper is None else [str(paper[2]), "-" if paper[3] is None else str(paper[3])]),
                     *([] if paper is None else [f"{paper[0]}k", f"{paper[1]}k"]),
+                    *([] if paper is None else [str(files[n - 5]) if n - 5 < len(files) else "-"]),
                 ]
             )
     head = f"Bailleux 2025, tables 4 to 7: {plan.sat_solver}, limit {plan.seconds:.0f} s of processor time\n"
-    return head + columns(lines) + "\n\n" + best(rows, plan)
+    return head + columns(lines) + "\n\n" + spread(rows, plan) + "\n\n" + best(rows, plan)
+
+
+@cache
+def megabytes_of_file(encoding: str, n: int) -> float:
+    """The formula of one puzzle of side ``n`` as a DIMACS file, without comments, in megabytes; NaN if it is none."""
+    if encoding not in ENCODINGS or n > 10:
+        return float("nan")
+    formula = encode(encoding, balanced_torus(n, n, 1).puzzle)
+    return sum(len(text) for block in formula.clauses() for text in lines_of(block)) / 1e6
+
+
+def spread(rows: Sequence[ComparisonRow], plan: Plan) -> str:
+    """How far the times of one size spread, in the two ways of the paper's section 3.
+
+    The largest time over the smallest; and the largest number k such that k puzzles of a size are solved faster than k
+    puzzles of the size before (the paper, with its fastest encoding: 6 of 9x9 and 8x8).
+    """
+    lines = [["spread of the solved", "size", "max / min", "solved faster than as many of the size before"]]
+    for solver in plan.solvers:
+        before: list[float] = []
+        for n in plan.sizes:
+            times = sorted(row.seconds for row in _of(rows, solver, n) if row.status == "solved")
+            if len(times) > 1:
+                pairs = zip(times, reversed(before), strict=False)
+                crossing = next(
+                    (k for k, (fast, slow) in enumerate(pairs) if fast >= slow), min(len(times), len(before))
+                )
+                factor = rounded(times[-1] / max(times[0], 1e-6))
+                paper = " (paper 100)" if (solver, n) == ("sat:half-3", 8) else ""
+                told = " (paper 6)" if (solver, n) == ("sat:half-3", 9) else ""
+                lines.append([solver, f"{n}x{n}", factor + paper, f"{crossing}{told}" if before else "-"])
+            before = times
+    return columns(lines)
 
 
 def best(rows: Sequence[ComparisonRow], plan: Plan) -> str:

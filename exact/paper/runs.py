@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 
 from exact.compare import ComparisonRow, Question, outcome_row, read_rows
@@ -56,7 +60,8 @@ def run_experiment(runs: Iterable[PlannedRun], output: Path | None) -> Iterator[
     for run in runs:
         row = finished.get((run.instance, run.solver, run.question))
         if row is None:
-            row = replace(run.make(), question=run.question)
+            row = run.make()
+            row = replace(row, question=run.question, note=row.note or measured())
             if output is not None:
                 csv_records.append(output, row)
         yield row
@@ -70,7 +75,25 @@ def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[Compar
     return rows, [run for run, row in zip(runs, found, strict=True) if row is None]
 
 
-def solver_run(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None) -> PlannedRun:
+def measured() -> str:
+    """When and where a run was measured: time, processor, and the load beside it."""
+    load = f", load {os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else ""
+    return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {_processor()}, {os.cpu_count()} cores{load}"
+
+
+@cache
+def _processor() -> str:
+    """The model of the processor as Linux names it; elsewhere the architecture."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def solver_run(
+    instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None = None, label: str = ""
+) -> PlannedRun:
     """Plan a search for the first solution by a solver of `exact.registry`.
 
     Kernels are compiled and libraries imported before the clock starts.
@@ -85,24 +108,29 @@ def solver_run(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_s
     seconds : float
         Limit, in seconds of processor time.
     sat_solver : str, optional
-        A solver of python-sat, for the methods ``sat:...``.
+        A solver of python-sat, or a program, for the methods ``sat:...``.
+    label : str, optional
+        The method's name in the row; by default ``solver``.
     """
     question = f"{Question(seconds=seconds, sat_solver=sat_solver).describe(puzzle)}; processor time"
-    return PlannedRun(instance, solver, question, partial(_first, instance, puzzle, solver, seconds, sat_solver))
+    label = label or solver
+    return PlannedRun(instance, label, question, partial(_first, instance, puzzle, solver, seconds, sat_solver, label))
 
 
-def _first(instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None) -> ComparisonRow:
+def _first(
+    instance: str, puzzle: Puzzle, solver: str, seconds: float, sat_solver: str | None, label: str
+) -> ComparisonRow:
     try:
         outcome = solve_request(puzzle, Request(seconds=seconds, sat_solver=sat_solver, processor_time=True), solver)
     except InputError as error:
         if "not installed" in error.message:
             raise
-        return ComparisonRow(instance, solver, "refused", note=error.message)
+        return ComparisonRow(instance, label, "refused", note=error.message)
     except ChildProcessError as error:
-        return ComparisonRow(instance, solver, "failed", note=str(error))
+        return ComparisonRow(instance, label, "failed", note=str(error))
     if outcome.status == "interrupted":
         raise KeyboardInterrupt
-    return outcome_row(instance, solver, outcome)
+    return outcome_row(instance, label, outcome)
 
 
 def columns(lines: Sequence[Sequence[str]]) -> str:

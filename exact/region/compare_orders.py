@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from exact.region.options import RegionOptions
+from exact.region.dynamic import DynamicSearch
+from exact.region.options import RegionOptions, options_without
 from exact.region.published import read_boards
 from exact.region.resolve import resolve
 from exact.region.result import RegionStatus
@@ -30,8 +31,11 @@ from lns_support.errors import InputError
 _VARIANTS = {
     "static": RegionOptions(),
     "static, no prices": RegionOptions(prices=False),
+    "auto": RegionOptions(order="auto"),
     "dynamic": RegionOptions(order="dynamic"),
-    "dynamic, no backjumping": RegionOptions(order="dynamic", backjumping=False),
+    **{f"dynamic, no {part}": options_without("dynamic", {part}) for part in ("backjumping", "pairs", "curves")},
+    "dynamic, with preemption": RegionOptions(order="dynamic", preemption=True, instantiation=True),
+    "dynamic, min-expected-gap": RegionOptions(order="dynamic", heuristic="min-expected-gap"),
 }
 _SHAPES = "2x16,2x10,3x7,3x4,4x4,4x5,5x5,scattered24,scattered32,scattered48,touched,around"
 
@@ -43,10 +47,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--puzzle", metavar="INSTANCE", required=True)
     parser.add_argument("--shapes", metavar="S,S", default=_SHAPES, help=f"default {_SHAPES}")
     parser.add_argument("--every", metavar="K", type=int, default=6, help="each K-th board (default 6)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search")
+    parser.add_argument("--seconds", type=float, default=2.0, help="limit of each search (default 2)")
+    parser.add_argument(
+        "--nodes", type=float, help="limit in node equivalents instead, which no load of the machine bends"
+    )
     args = parser.parse_args(argv)
     if args.every < 1:
         parser.error(f"--every is {args.every}; expected 1 or more")
+    if args.nodes is not None and not args.nodes >= 1:
+        parser.error(f"--nodes is {args.nodes:g}; expected 1 or more")
     if not args.seconds > 0:
         parser.error(f"--seconds is {args.seconds:g}; expected more than 0")
     try:
@@ -57,9 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"| shape | windows | {' | '.join(_VARIANTS)} |")
         print("|---" * (2 + len(_VARIANTS)) + "|")
         for shape in args.shapes.split(","):
-            print(
-                f"| {shape} | {len(boards)} | {' | '.join(_compare(puzzle, boards, shape, args.seconds))} |", flush=True
-            )
+            print(f"| {shape} | {len(boards)} | {' | '.join(_compare(puzzle, boards, shape, args))} |", flush=True)
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
@@ -68,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> Iterator[str]:
+def _compare(puzzle: Puzzle, boards: list[Board], shape: str, args: argparse.Namespace) -> Iterator[str]:
     """For each variant, the entry of the table for a shape on all boards. Raises AssertionError if they disagree."""
     regions = [cells_of(puzzle, board, shape, number) for number, board in enumerate(boards)]
     best: dict[int, int] = {}
@@ -76,7 +83,11 @@ def _compare(puzzle: Puzzle, boards: list[Board], shape: str, limit: float) -> I
         proven, nodes, seconds = 0, [], []
         for number, (board, cells) in enumerate(zip(boards, regions, strict=True)):
             cpu = time.process_time()
-            result = resolve(puzzle, board, cells, seconds=limit, options=options)
+            nodes_limit = args.nodes and int(args.nodes) // (
+                DynamicSearch.NODE_COST if options.order == "dynamic" else 1
+            )
+            seconds_limit = None if args.nodes else args.seconds
+            result = resolve(puzzle, board, cells, nodes=nodes_limit, seconds=seconds_limit, options=options)
             if result.status is RegionStatus.INTERRUPTED:
                 raise KeyboardInterrupt
             seconds.append(time.process_time() - cpu)

@@ -11,6 +11,7 @@ from exact.region.kernel import EXHAUSTED, PAUSED
 from exact.region.order import make_slots
 from exact.region.scheme import RegionShape, SearchScheme, direct_scheme
 from exact.region.spend_curves import SpendCurves
+from exact.region.state import RegionState
 from exact.region.static import StaticSearch
 
 
@@ -25,9 +26,15 @@ class CyclicSearch:
         Order and spend curves.
     """
 
+    NODE_COST = 1  # node equivalents of a node
+
     def __init__(self, static: StaticSearch, curves: SpendCurves) -> None:
         self.static, self.curves = static, curves
         self.state = static.state
+
+    def copy(self, state: RegionState) -> CyclicSearch:
+        """A search of the same region with its own state."""
+        return CyclicSearch(self.static.copy(state), self.curves)
 
     def start(self, r: int) -> None:
         """Start the searches for at most ``r`` mismatches."""

@@ -1,12 +1,18 @@
-"""A sweep in the dynamic order: the searches from all starts of `SpendCurves`, one after the other."""
+"""The search of a region by ColorPairs in a dynamic order (`exact.region.dynamic_search`), in steps."""
 
 from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from exact.region.dynamic_moves import make_dynamic_state, reset_plan
-from exact.region.dynamic_search import BACKJUMPING, SEGMENTS, search_dynamic, start_dynamic
+from exact.colorpairs.options import Heuristic, Options
+from exact.colorpairs.state import Switches
+from exact.region.dynamic_moves import show_surroundings
+from exact.region.dynamic_search import search_dynamic, start_dynamic
+from exact.region.dynamic_state import DOM_DEG, DynamicArrays, Parts, make_arrays, members_of
 from exact.region.kernel import (
     BALANCE,
     BEST,
@@ -15,101 +21,123 @@ from exact.region.kernel import (
     FOUND,
     NODES,
     PAUSED,
-    RUNNING,
-    START,
+    TASKS,
     load_region,
     start_search,
 )
-from exact.region.scheme import direct_scheme
-from exact.region.spend_curves import SpendCurves
-from exact.region.state import RIM, RegionPlan, RegionState
+from exact.region.scheme import RegionShape, scheme_for
+from exact.region.spend_curves import SpendCurves, block_caps, block_scheme, make_spend_curves
+from exact.region.state import Ints, RegionPlan, RegionState
+
+if TYPE_CHECKING:
+    from exact.region.options import RegionOptions
 
 MAX_STEP = 400_000  # nodes of one step, 50 to 200 ms, so that time limits hold
 
 
 class DynamicSearch:
-    """Sweeps of one region in the dynamic order (`exact.region.dynamic_search`).
+    """Searches of one region for refills with at most r mismatches: by a scheme, or by spend curves if it is scattered.
 
-    The order of the spend curves defines only where mismatches may be spent.
+    Parameters
+    ----------
+    shape : RegionShape
+    state : RegionState
+    used : ndarray of uint8 (pieces,)
+        1 for pieces outside the region.
+    board : ndarray of int32 (cells,)
+        Oriented pieces outside the region, -1 elsewhere.
+    options : RegionOptions
     """
+
+    NODE_COST = 8  # node equivalents of a node
 
     def __init__(
         self,
-        plan: RegionPlan,
+        shape: RegionShape,
         state: RegionState,
         used: npt.NDArray[np.uint8],
         board: npt.NDArray[np.int32],
-        *,
-        balance: int,
-        backjumping: bool,
+        options: RegionOptions,
     ) -> None:
-        self.plan, self.state, self.used, self.board = plan, state, used, board
-        self.balance, self.backjumping = balance, backjumping
-        self.scheme = direct_scheme(np.arange(len(plan.cells), dtype=np.int64))
-        self.placed = state._replace(free=np.zeros_like(state.free))
-        self.dynamic_state = make_dynamic_state(plan, state)
+        self.shape, self.plan, self.state, self.used, self.board = shape, shape.plan, state, used, board
+        self.options = options
+        self.curves: SpendCurves | None = None
+        if options.curves and is_scattered(self.plan):
+            self.curves = next(iter(make_spend_curves(shape.puzzle, self.plan.cells).values()))
+        self._empty: DynamicArrays | None = None  # before the first decision
+        self.parts = _parts(options)
 
-    def restart(self) -> None:
-        """Let the next `sweep` begin with the first start."""
-        self.state.scalars[[START, RUNNING]] = 0
+    def copy(self, state: RegionState) -> DynamicSearch:
+        """A search of the same region with its own state."""
+        return DynamicSearch(self.shape, state, self.used, self.board, self.options)
 
-    def sweep(self, curves: SpendCurves, r: int, node_budget: int) -> tuple[int, int]:
-        """Continue a sweep for at most ``r`` mismatches by ``node_budget`` nodes. Returns (status, nodes searched).
+    def start(self, r: int) -> bool:
+        """Start a search for at most ``r`` mismatches. Returns False if there are too few pieces of some kind."""
+        self.r = r
+        self._next_start = 0
+        return self._begin()
 
-        FOUND: ``state.refill`` has ``scalars[BEST]`` <= r mismatches. EXHAUSTED: no refill has at most r. PAUSED: call
-        again.
-        """
-        scalars, searched = self.state.scalars, 0
-        node_budget = min(node_budget, MAX_STEP)
-        while scalars[START] < len(curves.starts):
-            if not scalars[RUNNING]:
-                if not self._start(curves, int(scalars[START]), r):
-                    return EXHAUSTED, searched
-                scalars[RUNNING] = 1
-            before = int(scalars[NODES])
-            search_dynamic(self.plan, self.state, self.placed, self.dynamic_state, before + node_budget - searched)
-            searched += int(scalars[NODES]) - before
-            if scalars[BEST] >= 0:
-                scalars[RUNNING] = 0
-                return FOUND, searched
-            if not scalars[FINISHED]:
-                return PAUSED, searched
-            scalars[START] += 1
-            scalars[RUNNING] = 0
-        return EXHAUSTED, searched
+    def advance(self, node_budget: int) -> tuple[int, int]:
+        """Search up to ``node_budget`` nodes more; returns (status, nodes searched) as `StaticSearch.advance`."""
+        scalars = self.state.scalars
+        before = int(scalars[NODES])
+        budget = before + min(node_budget, MAX_STEP)
+        search_dynamic(*self.arrays, self.plan, self.state, self.scheme, self.parts, budget)
+        searched = int(scalars[NODES]) - before
+        if scalars[BEST] >= 0:
+            return FOUND, searched
+        if not scalars[FINISHED]:
+            return PAUSED, searched
+        self._next_start += 1
+        if self.curves is None or self._next_start >= len(self.curves.starts):
+            return EXHAUSTED, searched
+        self._begin()
+        return PAUSED, searched
 
-    def _start(self, curves: SpendCurves, start: int, r: int) -> bool:
-        """Start the search from one start of the curves. Returns False if there are too few pieces of some kind."""
-        plan, state, dynamic = self.plan, self.state, self.dynamic_state
-        if not load_region(plan, state, self.used, self.board):
+    def _begin(self) -> bool:
+        """Begin the search by the scheme, or by the spend curve of the next start."""
+        if not load_region(self.plan, self.state, self.used, self.board):
+            self.state.scalars[[FINISHED, BEST]] = 1, -1
             return False
-        allowed = np.minimum(r, r * curves.curve[start] // curves.total)
-        cap, segment = np.unique(allowed, return_inverse=True)  # one segment for each height of the curve
-        segment_of = np.zeros(len(segment), dtype=np.int64)  # by number of the cell
-        segment_of[np.roll(curves.order, -curves.starts[start])] = segment
-        neighbour_segment = np.where(plan.around >= 0, segment_of[np.maximum(plan.around, 0)], 0)
-        inner = plan.around != RIM
-        dynamic.segment[plan.joint_at[inner]] = np.maximum(segment_of[:, None], neighbour_segment)[inner]
-        dynamic.cap[: len(cap)] = cap
-        reset_plan(plan, dynamic)
-        state.scalars[[BALANCE, SEGMENTS, BACKJUMPING]] = self.balance, len(cap), self.backjumping
-        start_search(plan, state, self.scheme, r)
-        start_dynamic(plan, state, self.placed, dynamic)
+        self.state.scalars[BALANCE] = self.options.balance
+        if self.curves is None:
+            self.scheme = scheme_for(self.shape, self.r if self.options.curves else -1)
+        else:
+            self.scheme = block_scheme(self.curves, self._next_start)
+        if self._empty is None:
+            turns = self.shape.puzzle.turns
+            self._empty = make_arrays(self.plan, self.used, self.board, self.parts.heuristic, turns)
+            show_surroundings(*self._empty, self.plan)
+        tables, pairs, spending = self._empty
+        spending = deepcopy(spending)._replace(members=members_of(self.scheme, tables.words))
+        self.arrays = DynamicArrays(tables, deepcopy(pairs), spending)
+        start_search(self.plan, self.state, self.scheme, self.r)
+        start_dynamic(*self.arrays, self.state, self.r)
+        if self.curves is not None:
+            _chain_stages(self.state, block_caps(self.curves, self._next_start, self.r))
         return True
 
 
-class DynamicSweep:
-    """The sweeps of a `DynamicSearch` with one of its spend curves, as a search to be started and advanced."""
+def _chain_stages(state: RegionState, caps: Ints) -> None:
+    """Let stage after stage be filled, each up to its cap."""
+    for stage, cap in enumerate(caps.tolist()):
+        state.task[stage] = stage, cap, stage + 1 if stage + 1 < len(caps) else -1, 0
+    state.scalars[TASKS] = len(caps)
+    state.tasks_before[0] = 0
 
-    def __init__(self, search: DynamicSearch, curves: SpendCurves) -> None:
-        self.search, self.curves = search, curves
-        self.state = search.state
 
-    def start(self, r: int) -> None:
-        """Start a search for at most ``r`` mismatches."""
-        self.r = r
-        self.search.restart()
+def is_scattered(plan: RegionPlan) -> bool:
+    """Whether the cells of a region have fewer than two neighbours in it on average, so that it has no small blocks."""
+    return int((plan.around >= 0).sum()) < 2 * len(plan.cells)
 
-    def advance(self, node_budget: int) -> tuple[int, int]:
-        """Search up to ``node_budget`` nodes more; returns (status, nodes searched) as `DynamicSearch.sweep`."""
-        return self.search.sweep(self.curves, self.r, node_budget)
+
+def _parts(options: RegionOptions) -> Parts:
+    heuristic = DOM_DEG if options.heuristic == "dom-deg" else int(Heuristic.of(options.heuristic))
+    return Parts(
+        backjumping=options.backjumping,
+        pairs=options.pairs,
+        preemption=options.preemption,
+        instantiation=options.instantiation,
+        heuristic=heuristic,
+        switches=Switches.of(Options(heuristic=Heuristic(max(heuristic, 0)), preemption=False)),
+    )

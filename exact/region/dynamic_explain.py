@@ -1,20 +1,21 @@
 """Explanations of dead ends of the dynamic search: sets of decisions that suffice for them, as bit sets over depths.
 
-A set E of decisions *explains* a dead end if no refill within the caps agrees with all of E.
+A set E of decisions *explains* a dead end if no refill within the caps agrees with all of E. The functions add to
+``s.explanation``, like those of `exact.colorpairs.explain`.
 
-- Segment k is over its cap. E: the decisions at both ends of each joint charged up to k; and for each open cell that
-  the bound counts there with m > 0 mismatches, its decided neighbours and the decisions that placed a piece which would
-  have fewer than m. Proof: a refill that agrees with E pays the charged joints. On such a cell it has either a piece
-  that is free now, with m mismatches or more, or a piece with fewer, but E places every copy of that piece elsewhere.
-  So it exceeds the cap. (Only as many joints and cells as exceed the cap are needed. If the m mismatches were there at
-  an earlier depth already, the neighbours and placed pieces of that depth suffice.)
+- The stage or the region is over its cap. E: the decisions that spent mismatches, with the pieces that these are with;
+  for each open cell that the bound counts with m > 0 mismatches, its decided neighbours and the decisions that placed a
+  piece which would have fewer than m; for each pair that more cells demand than pieces offer it, the neighbours of
+  these cells and the decisions that placed a piece of the pair. Proof: a refill that agrees with E spends at least as
+  much before. On a counted cell it has either a piece that is free now, with m mismatches or more, or a piece with
+  fewer, but E places every copy of that piece elsewhere; likewise for the pieces of a pair. (If the m mismatches were
+  there at an earlier depth already, the neighbours of that depth suffice.)
 - Every candidate of the cell decided at depth d has failed. E: the explanations of these failures, without d; and the
-  explanation of segment k over its cap if this cell had one mismatch more than its maximal level (k: the segment that
-  allows no more). So E contains the decisions that placed pieces within the maximal level, and a piece above that level
-  exceeds segment k. If no segment limits the cell: only the decisions that placed pieces.
-
-Identical pieces become free one after the other (`exact.region.kernel.load_region`). A free one represents those that
-are not free yet, so a piece has no free copy only if every copy is placed.
+  explanation of the cap that would be exceeded if this cell had one mismatch more than its maximal level. If no cap
+  limits the cell: only the decisions that placed pieces.
+- A task of a stage has failed. Its cap may depend on the mismatches spent before the stage; E has these decisions,
+  since every explanation that uses a cap has all decisions that spent mismatches. So no refill that agrees with E has
+  more left to spend, and the tasks of the stage together miss none.
 """
 
 from __future__ import annotations
@@ -23,139 +24,169 @@ from typing import Any
 
 import numpy as np
 
-from exact.region.candidates import candidates, rotation_bits
-from exact.region.dynamic_moves import DynamicState
-from exact.region.state import RegionPlan, RegionState
-from lns_support.bits import bit, highest_bit, lowest_bit
+from exact.colorpairs.explain import add_demanding_neighbours, add_neighbour, add_placement
+from exact.colorpairs.state import State
+from exact.colorpairs.tables import Tables
+from exact.region.dynamic_levels import candidates, count_mismatches, first_piece, with_level
+from exact.region.dynamic_moves import is_member, turns_of
+from exact.region.dynamic_pairs import count_pairs
+from exact.region.dynamic_stages import explain_spent
+from exact.region.dynamic_state import NO_LIMIT, STAGE, Spending
+from exact.region.kernel import ALLOWED
+from exact.region.state import RegionState
+from lns_support.bits import bit, highest_bit
 from lns_support.jit import inline_flat_kernel
 
-NO_SEGMENT, UNBALANCED = -1, -2  # instead of a segment: none is over its cap; the colour balance excludes a refill
-
-_ONE = np.uint64(1)
+_NOW = 1 << 30  # instead of a row: all known sides count
+NO_CELL = -1
 
 
 @inline_flat_kernel
-def explain(
-    plan: RegionPlan,
-    state: RegionState,
-    placed: RegionState,
-    dynamic: DynamicState,
-    depth: Any,
-    segment: Any,
-    cell: Any,
-    mismatches: Any,
-) -> None:
-    """Add the explanation of a dead end to the conflict set of ``depth``.
+def clear_explanation(t: Tables, s: State) -> None:
+    """Begin an explanation."""
+    for word in range(t.words):
+        s.explanation[word] = np.uint64(0)
 
-    ``segment`` is over its cap when the open ``cell`` has ``mismatches`` mismatches. NO_SEGMENT: explain only why no
-    free piece has fewer. UNBALANCED: all decisions, since the balance depends on all of them.
-    """
-    if segment == UNBALANCED:
-        for earlier in range(depth):
-            _add_conflict(dynamic, depth, np.int64(earlier))
-        return
-    if mismatches:
-        _explain_cell(plan, state, placed, dynamic, depth, cell, mismatches, segment != NO_SEGMENT)
-    if segment == NO_SEGMENT:
-        return
-    deficit = dynamic.cap[np.uint64(segment)] + 1 - mismatches
+
+@inline_flat_kernel
+def add_to_conflict(t: Tables, s: State, depth: int) -> None:
+    """Add the explanation to the conflict set of ``depth``."""
+    for word in range(t.words):
+        s.conflict[depth * t.words + word] |= s.explanation[word]
+
+
+@inline_flat_kernel
+def explain_all(t: Tables, s: State, depth: int) -> None:
+    """Add all earlier decisions."""
     for earlier in range(depth):
-        if deficit > 0 and state.level[earlier]:
-            deficit -= _explain_charges(plan, state, dynamic, depth, earlier, segment)
-    for other in range(np.uint64(len(plan.cells))):
-        least = np.int64(dynamic.min_level[depth + _ONE, other])
-        counted = least and dynamic.depth_of[other] < 0 and dynamic.last_segment[other] <= segment
-        if deficit > 0 and counted and (not mismatches or other != cell):
-            known = plan.known[other]
-            plan.known[other] = _known_then(plan, dynamic, depth, other)
-            _explain_cell(plan, state, placed, dynamic, depth, other, least, True)
-            plan.known[other] = known
-            deficit -= least
+        s.explanation[earlier >> 6] |= bit(earlier)
 
 
 @inline_flat_kernel
-def _known_then(plan: RegionPlan, dynamic: DynamicState, depth: Any, cell: Any) -> Any:
-    """The number of known joints of an open cell at the depth where its least mismatches reached the present value."""
-    row = depth + _ONE
-    while row > 1 and dynamic.min_level[row - _ONE, cell] == dynamic.min_level[depth + _ONE, cell]:
-        row -= _ONE
-    known = np.int64(0)
-    for j in range(np.uint64(plan.known[cell])):
-        beyond = plan.around[cell, np.uint64(plan.side[cell, j])]
-        if beyond < 0 or dynamic.depth_of[np.uint64(beyond)] + 1 < np.int64(row):
-            known += 1
-    return known
+def explain_cell(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int, words: int) -> None:
+    """Explain why an open cell has at least ``mismatches`` mismatches, by what was known at depth ``row`` - 1."""
+    for side in range(4):
+        neighbour = t.neighbour[cell * 4 + side]
+        if neighbour >= 0 and s.side[cell * 4 + side] > 0 and s.level[neighbour] < row - 1:
+            add_neighbour(t, s, cell, side)
+    explain_pieces(t, s, p, cell, mismatches, row, words)
 
 
 @inline_flat_kernel
-def _explain_charges(
-    plan: RegionPlan, state: RegionState, dynamic: DynamicState, depth: Any, earlier: Any, segment: Any
-) -> Any:
-    """Add a decision and its neighbours if it charged mismatches up to ``segment``; returns how many."""
-    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
-    cell = np.uint64(plan.order[earlier])
-    at = np.uint64(plan.pattern[cell]) * words * np.uint64(64) + np.uint64(state.chosen[earlier])
-    charged = np.int64(0)
-    for j in range(np.uint64(plan.known[cell])):  # known when it was decided
-        joint, side = np.uint64(plan.joint[cell, j]), np.uint64(plan.side[cell, j])
-        if dynamic.segment[joint] <= segment and state.joint_colour[joint] != state.shows[at * np.uint64(4) + side]:
-            charged += 1
-            _add_conflict(dynamic, depth, np.int64(earlier))
-            if plan.around[cell, side] >= 0:
-                _add_conflict(dynamic, depth, dynamic.depth_of[np.uint64(plan.around[cell, side])])
-    return charged
+def explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int, words: int) -> None:
+    """Add the decisions that placed a piece with fewer than ``mismatches`` mismatches on an open cell."""
+    for word in range(words):
+        pool = p.placed[word] & p.fit[cell * words + word]
+        if pool:
+            ones, twos, fours = count_mismatches(t, s, p, cell, word, words, row)
+            for level in range(mismatches):
+                bits = with_level(pool, ones, twos, fours, level)
+                while bits:
+                    piece = first_piece(bits, word)
+                    add_placement(s, s.cell_of[piece])
+                    bits &= ~turns_of(piece)
 
 
 @inline_flat_kernel
-def _explain_cell(
-    plan: RegionPlan,
+def explain_limit(
+    t: Tables,
+    s: State,
+    p: Spending,
     state: RegionState,
-    placed: RegionState,
-    dynamic: DynamicState,
-    depth: Any,
-    cell: Any,
-    mismatches: Any,
-    neighbours: bool,
+    depth: int,
+    limit: int,
+    cell: int,
+    mismatches: int,
+    words: int,
 ) -> None:
-    """Add the neighbours of an open cell and the decisions that placed a piece with fewer than ``mismatches``."""
-    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
-    if neighbours:
-        for j in range(np.uint64(plan.known[cell])):
-            beyond = plan.around[cell, np.uint64(plan.side[cell, j])]
-            if beyond >= 0:
-                _add_conflict(dynamic, depth, dynamic.depth_of[np.uint64(beyond)])
-    kind = np.uint64(plan.kind_of[np.uint64(plan.pattern[cell])])
-    turns = plan.rotations[kind]
-    for level in range(mismatches):
-        for word in range(words):
-            bits = candidates(plan, placed, cell, level, word, words)
-            while bits:
-                start = np.uint64(lowest_bit(bits)) & ~np.uint64(turns - 1)
-                _add_conflict(dynamic, depth, dynamic.placed_depth[(kind * words + word) * np.uint64(64) + start])
-                bits &= ~rotation_bits(np.int64(start), turns)
+    """Explain why the stage or the region (``limit``) is over its cap if ``cell`` has ``mismatches`` mismatches.
+
+    NO_CELL: because of the other cells alone. NO_LIMIT: explain only why no free piece has fewer mismatches.
+    """
+    if limit == NO_LIMIT:
+        explain_pieces(t, s, p, cell, mismatches, _NOW, words)
+        return
+    if cell != NO_CELL:
+        explain_cell(t, s, p, cell, mismatches, _NOW, words)
+    explain_spent(t, s, p, state, depth)
+    cap = min(state.cap[depth], state.scalars[ALLOWED]) if limit == STAGE else state.scalars[ALLOWED]
+    missing = cap + 1 - state.spent[depth] - mismatches
+    for other in range(t.cells):
+        least: Any = np.int64(p.min_level[depth + 1, other])
+        counted = least > 0 and s.grid[other] < 0 and other != cell
+        if missing > 0 and counted and (limit != STAGE or is_member(t, p, p.stage[depth], other)):
+            explain_cell(t, s, p, other, least, _row_then(p, depth, other), words)
+            missing -= least
+    if missing > 0:
+        count_pairs(t, s, p, depth, limit, cell)
+        _explain_pairs(t, s, p)
 
 
 @inline_flat_kernel
-def _add_conflict(dynamic: DynamicState, depth: Any, earlier: Any) -> None:
-    """Add the decision at depth ``earlier`` to the conflict set of ``depth``."""
-    dynamic.conflict[depth, np.uint64(earlier >> 6)] |= bit(earlier)
+def _row_then(p: Spending, depth: int, cell: int) -> int:
+    """The first row in which the least mismatches of an open cell have their value of ``depth``."""
+    row = depth + 1
+    while row > 1 and p.min_level[row - 1, cell] == p.min_level[depth + 1, cell]:
+        row -= 1
+    return row
 
 
 @inline_flat_kernel
-def conflict_is_complete(dynamic: DynamicState, depth: Any) -> bool:
+def _explain_pairs(t: Tables, s: State, p: Spending) -> None:
+    """Explain the pairs that more of the counted cells demand than free pieces offer."""
+    for cell in range(t.cells):
+        pair = p.own_pair[cell]
+        if pair and p.pair_count[pair] > s.offer[pair]:
+            explain_pair(t, s, p, cell, pair)
+
+
+@inline_flat_kernel
+def explain_pair(t: Tables, s: State, p: Spending, cell: int, pair: int) -> None:
+    """Explain why ``cell`` demands a pair, and which of its pieces are placed."""
+    add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
+    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+        placed_on = s.cell_of[t.pair_piece[i]]
+        if placed_on >= 0:
+            add_placement(s, placed_on)
+
+
+@inline_flat_kernel
+def explain_held(t: Tables, s: State, p: Spending, cell: int, level: int, words: int) -> Any:
+    """Add the recorded reasons why other cells need the free pieces that have ``level`` mismatches on ``cell``."""
+    for word in range(words):
+        bits = candidates(t, s, p, p.free, cell, level, word, words)
+        while bits:
+            piece = first_piece(bits, word)
+            bits &= ~turns_of(piece)
+            if is_held(t, p, piece, cell):
+                for k in range(t.words):
+                    s.explanation[k] |= p.reason[piece * t.words + k]
+
+
+@inline_flat_kernel
+def is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
+    """Whether another cell or pair than that of ``cell`` needs a piece."""
+    holder = p.holder[piece]
+    if holder < 0 or holder == cell:
+        return False
+    return bool(holder < t.cells or holder - t.cells != p.own_pair[cell])
+
+
+@inline_flat_kernel
+def conflict_is_complete(s: State, words: int, depth: int) -> bool:
     """Whether the conflict set of ``depth`` has all earlier decisions already."""
-    last = depth >> np.uint64(6)
+    last = depth >> 6
     for word in range(last):
-        if ~dynamic.conflict[depth, word]:
+        if ~s.conflict[depth * words + word]:
             return False
-    return bool(dynamic.conflict[depth, last] == (_ONE << (depth & np.uint64(63))) - _ONE)
+    return bool(s.conflict[depth * words + last] == bit(depth) - np.uint64(1))
 
 
 @inline_flat_kernel
-def last_conflict(dynamic: DynamicState, depth: Any) -> Any:
+def last_conflict(s: State, words: int, depth: int) -> int:
     """The depth of the last decision in the conflict set of ``depth``, -1 = none."""
-    for back in range(np.uint64(dynamic.conflict.shape[1])):
-        word = np.uint64(dynamic.conflict.shape[1]) - _ONE - back
-        if dynamic.conflict[depth, word]:
-            return np.int64(word) * 64 + highest_bit(dynamic.conflict[depth, word])
-    return np.int64(-1)
+    for back in range(words):
+        word = words - 1 - back
+        if s.conflict[depth * words + word]:
+            return int(word * 64 + highest_bit(s.conflict[depth * words + word]))
+    return -1

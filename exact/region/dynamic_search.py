@@ -1,17 +1,21 @@
-"""Region search in a dynamic order (fewest candidates first) with conflict-directed backjumping; flat arrays.
+"""ColorPairs for regions: a tree search for a refill with at most r mismatches; flat arrays.
 
-A mismatch is charged to the *segment* of its joint. Up to each segment k the segments 0 to k may be charged at most
-``cap[k]`` (a spend curve; with one segment, mismatches are allowed anywhere).
+State, moves, pairs and the record of explanations are those of ColorPairs (`exact.colorpairs`); a region without
+mismatches is the case r = 0. What spending adds:
 
-Bound: the charged mismatches, and for every open cell the least mismatches of a free piece on its known joints. Each
-joint is counted once, since only one open cell knows it. The level of a cell is limited by what the bound leaves.
+- Stages of a search scheme (`exact.region.scheme`) limit where mismatches are spent. The cells of a stage are decided
+  in a dynamic order (`exact.region.dynamic_bound`).
+- Bound: the spent mismatches, for every open cell the least mismatches of a free piece on its known sides, and Demand -
+  Offer of pairs over the other cells, each counted once (`exact.region.dynamic_pairs`).
+- Preemption and instantiation where a stage or the region has no mismatch left (`exact.region.dynamic_preempt`).
 
 A dead end is explained by decisions (`exact.region.dynamic_explain`), of which one must change. The search jumps back
-to the last of them, and the others are added to the explanation of the failed value there. An empty explanation proves
-that there is no refill.
+to the last of them, and the others are added to the explanation of the failed value there. It stops at a depth where
+another task of a stage is pending. An empty explanation proves that there is no refill.
 
 References
 ----------
+T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
 P. Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993 (conflict-
 directed backjumping).
 C. Bessiere and J.-C. Regin, "MAC and combined heuristics", CP 1996 (dom/deg).
@@ -19,210 +23,193 @@ C. Bessiere and J.-C. Regin, "MAC and combined heuristics", CP 1996 (dom/deg).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from exact.region.candidates import candidates
-from exact.region.dynamic_explain import NO_SEGMENT, UNBALANCED, conflict_is_complete, explain, last_conflict
-from exact.region.dynamic_moves import DynamicState, place_piece, remove_piece
-from exact.region.kernel import ALLOWED, BALANCE, BEST, DEPTH, FINISHED, NODES
+from exact.colorpairs.state import State
+from exact.colorpairs.tables import Tables
+from exact.region.dynamic_bound import bound_and_choose
+from exact.region.dynamic_explain import (
+    add_to_conflict,
+    clear_explanation,
+    conflict_is_complete,
+    explain_all,
+    explain_limit,
+    last_conflict,
+)
+from exact.region.dynamic_levels import candidates
+from exact.region.dynamic_moves import place_piece, remove_piece
+from exact.region.dynamic_stages import start_stage
+from exact.region.dynamic_state import Parts, Spending
+from exact.region.kernel import (
+    ALLOWED,
+    BALANCE,
+    BEST,
+    DEPTH,
+    FINISHED,
+    NODES,
+    PENDING,
+    RUNNING,
+    TASKS,
+    add_task,
+    begin_stages,
+)
+from exact.region.scheme import SearchScheme
 from exact.region.state import RegionPlan, RegionState
-from lns_support.bits import bit, lowest_bit, popcount
+from lns_support.bits import bit, lowest_bit
 from lns_support.jit import flat_kernel, inline_flat_kernel
 
-SEGMENTS, BACKJUMPING = 12, 13  # indices in state.scalars, after those of exact.region.kernel
-
-_ONE = np.uint64(1)
 _NO_BITS = np.uint64(0)
-_WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), and by 2 for each of 4 mismatches
+
+
+# what the search does next: try a candidate; bound a node; start a task of a stage; jump back
+_TRY, _BOUND, _START, _JUMP = range(4)
 
 
 @flat_kernel
-def start_dynamic(plan: RegionPlan, state: RegionState, placed: RegionState, dynamic: DynamicState) -> None:
-    """Start after `start_search`. ``placed`` is ``state`` with the set of placed pieces in the field ``free``."""
-    placed.free[:] = _NO_BITS
-    dynamic.depth_of[:] = -1
-    dynamic.min_level[0] = 0
-    dynamic.charged[:] = 0
-    dynamic.conflict[0] = _NO_BITS
+def start_dynamic(t: Tables, s: State, p: Spending, state: RegionState, r: int) -> None:
+    """Start a search for at most ``r`` mismatches, after `exact.region.kernel.start_search`."""
+    p.min_level[0] = 0
     state.spent[0] = 0
-    if _bound_and_choose(plan, state, dynamic, np.uint64(0)) != NO_SEGMENT:
-        state.scalars[FINISHED] = 1
+    state.scalars[TASKS] = 0
+    state.scalars[PENDING] = 0
+    state.scalars[RUNNING] = _START
+    _clear_conflict(t, s, 0)
+    begin_stages(state, 0, add_task(state, 0, r, -1, 0))
 
 
 @flat_kernel
 def search_dynamic(
-    plan: RegionPlan, state: RegionState, placed: RegionState, dynamic: DynamicState, node_budget: int
+    t: Tables,
+    s: State,
+    p: Spending,
+    plan: RegionPlan,
+    state: RegionState,
+    scheme: SearchScheme,
+    parts: Parts,
+    node_budget: int,
 ) -> None:
     """Continue until a refill is found (BEST), the search is complete (FINISHED) or NODES reach ``node_budget``."""
     scalars = state.scalars
-    n = np.uint64(len(plan.cells))
-    depth = np.uint64(scalars[DEPTH])
+    words = len(p.free)
+    depth = failed = scalars[DEPTH]
     nodes = scalars[NODES]
-    while not scalars[FINISHED] and nodes < node_budget:
-        cell = np.uint64(plan.order[depth])
-        piece = _next_piece(plan, state, dynamic, depth, cell)
-        if piece >= 0:
-            nodes += 1
-            place_piece(plan, state, placed, dynamic, depth, cell, np.uint64(piece))
-            failed, mismatches = depth + _ONE, np.int64(0)
-            dynamic.conflict[failed] = _NO_BITS
-            segment = np.int64(UNBALANCED)
-            if state.spent[failed] + state.bound[failed] * scalars[BALANCE] <= scalars[ALLOWED]:
-                segment = _bound_and_choose(plan, state, dynamic, failed)
-            if segment == NO_SEGMENT:
-                depth = failed
-                if depth == n:
-                    scalars[BEST] = state.spent[n]
-                    scalars[FINISHED] = 1
-                continue
-        else:
-            failed, mismatches, segment = depth, dynamic.max_level[depth] + 1, dynamic.tight_segment[depth]
-        target = np.int64(failed) - 1
-        if scalars[BACKJUMPING] and not (target >= 0 and conflict_is_complete(dynamic, np.uint64(target))):
-            explain(plan, state, placed, dynamic, failed, segment, cell, mismatches)
-            target = last_conflict(dynamic, failed)
-        if target < 0:
-            scalars[FINISHED] = 1
-            break
-        depth = failed
-        while np.int64(depth) > target:
-            depth -= _ONE
-            remove_piece(plan, state, placed, dynamic, depth)
-        for word in range(np.uint64(dynamic.conflict.shape[1])):
-            dynamic.conflict[depth, word] |= dynamic.conflict[failed, word]
-        dynamic.conflict[depth, depth >> np.uint64(6)] &= ~bit(int(target))
-    scalars[DEPTH] = np.int64(depth)
-    scalars[NODES] = nodes
-
-
-# -- bound and choice of the cell -------------------------------------------------------------------------------------
-
-
-@inline_flat_kernel
-def _bound_and_choose(plan: RegionPlan, state: RegionState, dynamic: DynamicState, depth: Any) -> Any:
-    """Bound the remaining mismatches. Returns the first segment over its cap, or NO_SEGMENT after choosing a cell."""
-    n = np.uint64(len(plan.cells))
-    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
-    deeper = depth + _ONE
-    min_level, lower_bound = dynamic.min_level, dynamic.lower_bound
-    for segment in range(np.uint64(state.scalars[SEGMENTS])):
-        lower_bound[segment] = dynamic.charged[segment]
-    for other in range(n):
-        min_level[deeper, other] = min_level[depth, other]  # it never decreases
-        if dynamic.depth_of[other] < 0 and min_level[depth, other]:
-            lower_bound[np.uint64(dynamic.last_segment[other])] += min_level[depth, other]
-    over = _first_exceeded(state, dynamic)
-    last = np.uint64(plan.order[depth - _ONE]) if depth else np.uint64(0)
-    for step in range(np.uint64(0) if depth else np.uint64(4), n + np.uint64(4)):
-        if over != NO_SEGMENT:
-            return over
-        # first the neighbours of the piece just placed
-        number = plan.around[last, step] if step < 4 else np.int64(step) - 4
-        cell = np.uint64(number)
-        if number < 0 or dynamic.depth_of[cell] >= 0:
-            continue
-        before = np.int64(min_level[deeper, cell])
-        level = before
-        while level < plan.known[cell] and not _has_candidate(plan, state, cell, level, words):
-            level += 1
-        if level > before:
-            min_level[deeper, cell] = level
-            lower_bound[np.uint64(dynamic.last_segment[cell])] += level - before
-            over = _first_exceeded(state, dynamic)
-    if over == NO_SEGMENT:
-        _choose(plan, state, dynamic, depth)
-    return over
-
-
-@inline_flat_kernel
-def _first_exceeded(state: RegionState, dynamic: DynamicState) -> Any:
-    """The first segment up to which the lower bound exceeds the cap, or NO_SEGMENT."""
-    total = np.int64(0)
-    for segment in range(np.uint64(state.scalars[SEGMENTS])):
-        total += dynamic.lower_bound[segment]
-        if total > dynamic.cap[segment]:
-            return np.int64(segment)
-    return np.int64(NO_SEGMENT)
-
-
-@inline_flat_kernel
-def _choose(plan: RegionPlan, state: RegionState, dynamic: DynamicState, depth: Any) -> None:
-    """Choose the cell to be decided at ``depth``; without an open cell ``order[depth]`` is unchanged.
-
-    The cell with the least weighted number of candidates: candidates with one more mismatch than necessary count half,
-    with two more a quarter, and so on; divided by the number of open neighbours plus one (dom/deg), times the last
-    segment plus one, since early segments allow few mismatches.
-    """
-    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
-    segments = np.uint64(state.scalars[SEGMENTS])
-    total = np.int64(0)
-    for segment in range(segments):
-        total += dynamic.lower_bound[segment]
-        dynamic.slack[segment] = dynamic.cap[segment] - total
-    after = np.int64(4)
-    for back in range(segments):
-        after = min(after, dynamic.slack[segments - _ONE - back])
-        dynamic.remaining[segments - _ONE - back] = after
-    fewest = np.int64(1) << 60
-    for cell in range(np.uint64(len(plan.cells))):
-        weight = _WEIGHT // (1 + plan.open[cell]) * (1 + dynamic.last_segment[cell])
-        if dynamic.depth_of[cell] >= 0 or weight >= fewest:
-            continue
-        tight = np.uint64(dynamic.last_segment[cell])
-        level = np.int64(dynamic.min_level[depth + _ONE, cell])
-        max_level = min(plan.known[cell], level + dynamic.remaining[tight])
-        priority = np.int64(0)
-        for more in range(level, max_level + 1):
-            priority += weight * _count_candidates(plan, state, cell, more, words)
-            weight >>= 1
-            if priority >= fewest:
+    action = scalars[RUNNING]
+    while not scalars[FINISHED]:
+        if action == _TRY:
+            if nodes >= node_budget:
                 break
-        if priority < fewest:
-            fewest = priority
-            plan.order[depth] = np.int64(cell)
-            dynamic.max_level[depth] = max_level
-            state.level[depth] = level
-            dynamic.tight_segment[depth] = NO_SEGMENT
-            if max_level < plan.known[cell]:
-                while dynamic.slack[tight] > dynamic.remaining[tight]:
-                    tight += _ONE
-                dynamic.tight_segment[depth] = np.int64(tight)
-    state.word[depth] = -1
-    state.bits[depth] = _NO_BITS
+            oriented = _next_candidate(t, s, p, state, depth, words)
+            if oriented >= 0:
+                nodes += 1
+                place_piece(t, s, p, plan, state, depth, p.cell[depth], oriented)
+                depth += 1
+                action = _enter(t, s, p, state, depth)
+                failed = depth
+            else:
+                if parts.backjumping and not conflict_is_complete(s, t.words, depth):
+                    clear_explanation(t, s)
+                    mismatches = p.max_level[depth] + 1
+                    explain_limit(t, s, p, state, depth, p.limit[depth], p.cell[depth], mismatches, words)
+                    add_to_conflict(t, s, depth)
+                failed = depth
+                action = _START if state.pending_before[depth] >= 0 else _JUMP
+        elif action == _START:
+            clear_explanation(t, s)
+            started = start_stage(t, s, p, state, scheme, depth)
+            add_to_conflict(t, s, depth)
+            failed = depth
+            action = _BOUND if started else _JUMP
+        elif action == _BOUND:
+            if bound_and_choose(t, s, p, state, parts, depth, words):
+                action = _TRY
+            else:
+                failed = depth
+                action = _START if state.pending_before[depth] >= 0 else _JUMP
+        else:
+            depth, action = _jump(t, s, p, plan, state, parts, failed)
+    scalars[DEPTH] = depth
+    scalars[NODES] = nodes
+    scalars[RUNNING] = action
 
 
 @inline_flat_kernel
-def _has_candidate(plan: RegionPlan, state: RegionState, cell: Any, level: Any, words: Any) -> bool:
-    """Whether some free piece has exactly ``level`` mismatches on the known joints of a cell."""
-    bits = _NO_BITS
-    for word in range(words):
-        bits = bits | candidates(plan, state, cell, level, word, words)
-    return bool(bits)
+def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
+    """Begin a new node; returns what to do next."""
+    _clear_conflict(t, s, depth)
+    state.pending_before[depth] = -1
+    if state.spent[depth] + state.bound[depth] * state.scalars[BALANCE] > state.scalars[ALLOWED]:
+        clear_explanation(t, s)
+        explain_all(t, s, depth)
+        add_to_conflict(t, s, depth)
+        return _JUMP
+    if depth == t.cells:
+        state.scalars[BEST] = state.spent[depth]
+        state.scalars[FINISHED] = 1
+        return _JUMP
+    left = p.stage_left[depth - 1] - 1
+    if left == 0:
+        begin_stages(state, depth, state.next_task[depth - 1])
+        return _START
+    p.stage[depth] = p.stage[depth - 1]
+    p.stage_left[depth] = left
+    state.cap[depth] = state.cap[depth - 1]
+    state.next_task[depth] = state.next_task[depth - 1]
+    return _BOUND
 
 
 @inline_flat_kernel
-def _count_candidates(plan: RegionPlan, state: RegionState, cell: Any, level: int, words: Any) -> Any:
-    """The number of free oriented pieces with exactly ``level`` mismatches on the known joints of a cell."""
-    count = np.int64(0)
-    for word in range(words):
-        count += popcount(candidates(plan, state, cell, level, word, words))
-    return count
+def _jump(
+    t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, parts: Parts, failed: int
+) -> tuple[int, int]:
+    """Undo decisions to the last one that explains the dead end, or to a pending task; (depth, what to do next)."""
+    depth = failed
+    target = last_conflict(s, t.words, failed) if parts.backjumping else failed - 1
+    while depth > target:
+        if depth < failed and state.pending_before[depth] >= 0:
+            _merge_conflict(t, s, depth, failed)
+            if state.scalars[PENDING] > state.pending_before[depth]:
+                return depth, _START
+            failed = depth
+            target = last_conflict(s, t.words, failed) if parts.backjumping else failed - 1
+        if state.pending_before[depth] >= 0:
+            state.scalars[PENDING] = state.pending_before[depth]
+            state.scalars[TASKS] = state.tasks_before[depth]
+        depth -= 1
+        if depth < 0:
+            state.scalars[FINISHED] = 1
+            return 0, _JUMP
+        remove_piece(t, s, p, plan, state, depth)
+    _merge_conflict(t, s, depth, failed)
+    s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
+    return depth, _TRY
 
 
 @inline_flat_kernel
-def _next_piece(plan: RegionPlan, state: RegionState, dynamic: DynamicState, depth: Any, cell: Any) -> Any:
-    """The bit of the next candidate of a cell, by increasing mismatches; -1 = no more within its maximal level."""
-    words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
+def _merge_conflict(t: Tables, s: State, depth: int, failed: int) -> None:
+    """Add the conflict set of a deeper dead end."""
+    for word in range(t.words):
+        s.conflict[depth * t.words + word] |= s.conflict[failed * t.words + word]
+
+
+@inline_flat_kernel
+def _clear_conflict(t: Tables, s: State, depth: int) -> None:
+    for word in range(t.words):
+        s.conflict[depth * t.words + word] = _NO_BITS
+
+
+@inline_flat_kernel
+def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth: int, words: int) -> int:
+    """The next oriented piece for the cell of a depth, by increasing mismatches; -1 = none within its maximal level."""
     bits = state.bits[depth]
     while bits == _NO_BITS:
         state.word[depth] += 1
-        if state.word[depth] == np.int64(words):
+        if state.word[depth] == words:
             state.word[depth] = 0
             state.level[depth] += 1
-        if state.level[depth] > dynamic.max_level[depth]:
-            return np.int64(-1)
-        bits = candidates(plan, state, cell, state.level[depth], np.uint64(state.word[depth]), words)
-    state.bits[depth] = bits & (bits - _ONE)
-    return state.word[depth] * 64 + np.int64(lowest_bit(bits))
+        if state.level[depth] > p.max_level[depth]:
+            return -1
+        word = state.word[depth]
+        bits = candidates(t, s, p, p.free, p.cell[depth], state.level[depth], word, words)
+        bits &= ~p.excluded[depth * words + word]
+    state.bits[depth] = bits & (bits - np.uint64(1))
+    return int(state.word[depth] * 64 + lowest_bit(bits))

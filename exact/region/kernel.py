@@ -148,7 +148,7 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
         scalars[TASKS] = 0
         scalars[PENDING] = 0
         most = r_max if scheme.limit[len(scheme.limit) - 1] == 0 else 0
-        _begin_stages(state, np.uint64(0), _add_task(state, 0, most, -1, 0))
+        begin_stages(state, np.uint64(0), add_task(state, 0, most, -1, 0))
         if not _start_stage(plan, state, scheme, np.uint64(0)):
             scalars[FINISHED] = 1
 
@@ -277,7 +277,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
         if identical >= 0:
             state.free[kind * words + np.uint64(identical >> 6)] |= rotation_bits(identical, turns)
         if plan.ends_stage[slot]:
-            _begin_stages(state, deeper, state.next_task[depth])
+            begin_stages(state, deeper, state.next_task[depth])
             if not _start_stage(plan, state, scheme, deeper):
                 _remove_piece(plan, state, depth, bits_of)
                 continue
@@ -297,7 +297,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
 
 
 @inline_flat_kernel
-def _add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
+def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
     """Make a task, to be followed by the task ``following``; returns its number."""
     task = state.scalars[TASKS]
     state.scalars[TASKS] = task + 1
@@ -309,7 +309,7 @@ def _add_task(state: RegionState, stage: Any, most: Any, following: Any, check: 
 
 
 @inline_flat_kernel
-def _begin_stages(state: RegionState, depth: Any, task: Any) -> None:
+def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
     """Make ``task`` the only one pending at a depth where a stage begins."""
     state.tasks_before[depth] = state.scalars[TASKS]
     state.pending_before[depth] = state.scalars[PENDING]
@@ -343,14 +343,14 @@ def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, dep
                 return True
             rest = allowed - 1 - share
             if share >= 0 and rest >= 0:
-                check = _add_task(state, stage, share, following, 1)
-                second = _add_task(state, scheme.parts[stage, 3], most, check, 0)
-                second = _add_task(state, scheme.parts[stage, 2], state.spent[depth] + rest, second, 0)
+                check = add_task(state, stage, share, following, 1)
+                second = add_task(state, scheme.parts[stage, 3], most, check, 0)
+                second = add_task(state, scheme.parts[stage, 2], state.spent[depth] + rest, second, 0)
                 state.pending[scalars[PENDING]] = second
                 scalars[PENDING] += 1
             first, own = (0, share) if share >= 0 else (2, rest)
-            second = _add_task(state, scheme.parts[stage, first + 1], most, following, 0)
-            task = _add_task(state, scheme.parts[stage, first], state.spent[depth] + own, second, 0)
+            second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
+            task = add_task(state, scheme.parts[stage, first], state.spent[depth] + own, second, 0)
     scalars[TASKS] = state.tasks_before[depth]
     return False
 

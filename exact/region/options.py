@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from exact.colorpairs.options import Heuristic
 from lns_support.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
-PARTS = ("balance", "lookahead", "curves", "prices", "backjumping")
+PARTS = ("balance", "lookahead", "curves", "prices", "backjumping", "pairs")
 """Parts of the search that the measurements can switch off."""
 
 
@@ -19,24 +21,34 @@ class RegionOptions:
     ----------
     order : {"static", "dynamic", "auto"}
         In which order the cells are decided. "static": in the fixed orders of a search scheme. "dynamic": at each node
-        the cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": static.
+        the cell with the fewest candidates (`exact.region.dynamic_search`), without prices. "auto": static, and after
+        5 million nodes both in turns, unless short attempts show that one of them would take far longer.
     balance : bool
         Use the bound by colour balance (`exact.region.balance`).
     lookahead : bool
         Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
     curves : bool
-        Limit how many mismatches may be spent by each depth: by a search scheme (`exact.region.scheme`), or in the
-        dynamic order by spend curves (`exact.region.spend_curves`).
+        Limit how many mismatches may be spent by each depth, by a search scheme (`exact.region.scheme`) or spend
+        curves (`exact.region.spend_curves`).
     prices : bool or None
         Use the cost-to-go bound with Lagrangian prices (`exact.region.lagrangian`): from the start (True), never
         (False), or as soon as the search turns out to be long (None).
     backjumping : bool
         With the dynamic order: jump back to a decision that explains the dead end, not just to the last one.
+    pairs : bool
+        With the dynamic order: bound by Demand - Offer of colour pairs.
+    preemption : bool
+        With the dynamic order: where no mismatch is left to spend, no cell gets a piece that another cell needs.
+        Off, because it saves fewer nodes than it costs time (docs/windows.md).
+    instantiation : bool
+        With the dynamic order: where no mismatch is left to spend, a cell with one candidate is decided at once.
+    heuristic : str
+        With the dynamic order: which cell is decided, "dom-deg" or a name of `exact.colorpairs.options.Heuristic`.
 
     Raises
     ------
     InputError
-        If `order` is none of the three names.
+        If `order` or `heuristic` is none of its names.
     """
 
     order: str = "static"
@@ -45,10 +57,16 @@ class RegionOptions:
     curves: bool = True
     prices: bool | None = None
     backjumping: bool = True
+    pairs: bool = True
+    preemption: bool = False
+    instantiation: bool = False
+    heuristic: str = "dom-deg"
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise InputError(f"the order '{self.order}' is not known; expected one of {', '.join(ORDERS)}")
+        if self.heuristic != "dom-deg":
+            Heuristic.of(self.heuristic)
 
 
 def parse_parts(text: str) -> set[str]:
@@ -61,4 +79,5 @@ def parse_parts(text: str) -> set[str]:
 
 def options_without(order: str, parts: set[str]) -> RegionOptions:
     """The default options with some parts switched off."""
-    return RegionOptions(order=order, **dict.fromkeys(parts, False))
+    off: dict[str, Any] = dict.fromkeys(parts, False)
+    return RegionOptions(order=order, **off)

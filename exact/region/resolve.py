@@ -11,7 +11,7 @@ import numpy.typing as npt
 from exact.driver import StepSizer
 from exact.region.budget import Budget
 from exact.region.cyclic import CyclicSearch
-from exact.region.dynamic import DynamicSearch, DynamicSweep
+from exact.region.dynamic import DynamicSearch
 from exact.region.kernel import BEST, EXHAUSTED, FINISHED, FOUND, NODES, PAUSED, search_region
 from exact.region.lagrangian import LagrangianSearch
 from exact.region.options import RegionOptions
@@ -40,7 +40,14 @@ _TABLE_STEPS = 25  # steps of filling tables that take as long as a node without
 _PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the cost of setting them
 _PRICE_CHECK = 50_000  # nodes searched before that cost is computed
 _NEVER = 1 << 62
+DYNAMIC_DELAY = 5_000_000  # node equivalents of a search in static order before the dynamic order is considered
+_PROBED_LEVELS = 3  # levels below the question at which both orders are tried then
+_PROBE = 500_000  # node equivalents of such an attempt
+_HOPELESS = 8.0  # a search whose estimated cost is so many times that of the best gets no turn
 _DEFAULTS = RegionOptions()
+
+Search = StaticSearch | CyclicSearch | DynamicSearch
+"""A search of a region for at most r mismatches: it is started, and then advanced by a number of nodes."""
 
 
 def resolve(
@@ -97,11 +104,11 @@ def resolve(
 
     Notes
     -----
-    Branch and bound with at most r mismatches. With a target, r is what it allows; else r rises from a lower bound
-    (`exact.region.balance`) until a refill is found. Search schemes limit where mismatches may be placed
-    (`exact.region.scheme`, after Kucherov et al. 2014), in the dynamic order spend curves (`exact.region.spend_curves`,
-    after Dvoretzky & Motzkin 1947), and long searches in the static order use cost-to-go tables with Lagrangian prices
-    (`exact.region.lagrangian`, after Held & Karp 1971).
+    Branch and bound with at most r mismatches, in fixed orders or by ColorPairs (`exact.region.dynamic_search`). With a
+    target, r is what it allows; else r rises from a lower bound (`exact.region.balance`) until a refill is found.
+    Search schemes limit where mismatches may be placed (`exact.region.scheme`, after Kucherov et al. 2014), in bands
+    spend curves too (`exact.region.spend_curves`, after Dvoretzky & Motzkin 1947), and long searches in the static
+    order use cost-to-go tables with Lagrangian prices (`exact.region.lagrangian`, after Held & Karp 1971).
     """
     region = checked_cells(puzzle, cells)
     donor_cells = [int(cell) for cell in donors]
@@ -114,10 +121,12 @@ def resolve(
     search = RegionSearch(puzzle, board, region, options)
     prices = options.prices
     if options.order == "dynamic":
-        search.use_dynamic_order(options.backjumping)
+        search.use_dynamic_order()
         prices = False
     elif target is None and options.curves and is_band(puzzle, search.plan.cells):
         search.use_cyclic_curves()
+    if options.order == "auto" and (nodes is None or nodes > DYNAMIC_DELAY):
+        search.add_dynamic_order()
     return search.run(target, prices, Budget(nodes, seconds), on_progress, on_improve)
 
 
@@ -132,6 +141,7 @@ class RegionSearch:
         self.puzzle = puzzle
         self.given = board
         self.cells = cells
+        self.options = options
         self.given_verification = verify(puzzle, board)
         self.bounds = int(options.balance), int(options.lookahead)
         start = with_clues(puzzle, board, cells)
@@ -150,10 +160,10 @@ class RegionSearch:
         self.state = make_state(self.plan, self.spare)
         self.priced: LagrangianSearch | None = None
         self.dynamic: DynamicSearch | None = None
-        self.use_curves = options.curves
-        self.costs: dict[str, tuple[int, float]] = {}  # name of a search -> (r, nodes that it takes for r, an estimate)
+        self.costs: dict[str, tuple[int, float]] = {}  # name of a search -> (r, estimate of its cost)
+        self.shape = RegionShape(puzzle, self.plan, self.spare)
         self.static = StaticSearch(
-            RegionShape(puzzle, self.plan, self.spare),
+            self.shape,
             self.state,
             self.used,
             outside,
@@ -161,7 +171,7 @@ class RegionSearch:
             lookahead=self.bounds[1],
             curves=options.curves,
         )
-        self.searches: dict[str, StaticSearch | CyclicSearch | DynamicSweep] = {"scheme": self.static}
+        self.searches: dict[str, Search] = {"scheme": self.static}
         self.best = start
         verification = self.given_verification if start == board else verify(puzzle, start)
         occupied = start.placements[free] >= 0
@@ -182,15 +192,15 @@ class RegionSearch:
         missed = sum(first in freed or second in freed for first, second in given.mismatches)
         return given.score - (self.joints - missed)
 
-    def use_dynamic_order(self, backjumping: bool) -> None:
-        """Search in the dynamic order, also without a spend curve, which is faster in some squares."""
-        curves = make_spend_curves(self.puzzle, self.plan.cells, curves=self.use_curves)
-        if len(curves) > 1:
-            curves |= make_spend_curves(self.puzzle, self.plan.cells, curves=False)
-        dynamic = DynamicSearch(
-            self.plan, self.state, self.used, self.outside, balance=self.bounds[0], backjumping=backjumping
-        )
-        self.searches = {name: DynamicSweep(dynamic, each) for name, each in curves.items()}
+    def use_dynamic_order(self) -> None:
+        """Search in the dynamic order only."""
+        self.searches = {}
+        self.add_dynamic_order()
+
+    def add_dynamic_order(self) -> None:
+        """Search in the dynamic order too."""
+        dynamic = DynamicSearch(self.shape, make_state(self.plan, self.spare), self.used, self.outside, self.options)
+        self.searches["dynamic"] = dynamic
 
     def use_cyclic_curves(self) -> None:
         """Search by cyclic spend curves too, in a fixed order; in bands they are often faster than a search scheme."""
@@ -228,7 +238,7 @@ class RegionSearch:
     def _root_bound(self) -> int:
         """The bound by colour balance before the first placement. Compiles the kernels."""
         _compile(self)
-        return int(self.state.bound[0]) * self.bounds[0]
+        return int(next(iter(self.searches.values())).state.bound[0]) * self.bounds[0]
 
     def _search(self) -> None:
         """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
@@ -267,7 +277,7 @@ class RegionSearch:
         if status != EXHAUSTED:
             return
         cost = self.costs[winner][1]
-        others = [name for name in ranked if name != winner]
+        others = [name for name in ranked if name != winner and (name != "dynamic" or cost >= _TRY_ALL)]
         if cost < _TRY_NONE:
             return
         for name in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
@@ -297,41 +307,82 @@ class RegionSearch:
 
         PAUSED if the budget is spent or prices are set.
         """
-        used = dict.fromkeys(names, 0)
-        goal = _FIRST_TURN
+        used = dict.fromkeys(names, 0)  # nodes
+        goal = _FIRST_TURN  # node equivalents of each search
         while True:
             for name in names:
+                search = self.searches[name]
+                if name == "dynamic" and len(names) > 1 and goal <= DYNAMIC_DELAY:
+                    continue
                 if used[name] == 0:
-                    self.searches[name].start(r)
-                status, nodes = self._advance(name, None if len(names) == 1 else goal - used[name])
+                    if name == "dynamic" and len(names) > 1:
+                        self._probe(names, r)
+                        names = self._worth_a_turn(names, r)
+                        if self._settled or self.budget.spent or name not in names:
+                            break
+                    search.start(r)
+                limit = None if len(names) == 1 else max(0, goal // search.NODE_COST - used[name])
+                status, nodes = self._advance(name, limit)
                 used[name] += nodes
                 if status == PAUSED:
                     if self.budget.spent or self.priced is not None:
                         return name, PAUSED
                     continue
                 if status == EXHAUSTED:
-                    self.costs[name] = r, used[name]
-                    self.costs |= {other: (r, _UNFINISHED * used[other]) for other in names if used[other] > used[name]}
+                    cost = used[name] * search.NODE_COST
+                    self.costs[name] = r, cost
+                    for other in names:
+                        unfinished = used[other] * self.searches[other].NODE_COST
+                        if unfinished > cost:
+                            self.costs[other] = r, _UNFINISHED * unfinished
                     self._raise_bound(r + 1)
                 return name, status
+            if self._settled or self.budget.spent:
+                return names[0], PAUSED
             goal *= 2
 
+    def _probe(self, names: list[str], r: int) -> None:
+        """Learn what searches cost by short attempts at the levels below ``r``, each in a state of its own."""
+        probes = {name: self.searches[name].copy(make_state(self.plan, self.spare)) for name in names}
+        for level in range(max(self.lower_bound, r - _PROBED_LEVELS), r):
+            for name, probe in probes.items():
+                if self._settled or self.budget.spent:
+                    return
+                probe.start(level)
+                limit = _PROBE // probe.NODE_COST
+                status, nodes = self._run(probe, limit)
+                cost = float(nodes * probe.NODE_COST)
+                if status == EXHAUSTED:
+                    self._raise_bound(level + 1)
+                self.costs[name] = level, cost if status == EXHAUSTED else _UNFINISHED * cost
+                if status == FOUND:
+                    return
+
+    def _worth_a_turn(self, names: list[str], r: int) -> list[str]:
+        """The searches whose estimated cost is at most `_HOPELESS` times the least one."""
+        least = min(self._log_cost(name, r) for name in names)
+        return [name for name in names if self._log_cost(name, r) <= least + math.log(_HOPELESS)]
+
     def _attempt(self, name: str, r: int, limit: int) -> int:
-        """Search for at most ``r`` mismatches within ``limit`` nodes; returns FOUND, EXHAUSTED or PAUSED."""
+        """Search for at most ``r`` mismatches within ``limit`` node equivalents; FOUND, EXHAUSTED or PAUSED."""
         if self.priced is not None:
             return self._attempt_with_prices(self.priced, r, limit)
         self.searches[name].start(r)
-        status, nodes = self._advance(name, limit)
+        node_cost = self.searches[name].NODE_COST
+        status, nodes = self._advance(name, max(1, limit // node_cost))
         if status == EXHAUSTED:
-            self.costs[name] = r, nodes
+            self.costs[name] = r, nodes * node_cost
             self._raise_bound(r + 1)
-        elif status == PAUSED and nodes >= limit:
-            self.costs[name] = r, _UNFINISHED * nodes
+        elif status == PAUSED and nodes * node_cost >= limit:
+            self.costs[name] = r, _UNFINISHED * nodes * node_cost
         return status
 
     def _advance(self, name: str, limit: int | None) -> tuple[int, int]:
         """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
-        search = self.searches[name]
+        return self._run(self.searches[name], limit)
+
+    def _run(self, search: Search, limit: int | None) -> tuple[int, int]:
+        """As `_advance`, for a search that was started."""
         started = self.budget.nodes
         end = _NEVER if limit is None else started + limit
         while True:
@@ -461,11 +512,16 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
     )
 
 
+_compiled: set[type[Search]] = set()  # kinds of searches whose kernels this process has compiled or loaded
+
+
 def _compile(search: RegionSearch) -> None:
     """Compile or load the kernels of a search before its clock starts."""
-    first = next(iter(search.searches.values()))
-    first.start(-1)
-    first.advance(0)
+    for each in search.searches.values():
+        if each is next(iter(search.searches.values())) or type(each) not in _compiled:
+            each.start(-1)
+            each.advance(0)
+            _compiled.add(type(each))
 
 
 def _inner_joints(plan: RegionPlan) -> int:

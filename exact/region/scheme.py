@@ -24,6 +24,7 @@ schemes: which parts of a string may have how many errors, in which order).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,16 @@ class RegionShape:
         rows, columns = np.divmod(self.plan.cells, self.puzzle.width)
         tall = len(np.unique(rows)) > len(np.unique(columns))
         return np.lexsort((columns, rows) if tall else (rows, columns)).astype(np.int64)
+
+
+@lru_cache(maxsize=256)
+def _cached_scheme(shape: RegionShape, most: int) -> SearchScheme:
+    return make_scheme(shape, most) if most >= 0 else direct_scheme(shape.order_along())
+
+
+def scheme_for(shape: RegionShape, r: int) -> SearchScheme:
+    """The scheme of a region for at most ``r`` mismatches, kept for the next board; -1: one stage."""
+    return _cached_scheme(shape, shape.round_up(r) if r >= 0 else -1)
 
 
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from exact.region.scheme import DIRECT, SearchScheme, direct_scheme
 from exact.region.state import Ints
 from instances.puzzle import Puzzle
 
@@ -36,6 +37,7 @@ class SpendCurves(NamedTuple):
     starts: Ints  # int64 (s,): positions in `order` at which the searches begin
     curve: Ints  # int64 (s, n): sum of shares after each depth
     total: int  # sum of all shares
+    ends: Ints  # int64 (blocks + 1,): where each block begins in `order`, and the end
 
 
 def is_band(puzzle: Puzzle, cells: Ints) -> bool:
@@ -74,6 +76,30 @@ def make_spend_curves(puzzle: Puzzle, cells: Ints, *, curves: bool = True) -> di
     return named
 
 
+def block_scheme(curves: SpendCurves, start: int) -> SearchScheme:
+    """The blocks in the order of one start, as stages to be filled one after the other."""
+    first = int(np.flatnonzero(curves.ends == curves.starts[start])[0])
+    lengths = np.roll(np.diff(curves.ends), -first)
+    order = np.roll(curves.order, -curves.starts[start])
+    blocks = len(lengths)
+    return direct_scheme(order)._replace(
+        first_slot=np.full(blocks, -1, dtype=np.int64),
+        first_member=np.cumsum(lengths) - lengths,
+        length=lengths,
+        parts=np.full((blocks, 4), -1, dtype=np.int64),
+        share=np.full((blocks, 1), DIRECT, dtype=np.int64),
+        filled=np.zeros((blocks, len(order)), dtype=np.uint8),
+    )
+
+
+def block_caps(curves: SpendCurves, start: int, r: int) -> Ints:
+    """The mismatches allowed at the end of each stage of `block_scheme`, for at most ``r`` in all."""
+    scheme = block_scheme(curves, start)
+    last = scheme.first_member + scheme.length - 1
+    caps: Ints = np.minimum(r, r * curves.curve[start, last] // curves.total)
+    return caps
+
+
 def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
     """The two orders along the longer side of a region, from one end and from the other."""
     rows, columns = np.divmod(cells, puzzle.width)
@@ -84,7 +110,13 @@ def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
 def _without_limits(order: Ints) -> SpendCurves:
     """One search, mismatches allowed anywhere."""
     n = len(order)
-    return SpendCurves(order=order, starts=np.zeros(1, dtype=np.int64), curve=np.ones((1, n), dtype=np.int64), total=1)
+    return SpendCurves(
+        order=order,
+        starts=np.zeros(1, dtype=np.int64),
+        curve=np.ones((1, n), dtype=np.int64),
+        total=1,
+        ends=np.array([0, n], dtype=np.int64),
+    )
 
 
 def _equal_shares(order: Ints, block_of: Ints, head: int, tail: int) -> SpendCurves:
@@ -103,4 +135,4 @@ def _equal_shares(order: Ints, block_of: Ints, head: int, tail: int) -> SpendCur
     position = starts[:, None] + np.arange(n)
     end = last_of_block[position % n] + n * (position >= n)
     curve = sums[end] - sums[starts][:, None] + share[starts][:, None]
-    return SpendCurves(order=order, starts=starts, curve=curve, total=int(share.sum()))
+    return SpendCurves(order=order, starts=starts, curve=curve, total=int(share.sum()), ends=ends.astype(np.int64))

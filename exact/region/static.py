@@ -43,6 +43,8 @@ class StaticSearch:
         Whether mismatches are allowed gradually. Without, there is one stage.
     """
 
+    NODE_COST = 1  # node equivalents of a node
+
     def __init__(
         self,
         shape: RegionShape,
@@ -72,7 +74,8 @@ class StaticSearch:
 
     def start(self, r: int) -> bool:
         """Start a search for at most ``r`` mismatches. Returns False if there are too few pieces of some kind."""
-        return self.load(*_slots(self.shape, self.shape.round_up(r) if self.curves else -1), r)
+        most = self.shape.round_up(r) if self.curves and r >= 0 else -1
+        return self.load(*_slots(self.shape, most), r)
 
     def load(self, scheme: SearchScheme, slots: dict[str, Any], r: int) -> bool:
         """As `start`, by any scheme; ``slots``: its arrays by slot."""

@@ -15,6 +15,7 @@ _KERNELS = {
     "static": ("exact.region.kernel", "exact.region.scheme", "exact.region.order", "exact.region.cost_to_go"),
     "dynamic": ("exact.region.dynamic_search",),
 }
+_ORDERS = {"auto": ("static", "dynamic")}
 
 
 def is_ready(order: str) -> bool:
@@ -25,7 +26,7 @@ def is_ready(order: str) -> bool:
     order : {"auto", "static", "dynamic"}
         As in `RegionOptions`.
     """
-    return all(is_compiled(module) for module in _KERNELS["dynamic" if order == "dynamic" else "static"])
+    return all(is_compiled(module) for each in _ORDERS.get(order, (order,)) for module in _KERNELS[each])
 
 
 @cache
@@ -50,6 +51,8 @@ def warm_up(order: str) -> None:
     placements = planted.solution.placements.copy()
     placements[[5, 6]] = placements[[6, 5]]
     board = Board(placements, 4, 4)
-    result = resolve(planted.puzzle, board, range(16), nodes=100, options=RegionOptions(order=order, prices=True))
-    if result.status is RegionStatus.INTERRUPTED:
-        raise KeyboardInterrupt
+    RegionOptions(order)  # raises InputError if the order is unknown
+    for each in _ORDERS.get(order, (order,)):
+        options = RegionOptions(order=each, prices=True)
+        if resolve(planted.puzzle, board, range(16), nodes=100, options=options).status is RegionStatus.INTERRUPTED:
+            raise KeyboardInterrupt

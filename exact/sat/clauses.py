@@ -61,6 +61,12 @@ def at_most_one_pairs(groups: Block) -> Iterator[Block]:
         yield _pairs(-rows[:, first], -rows[:, second])
 
 
+def exactly_one_pairs(groups: Block) -> Iterator[Block]:
+    """Exactly one variable of each row of ``groups`` is true: at most one by n(n-1)/2 binary clauses."""
+    yield groups
+    yield from at_most_one_pairs(groups)
+
+
 def auxiliaries(groups: int, size: int) -> int:
     """How many auxiliary variables `exactly_one_counters` takes for ``groups`` rows of ``size`` variables."""
     return groups * max(0, size - 1)

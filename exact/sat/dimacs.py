@@ -39,11 +39,11 @@ def write(encoding: Encoding, file: TextIO) -> int:
     ]
     file.writelines(f"c {re.sub(r'[^ -~]', ' ', line)}\n" for line in lines)
     file.write(f"p cnf {encoding.variables} {clauses}\n")
-    file.writelines(text for block in encoding.clauses() for text in _lines(block))
+    file.writelines(text for block in encoding.clauses() for text in lines_of(block))
     return clauses
 
 
-def _lines(block: Block, rows: int = 20_000) -> Iterator[str]:
+def lines_of(block: Block, rows: int = 20_000) -> Iterator[str]:
     """The text of a block, many clauses at a time: a clause a line, each ended by 0."""
     row = "%d " * block.shape[1] + "0\n"
     for at in range(0, len(block), rows):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from exact.sat.clauses import Block, clause, units
+from exact.sat.clauses import Block, auxiliaries, clause, exactly_one_counters, exactly_one_pairs, units
 from instances.board import Board
 from instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 
@@ -36,8 +37,11 @@ class Encoding(ABC):
         Number of these colours; the formula numbers them from 0 (grey) without gaps.
     sides : ndarray of int32, shape (pieces, 4, 4)
         Colour number by piece, rotation and side.
+    pairwise : bool
+        Whether `exactly_one` forbids pairs instead of counting.
     """
 
+    pairwise: ClassVar[bool] = False
     name: str
     source: str
     variables: int
@@ -66,6 +70,14 @@ class Encoding(ABC):
     @abstractmethod
     def colour_variables(self) -> Block:
         """The variable of a colour at a side of a cell; shape (cells, 4, colours)."""
+
+    def exactly_one(self, groups: Block, first_auxiliary: int) -> Iterator[Block]:
+        """Exactly one variable of each row is true: by Sinz's counters, or, with ``pairwise``, by all pairs."""
+        return exactly_one_pairs(groups) if self.pairwise else exactly_one_counters(groups, first_auxiliary)
+
+    def auxiliaries(self, groups: int, size: int) -> int:
+        """How many auxiliary variables `exactly_one` takes for ``groups`` rows of ``size`` variables."""
+        return 0 if self.pairwise else auxiliaries(groups, size)
 
     def channel(self) -> Iterator[Block]:
         """Clauses that define `colour_variables` where `families` does not; they may use further variables."""

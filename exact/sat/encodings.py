@@ -11,7 +11,33 @@ from exact.sat.triangles import Triangles
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 
-ENCODINGS: dict[str, type[Encoding]] = {encoding.name: encoding for encoding in (Full4, Full2, Half3, Half2, Triangles)}
+
+class Full4Pairs(Full4):
+    """FULL-4 with at-most-one constraints pair by pair."""
+
+    name, pairwise = "full-4-pairs", True
+
+
+class Full2Pairs(Full2):
+    """FULL-2 with at-most-one constraints pair by pair."""
+
+    name, pairwise = "full-2-pairs", True
+
+
+class Half3Pairs(Half3):
+    """HALF-3 with at-most-one constraints pair by pair."""
+
+    name, pairwise = "half-3-pairs", True
+
+
+class Half2Pairs(Half2):
+    """HALF-2 with at-most-one constraints pair by pair."""
+
+    name, pairwise = "half-2-pairs", True
+
+
+_CLASSES = (Full4, Full2, Half3, Half2, Triangles, Full4Pairs, Full2Pairs, Half3Pairs, Half2Pairs)
+ENCODINGS: dict[str, type[Encoding]] = {encoding.name: encoding for encoding in _CLASSES}
 
 
 def encode(name: str, puzzle: Puzzle) -> Encoding:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from exact.sat.clauses import Block, auxiliaries, clause, exactly_one_counters, units
+from exact.sat.clauses import Block, clause, units
 from exact.sat.encoding import BoolArray, Encoding, OrientedPiece, PieceAndRotation
 from instances.puzzle import Puzzle
 
@@ -41,12 +41,15 @@ class Full2(_WithoutColours, OrientedPiece):
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle)
         self._counters = self.variables + 1
-        self.variables += 2 * auxiliaries(puzzle.cells, 4 * puzzle.cells)
+        self.variables += 2 * self.auxiliaries(puzzle.cells, 4 * puzzle.cells)
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
         cells, at = self.puzzle.cells, self._counters
-        yield "one oriented piece a cell", exactly_one_counters(self.by_cell(), at)
-        yield "one cell and rotation a piece", exactly_one_counters(self.by_piece(), at + auxiliaries(cells, 4 * cells))
+        yield "one oriented piece a cell", self.exactly_one(self.by_cell(), at)
+        yield (
+            "one cell and rotation a piece",
+            self.exactly_one(self.by_piece(), at + self.auxiliaries(cells, 4 * cells)),
+        )
         yield "inner edges", self._supports()
         if self.lonely_cells:
             yield "corners, rim and centre", [units(-self.value[self.lonely_cells][~self.allowed[self.lonely_cells]])]
@@ -83,17 +86,17 @@ class Full4(_WithoutColours, PieceAndRotation):
         super().__init__(puzzle)
         cells = puzzle.cells
         self._counters = self.variables + 1
-        self._supports = self._counters + 2 * auxiliaries(cells, cells) + auxiliaries(cells, 4)
+        self._supports = self._counters + 2 * self.auxiliaries(cells, cells) + self.auxiliaries(cells, 4)
         tuples = sum(int(self.matching(*edge).sum()) for edge in self.inner_edges)
         self.variables = self._supports - 1 + 4 * tuples
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
         cells, at = self.puzzle.cells, self._counters
-        yield "one piece a cell", exactly_one_counters(self.piece, at)
-        at += auxiliaries(cells, cells)
-        yield "one cell a piece", exactly_one_counters(np.ascontiguousarray(self.piece.T), at)
-        at += auxiliaries(cells, cells)
-        yield "one rotation a cell", exactly_one_counters(self.rotation, at)
+        yield "one piece a cell", self.exactly_one(self.piece, at)
+        at += self.auxiliaries(cells, cells)
+        yield "one cell a piece", self.exactly_one(np.ascontiguousarray(self.piece.T), at)
+        at += self.auxiliaries(cells, cells)
+        yield "one rotation a cell", self.exactly_one(self.rotation, at)
         yield "supports imply their tuples", (block for blocks in self._inner_edges(True) for block in blocks)
         yield "values need supports", (block for blocks in self._inner_edges(False) for block in blocks)
         if self.lonely_cells:

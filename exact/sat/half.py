@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from exact.sat.clauses import Block, auxiliaries, clause, exactly_one_counters, units
+from exact.sat.clauses import Block, clause, units
 from exact.sat.encoding import OrientedPiece, PieceAndRotation
 from instances.puzzle import Puzzle
 
@@ -53,18 +53,22 @@ class Half3(_Colours, PieceAndRotation):
         self.variables = (
             self._counters
             - 1
-            + (2 * auxiliaries(cells, cells) + auxiliaries(cells, 4) + auxiliaries(self.edge_count, self.colours))
+            + (
+                2 * self.auxiliaries(cells, cells)
+                + self.auxiliaries(cells, 4)
+                + self.auxiliaries(self.edge_count, self.colours)
+            )
         )
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
         cells, at = self.puzzle.cells, self._counters
-        yield "one piece a cell", exactly_one_counters(self.piece, at)
-        at += auxiliaries(cells, cells)
-        yield "one cell a piece", exactly_one_counters(np.ascontiguousarray(self.piece.T), at)
-        at += auxiliaries(cells, cells)
-        yield "one rotation a cell", exactly_one_counters(self.rotation, at)
-        at += auxiliaries(cells, 4)
-        yield "one colour an edge", exactly_one_counters(self.colour, at)
+        yield "one piece a cell", self.exactly_one(self.piece, at)
+        at += self.auxiliaries(cells, cells)
+        yield "one cell a piece", self.exactly_one(np.ascontiguousarray(self.piece.T), at)
+        at += self.auxiliaries(cells, cells)
+        yield "one rotation a cell", self.exactly_one(self.rotation, at)
+        at += self.auxiliaries(cells, 4)
+        yield "one colour an edge", self.exactly_one(self.colour, at)
         yield "pieces give colours", (self._half(cell) for cell in range(cells))
         yield "corners, rim and centre", self.rim()
         yield "clues", self.clues()
@@ -90,16 +94,18 @@ class Half2(_Colours, OrientedPiece):
         cells = puzzle.cells
         self._counters = self.number_colours(self.variables) + 1
         self.variables = (
-            self._counters - 1 + (2 * auxiliaries(cells, 4 * cells) + auxiliaries(self.edge_count, self.colours))
+            self._counters
+            - 1
+            + (2 * self.auxiliaries(cells, 4 * cells) + self.auxiliaries(self.edge_count, self.colours))
         )
 
     def families(self) -> Iterator[tuple[str, Iterable[Block]]]:
         cells, at = self.puzzle.cells, self._counters
-        yield "one oriented piece a cell", exactly_one_counters(self.by_cell(), at)
-        at += auxiliaries(cells, 4 * cells)
-        yield "one cell and rotation a piece", exactly_one_counters(self.by_piece(), at)
-        at += auxiliaries(cells, 4 * cells)
-        yield "one colour an edge", exactly_one_counters(self.colour, at)
+        yield "one oriented piece a cell", self.exactly_one(self.by_cell(), at)
+        at += self.auxiliaries(cells, 4 * cells)
+        yield "one cell and rotation a piece", self.exactly_one(self.by_piece(), at)
+        at += self.auxiliaries(cells, 4 * cells)
+        yield "one colour an edge", self.exactly_one(self.colour, at)
         yield "pieces give colours", (self._supports_of_pieces(cell) for cell in range(cells))
         yield "colours need pieces", self._supports_of_colours()
         yield "corners, rim and centre", [units(-self.value[~self.allowed])]

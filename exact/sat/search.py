@@ -11,13 +11,18 @@ from difflib import get_close_matches
 from typing import Any
 
 from exact.outcome import NODES_UNKNOWN
+from exact.sat.cdcl import Cdcl, IntervalSolver
 from exact.sat.encoding import Encoding
 from exact.sat.encodings import encode
+from exact.sat.program import PREFIX, run_program
 from exact.solver_protocol import SolverReporter
 from instances.board import Board
 from instances.puzzle import Puzzle
 from lns_support.child_process import Emit
 from lns_support.errors import InputError
+
+OWN = "cdcl"
+"""The name of the SAT solver of this project."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,8 @@ class Job:
     encoding : str
         A name of `exact.sat.encodings.ENCODINGS`.
     sat_solver : str
-        python-sat's name of the solver.
+        python-sat's name of the solver, ``cdcl`` for that of this project, or ``program:NAME`` for a program that reads
+        DIMACS.
     count_all : bool
         Search for all boards.
     nodes : int, optional
@@ -71,6 +77,12 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
 
     Raises InputError if the solver cannot do what is asked, and RuntimeError if a board is not a solution.
     """
+    if job.sat_solver.startswith(PREFIX):
+        _search_by_program(emit, puzzle, job)
+        return
+    if job.sat_solver == OWN:
+        _search_by_own_solver(emit, puzzle, job)
+        return
     from pysat.solvers import Solver
 
     name = canonical_name(job.sat_solver)
@@ -90,27 +102,66 @@ def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
                 solver.append_formula(block.tolist(), no_return=True)
         reporter.details |= {"variables": encoding.variables, "clauses": clauses}
         reporter.report(NODES_UNKNOWN)
-        exhausted = False
-        budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
-        for board in _boards(solver, name, encoding, job, budget):
-            if board is None:
-                exhausted = True
-                break
-            reporter.add_board(board, _decisions(solver))
-            if not job.count_all:
-                break
-        reporter.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
-        reporter.details |= {} if budget is None else {"budget_spent": budget.spent}
-        reporter.report(_decisions(solver), exhausted=exhausted)
+        _report_boards(solver, name, encoding, job, reporter)
+
+
+def _search_by_own_solver(emit: Emit, puzzle: Puzzle, job: Job) -> None:
+    """`search` by `exact.sat.cdcl`, which needs no python-sat."""
+    Cdcl([], 1).solve()  # compiles, or loads machine code, before the clock starts
+    reporter = SolverReporter(emit, puzzle, job.sat_solver, list_boards=job.list_boards)
+    encoding = encode(job.encoding, puzzle)
+    solver = IntervalSolver((1, encoding.deciding) if job.restricted else None)
+    for block in encoding.clauses():
+        solver.append_block(block)
+    if job.count_all:
+        for block in encoding.channel():
+            solver.append_block(block)
+    reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
+    reporter.report(NODES_UNKNOWN)
+    _report_boards(solver, job.sat_solver, encoding, job, reporter)
+
+
+def _report_boards(solver: Any, name: str, encoding: Encoding, job: Job, reporter: SolverReporter) -> None:
+    """Search for boards and report them, and the end."""
+    exhausted = False
+    budget = None if job.nodes is None else _Budget(solver, name, job.nodes)
+    for board in _boards(solver, name, encoding, job, budget):
+        if board is None:
+            exhausted = True
+            break
+        reporter.add_board(board, _decisions(solver))
+        if not job.count_all:
+            break
+    reporter.details |= {"conflicts": conflicts} if (conflicts := _stats(solver).get("conflicts")) else {}
+    reporter.details |= {} if budget is None else {"budget_spent": budget.spent}
+    reporter.report(_decisions(solver), exhausted=exhausted)
+
+
+def _search_by_program(emit: Emit, puzzle: Puzzle, job: Job) -> None:
+    """`search` by a program of its own, for the first board."""
+    if job.count_all or job.nodes is not None or job.restricted:
+        raise InputError(
+            f"{job.sat_solver} answers once and takes no budget of nodes; expected cadical or glucose for that"
+        )
+    reporter = SolverReporter(emit, puzzle, job.sat_solver, list_boards=job.list_boards)
+    encoding = encode(job.encoding, puzzle)
+    reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
+    reporter.report(NODES_UNKNOWN)
+    model, decisions = run_program(job.sat_solver.removeprefix(PREFIX), encoding)
+    if model is not None:
+        reporter.add_board(encoding.board(model), decisions)
+    reporter.report(decisions, exhausted=model is None)
 
 
 def _boards(solver: Any, name: str, encoding: Encoding, job: Job, budget: _Budget | None) -> Iterator[Board | None]:
     """The boards that differ in their colours, then None; no None if the budget is spent."""
-    if job.restricted:
+    if job.restricted and name != OWN:
         from exact.sat.restricted import restrict
 
         if name != "cadical195":
-            raise InputError(f"{name} takes no decisions from outside; expected cadical195 for restricted decisions")
+            raise InputError(
+                f"{name} takes no decisions from outside; expected {OWN} or cadical195 for restricted decisions"
+            )
         restrict(solver, encoding)
     while True:
         answer = _solve(solver, budget)

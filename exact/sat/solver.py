@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from exact.outcome import Answer
 from exact.request import Request
-from exact.sat.search import Job, search
+from exact.sat.cdcl import Cdcl
+from exact.sat.program import PREFIX
+from exact.sat.search import OWN, Job, search
 from exact.solver_protocol import solve_in_child
 from instances.puzzle import Puzzle
 from lns_support.optional_deps import require
@@ -15,7 +17,10 @@ FIRST, COUNTING = "kissat404", "cadical195"
 
 
 def run_restricted(encoding: str, puzzle: Puzzle, request: Request) -> Answer:
-    """`run_sat` with decisions on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2), by CaDiCaL."""
+    """`run_sat` with decisions on pieces and orientations (Cuvillier & Szymkowiak 2010, 3.2).
+
+    CaDiCaL decides on them only; ``cdcl`` decides on them first.
+    """
     return run_sat(encoding, puzzle, request, restricted=True)
 
 
@@ -27,8 +32,11 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request, *, restricted: bool
     only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
-    require("sat", f"the solver sat:{encoding}")
     sat_solver = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    if sat_solver == OWN:
+        Cdcl([], 1).solve()  # compiles where it is not compiled yet, before the child's clock starts
+    elif not sat_solver.startswith(PREFIX):
+        require("sat", f"the solver sat:{encoding}")
     job = Job(
         encoding,
         sat_solver,

@@ -17,7 +17,6 @@ from exact.sls.state import FALSE, NOISE, STEP, formula_of, random_walk
 from instances.puzzle import Puzzle
 from lns_support.errors import InputError
 
-MAX_CELLS = 144
 FIRST_SMOOTHING = 0.05
 
 
@@ -78,14 +77,12 @@ class LocalSearch:
 def run_sls(rule: str, puzzle: Puzzle, request: Request) -> Answer:
     """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
 
-    Raises InputError if all solutions are asked for, or for more than `MAX_CELLS` cells.
+    Raises InputError if all solutions are asked for. A formula of 256 cells takes some gigabytes of memory.
     """
     if request.count_all:
         raise InputError(
             f"sls:{rule} finds one solution and proves nothing, so it cannot count; expected a tree search"
         )
-    if puzzle.cells > MAX_CELLS:
-        raise InputError(f"{puzzle.name} has {puzzle.cells} cells; local search takes at most {MAX_CELLS}")
     encoding = encode("triangles", puzzle)
     search = LocalSearch(encoding.clauses(), encoding.variables, rule, request.seed)
     status, seconds = run_search(

@@ -54,7 +54,8 @@ def improve(
     nodes : int, optional
         Nodes at most: the same answer on every machine.
     order : {"auto", "static", "dynamic"}
-        Fill cell after cell, or the most constrained cell first; ``"auto"`` is static.
+        Fill cell after cell, or the most constrained cell first; ``"auto"``: static, and in long searches
+        both in turns.
     backjumping : bool
         Whether the dynamic order, chosen by name, jumps back over decisions that have no part in a conflict.
     on_improve : callable, optional

@@ -16,7 +16,10 @@ def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instance", metavar="INSTANCE", help="a puzzle file, or the name of a shipped instance")
     add_puzzle_options(parser)
     parser.add_argument(
-        "--encoding", required=True, metavar="NAME", help="encoding: full-4, full-2, half-3, half-2 or triangles"
+        "--encoding",
+        required=True,
+        metavar="NAME",
+        help="encoding: full-4, full-2, half-3, half-2 (each also with -pairs: at most one pair by pair) or triangles",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write the formula to FILE (default: to stdout)"

@@ -81,7 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--order",
         choices=("auto", "static", "dynamic"),
         default="auto",
-        help="static: fill the cells in fixed orders; dynamic: the most constrained cell first; auto (default): static",
+        help="static: fill the cells in fixed orders; dynamic: the most constrained cell first; auto (default): "
+        "static, in long searches both in turns",
     )
     method.add_argument(
         "--no-backjumping",

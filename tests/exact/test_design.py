@@ -134,3 +134,17 @@ def test_the_estimate_of_inner_blocks_agrees_with_the_list() -> None:
     inside = Blocks(puzzle, 2).by_class[((False,) * 4,) * 4]
     mean, error = count_inner_blocks(puzzle, 2, 20_000, 1)
     assert abs(mean - inside / 4) < 4 * error < 0.05 * mean
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "colours", "text"),
+    [  # fewer colours than the bounds of the paper's table 4, which are 4 and 5
+        (5, 4, 3, "1331121313321121321112133221222"),
+        (6, 5, 4, "4342233412221413242313332142134112214124241213433"),
+    ],
+)
+def test_searched_puzzles_have_a_single_solution(width: int, height: int, colours: int, text: str) -> None:
+    joints = joints_of(text)
+    puzzle = planted(width, height, joints).puzzle.with_clues([])
+    assert puzzle.colours == colours and has_distinct_pieces(width, height, joints)
+    assert count(puzzle, fix_corner=True).solutions == count(puzzle, solver="rowscan", fix_corner=True).solutions == 1

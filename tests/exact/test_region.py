@@ -330,7 +330,7 @@ def test_an_illegal_board_is_never_proven_the_best() -> None:
 def test_spend_curves_are_ranked_at_any_level() -> None:
     puzzle, board = planted(3, 8, 8, 6)
     search = RegionSearch(puzzle, board, list(range(64)), RegionOptions())
-    search.use_dynamic_order(False)
+    search.use_cyclic_curves()
     first, second, *_ = search.searches
     search.costs = {first: (0, 7.0), second: (2, 9.0)}
     assert search._ranked(1000)[:2] == [second, first]  # 5**1000 overflows

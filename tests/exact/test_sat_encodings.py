@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import io
 import resource
+import shutil
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from exact.sat.clauses import exactly_one_counters
+from exact.sat.cdcl import SATISFIABLE, UNKNOWN, UNSATISFIABLE, Cdcl
+from exact.sat.clauses import at_most_one_pairs, exactly_one_counters
 from exact.sat.dimacs import read_answer, write
+from exact.sat.encoding import Encoding, OrientedPiece, PieceAndRotation
 from exact.sat.encodings import ENCODINGS, encode
+from exact.sat.half import Half2, Half3
 from exact.sat.search import Job, search
 from exact.solver_protocol import SolverMessage
 from instances.generate import balanced_torus, uniform
@@ -71,6 +76,120 @@ def test_sizes_are_those_of_cuvillier2010() -> None:
     encoding = encode("triangles", uniform(16, 16, 17, seed=0).puzzle)
     assert encoding.variables == 84_992
     assert sum(encoding.sizes().values()) == 17_846_752
+
+
+def test_pairs_take_more_clauses_and_no_auxiliary_variables() -> None:
+    puzzle = balanced_torus(6, 6, seed=1).puzzle
+    for name in ("full-2", "half-3", "half-2"):
+        counters, pairs = encode(name, puzzle), encode(f"{name}-pairs", puzzle)
+        assert pairs.variables < counters.variables
+        assert sum(pairs.sizes().values()) > sum(counters.sizes().values())
+    half = encode("half-3-pairs", puzzle).sizes()
+    cells = 36
+    assert half["one piece a cell"] == half["one cell a piece"] == cells + cells * (cells * (cells - 1) // 2)
+
+
+def propagated(name: str, puzzle: Puzzle, assumed: list[int]) -> tuple[bool, set[int]]:
+    """What unit propagation makes of assumptions: whether there is no conflict, and the literals it derives."""
+    encoding = encode(name, puzzle)
+    with Solver(name="minisat22") as solver:
+        for block in encoding.clauses():
+            solver.append_formula(block.tolist(), no_return=True)
+        consistent, literals = solver.propagate(assumptions=assumed)
+    return consistent, set(literals)
+
+
+def kept_values(encoding: Encoding, cell: int, values: Sequence[tuple[int, int]]) -> list[int]:
+    """Assumptions that leave a cell the values (piece, rotation), as far as the variables can say it."""
+    if isinstance(encoding, OrientedPiece):
+        kept = {int(encoding.value[cell, piece, rotation]) for piece, rotation in values}
+        return [-int(v) for v in encoding.value[cell].reshape(-1) if int(v) not in kept]
+    assert isinstance(encoding, PieceAndRotation)
+    pieces, rotations = {piece for piece, _ in values}, {rotation for _, rotation in values}
+    return [
+        *(-int(v) for piece, v in enumerate(encoding.piece[cell]) if piece not in pieces),
+        *(-int(v) for rotation, v in enumerate(encoding.rotation[cell]) if rotation not in rotations),
+    ]
+
+
+RED, GREEN, BLUE, BLACK = 1, 2, 3, 4
+
+
+def three_kinds() -> Puzzle:
+    """3x3 without frame; pieces 0 and 1 are red and green, 2 and 3 blue and black, the others have all four colours."""
+    pieces = [
+        (RED, RED, GREEN, GREEN),
+        (RED, GREEN, RED, GREEN),
+        (BLUE, BLUE, BLACK, BLACK),
+        (BLUE, BLACK, BLUE, BLACK),
+    ]
+    pieces += [(RED, GREEN, BLUE, BLACK), (RED, BLUE, GREEN, BLACK), (RED, BLACK, BLUE, GREEN)]
+    pieces += [(GREEN, RED, BLUE, BLACK), (BLUE, RED, GREEN, BLACK)]
+    return Puzzle(np.array(pieces, dtype=np.int32), 3, 3, framed=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "finds"),
+    [(f"{base}{way}", base != "half-3") for base in ("full-4", "full-2", "half-2", "half-3") for way in ("", "-pairs")],
+)
+def test_half_3_misses_that_two_domains_share_no_colour(name: str, finds: bool) -> None:
+    """The example of Bailleux 2025, 2.3.2: one cell keeps pieces without red and green, the next only such with them.
+
+    Consistency empties the second domain; all encodings but HALF-3 see it by unit propagation.
+    """
+    puzzle = three_kinds()
+    encoding = encode(name, puzzle)
+    cold = [(piece, rotation) for piece in (2, 3) for rotation in range(4)]
+    warm = [(piece, rotation) for piece in (0, 1) for rotation in range(4)]
+    left = kept_values(encoding, 3, cold)
+    right = kept_values(encoding, 4, warm)
+    assert propagated(name, puzzle, left)[0] and propagated(name, puzzle, right)[0]
+    assert propagated(name, puzzle, left + right)[0] == (not finds)
+
+
+@pytest.mark.parametrize(("name", "finds"), [("half-2", True), ("full-2", True), ("half-3", False), ("full-4", False)])
+def test_merged_variables_say_more_about_a_cell(name: str, finds: bool) -> None:
+    """The example of Bailleux 2025, 2.2.2: piece 3 in one rotation or piece 1 in another.
+
+    P and O apart can only say four values. Here the two show red to the right and the other two green, so that only
+    the merged variables rule out a neighbour with green on its left.
+    """
+    pieces = [(BLUE, RED, BLACK, GREEN)] * 9
+    pieces[1], pieces[3] = (GREEN, GREEN, GREEN, RED), (RED, GREEN, GREEN, GREEN)
+    puzzle = Puzzle(np.array(pieces, dtype=np.int32), 3, 3, framed=False)
+    encoding = encode(name, puzzle)
+    values = [(3, 1), (1, 2)]
+    assert [int(encoding.sides[piece, rotation, 1]) for piece, rotation in [*values, (3, 2), (1, 1)]] == [1, 1, 2, 2]
+    other = kept_values(encoding, 4, [(0, 0), (2, 0), (4, 0)])  # all show green to the left
+    assert propagated(name, puzzle, kept_values(encoding, 3, values) + other)[0] == (not finds)
+
+
+def test_halves_propagate_colours_that_full_encodings_lack() -> None:
+    """Bailleux 2025, 2.2.2: HALF-2 forbids a colour of an edge and so its pieces on both cells at once."""
+    puzzle = three_kinds()
+    half = encode("half-2", puzzle)
+    assert isinstance(half, Half2)
+    edge = half.edges[3, 1]
+    consistent, derived = propagated("half-2", puzzle, [-int(half.colour[edge, colour]) for colour in (RED, GREEN)])
+    assert consistent
+    assert {-int(v) for v in half.value[3, :2].reshape(-1)} <= derived
+    assert {-int(v) for v in half.value[4, :2].reshape(-1)} <= derived
+
+
+def test_half_3_gives_colours_only_to_a_piece_whose_rotation_is_known() -> None:
+    """Bailleux 2025, 3.1: nothing follows about the edges of a cell before its piece and rotation are known."""
+    puzzle = three_kinds()
+    half = encode("half-3", puzzle)
+    assert isinstance(half, Half3)
+    colours = set(half.colour[half.edges[4]].reshape(-1).tolist())
+    piece, rotation = int(half.piece[4, 4]), int(half.rotation[4, 1])
+    grey = {-int(v) for v in half.colour[:, 0]}
+    for assumed in ([piece], [rotation]):
+        consistent, derived = propagated("half-3", puzzle, assumed)
+        assert consistent and not {v for v in derived if abs(v) in colours} - grey
+    consistent, derived = propagated("half-3", puzzle, [piece, rotation])
+    shown = {int(half.colour[half.edges[4, side], half.sides[4, 1, side]]) for side in range(4)}
+    assert consistent and shown <= derived
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
@@ -136,3 +255,74 @@ def test_restricted_decisions_find_the_same_number() -> None:
         puzzle = small_puzzle(seed, largest=9)
         message = last_message(puzzle, encoding="triangles", count_all=True, restricted=True)
         assert message.solutions == len(all_boards(puzzle))
+
+
+@pytest.mark.skipif(shutil.which("minisat") is None, reason="the program minisat is not installed")
+def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none() -> None:
+    for seed in range(20):
+        puzzle = small_puzzle(seed, largest=9)
+        messages: list[SolverMessage] = []
+        search(messages.append, puzzle, Job("triangles", "program:minisat -verb=1"))
+        boards = all_boards(puzzle)
+        assert messages[-1].solutions == bool(boards) and messages[-1].exhausted == (not boards)
+        assert messages[-1].nodes >= 0
+
+
+def test_a_program_that_is_not_there_is_told() -> None:
+    puzzle = uniform(3, 3, 3, seed=1).puzzle
+    with pytest.raises(InputError, match="the program 'no-such-solver' is not installed"):
+        search([].append, puzzle, Job("triangles", "program:no-such-solver"))
+    with pytest.raises(InputError, match="answers once"):
+        search([].append, puzzle, Job("triangles", "program:minisat", count_all=True))
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+def test_the_own_solver_finds_the_boards_of_brute_force(restricted: bool) -> None:
+    for seed in range(30):
+        puzzle = small_puzzle(seed, largest=9)
+        messages: list[SolverMessage] = []
+        search(messages.append, puzzle, Job("triangles", "cdcl", True, restricted=restricted))
+        assert messages[-1].exhausted and messages[-1].solutions == len(all_boards(puzzle)), seed
+
+
+def random_formula(seed: int) -> tuple[int, list[np.ndarray]]:
+    """A formula near the threshold: clauses of three, some of two literals, and one unit."""
+    random = np.random.default_rng(seed)
+    variables = int(random.integers(6, 60))
+    blocks = []
+    for length, count in ((3, int(variables * random.uniform(3, 4.4))), (2, variables // 6), (1, 1)):
+        rows = np.array([random.choice(variables, length, replace=False) for _ in range(count)]).reshape(-1, length) + 1
+        blocks.append((rows * random.choice([-1, 1], rows.shape)).astype(np.int32))
+    return variables, blocks
+
+
+def test_the_own_solver_agrees_with_cadical_on_random_formulas() -> None:
+    answers = []
+    for seed in range(200):
+        variables, blocks = random_formula(seed)
+        own = Cdcl(blocks, variables, (1, variables // 2) if seed % 2 else None)
+        answers.append(own.solve())
+        with Solver(name="cadical195", bootstrap_with=[row for block in blocks for row in block.tolist()]) as other:
+            assert other.solve() == (answers[-1] == SATISFIABLE), seed
+        if answers[-1] == SATISFIABLE:
+            model = np.array(own.model())
+            for block in blocks:
+                assert (np.sign(block) == np.sign(model[np.abs(block) - 1])).any(axis=1).all()
+    assert min(answers.count(SATISFIABLE), answers.count(UNSATISFIABLE)) > 30
+
+
+def test_the_own_solver_drops_learnt_clauses_and_stays_right() -> None:
+    """A pigeonhole formula takes thousands of conflicts, restarts and reductions; it has no model."""
+    holes = 8
+    at = np.arange(1, holes * (holes + 1) + 1, dtype=np.int32).reshape(holes + 1, holes)
+    own = Cdcl([at, *at_most_one_pairs(np.ascontiguousarray(at.T))], int(at.max()))
+    assert own.solve(50) == UNKNOWN and 50 <= own.conflicts < 60
+    assert own.solve() == UNSATISFIABLE and own.conflicts > 5000
+
+
+def test_an_interval_is_decided_first() -> None:
+    """Free variables only: the first decisions are those of the interval, set false."""
+    clauses = np.array([[1, 2, 3], [4, 5, 6], [-3, -4, 7]], dtype=np.int32)
+    own = Cdcl([clauses], 7, (5, 7))
+    assert own.solve() == SATISFIABLE
+    assert [abs(literal) for literal in own.decided()][:3] == [5, 6, 7] or own.decided()[:2] == [-5, -6]
