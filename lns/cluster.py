@@ -45,6 +45,7 @@ log = logging.getLogger("lns")
 
 FIRST_ROUND_S, ROUND_S = 2.0, 10.0
 STATE_S = 60.0  # between two states of an island
+MAX_LOST_ROUNDS = 100  # in a row of an island; machines go for other reasons than what is searched on them
 GRACE_S = 30.0  # at the end, for the states of all islands
 WATCH_S = 1.0  # between two looks at the workers of the cluster
 ANSWER_S = 10.0  # for an answer of the scheduler
@@ -95,6 +96,7 @@ class DaskWorkers:
     """
 
     first_round_s, round_s, grace_s = FIRST_ROUND_S, ROUND_S, GRACE_S
+    max_lost = MAX_LOST_ROUNDS
     began: float | None = None
 
     def __init__(self, client: Client, *, state_s: float = STATE_S) -> None:

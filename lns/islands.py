@@ -21,14 +21,13 @@ from lns.greedy import greedy_board
 from lns.params import Params
 from lns.rounds import Island, Report, Task
 from lns.worker_pool import InProcessExecutor, WorkerLost
-from lns.workers import GRACE_S, ExecutorWorkers, LocalWorkers, Workers
+from lns.workers import GRACE_S, MAX_LOST_ROUNDS, ExecutorWorkers, LocalWorkers, Workers
 from lns_support.errors import InputError
 
 log = logging.getLogger("lns")
 
 TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
 GROWTH_S = 15.0  # between two increases of the number of islands
-MAX_LOST_ROUNDS = 5  # in a row; the island is then abandoned
 MAX_ISLANDS = 4096
 
 
@@ -308,14 +307,15 @@ class Archipelago:
             raise failed
 
     def _handle_lost_worker(self, number: int, error: Exception) -> None:
+        most = MAX_LOST_ROUNDS if self._workers is None else self._workers.max_lost
         self._lost[number] += 1
         self._ahead.pop(number, None)
-        if self._lost[number] < MAX_LOST_ROUNDS:
+        if self._lost[number] < most:
             log.warning("%s; another one continues island %d from its last %s", error, number, self._fallback())
             self._idle.add(number)
             return
-        log.warning("%s, %d rounds in a row; island %d is abandoned", error, MAX_LOST_ROUNDS, number)
-        if sum(lost >= MAX_LOST_ROUNDS for lost in self._lost.values()) == self.workers:
+        log.warning("%s, %d rounds in a row; island %d is abandoned", error, most, number)
+        if sum(lost >= most for lost in self._lost.values()) == self.workers:
             raise InputError(
                 f"no worker stays alive ({error}); expected memory and permission for {self.workers} worker processes"
             )

@@ -14,6 +14,7 @@ from lns.worker_pool import WorkerPool
 from lns_support.errors import InputError
 
 FIRST_ROUND_S, ROUND_S = 0.5, 2.0
+MAX_LOST_ROUNDS = 5  # in a row; the island is then abandoned
 GRACE_S = 1.0  # for rounds that are running at the end; a worker that compiles or hangs is then killed
 
 
@@ -33,12 +34,15 @@ class Workers(Protocol):
         Seconds between two reports of an island that have its state; 0: all have it.
     grace_s : float
         Seconds that rounds under way have at the end.
+    max_lost : int
+        Rounds of an island that may be lost in a row; it is then abandoned.
     """
 
     first_round_s: float
     round_s: float
     state_s: float
     grace_s: float
+    max_lost: int
 
     @property
     def room(self) -> int:
@@ -77,6 +81,7 @@ class ExecutorWorkers:
     """
 
     first_round_s, round_s, state_s, grace_s = FIRST_ROUND_S, ROUND_S, 0.0, 2 * ROUND_S
+    max_lost = MAX_LOST_ROUNDS
     room = 0
     began: float | None = None
 

@@ -37,6 +37,7 @@ from lns.runs.checkpoint import Checkpoint
 from lns.runs.files import CHECKPOINT
 from lns.runs.history import RunHistory
 from tests.dask_processes import dask_cluster
+from tuning.benchmark import peak_bytes
 
 PUZZLE = "like-e2-16x16"
 ISLANDS, PROCESSES = 1000, 4  # of `parent`
@@ -127,10 +128,12 @@ def traffic(seconds: float) -> None:
         workers = Counted(client)
         archipelago = Archipelago(puzzle, Params(), 1, 2, executor=workers)
         archipelago.run(seconds, puzzle.max_score, lambda _: None)
+        peaks = [peak_bytes(worker.pid) / 1e6 for worker in cluster.workers]
     total = sum(size for what, size in workers.bytes.items() if not what.startswith("number"))
     packed = [len(island.state.data) for island in archipelago.islands.values() if hasattr(island.state, "data")]
     print(f"{archipelago.elapsed:.0f} s, best {archipelago.best_score}: {dict(workers.bytes)}")
     print(f"{total / 2 / archipelago.elapsed / 1e3:.2f} kB/s and island; states of {packed} bytes, packed")
+    print(f"memory of the workers at most {max(peaks):.0f} MB")
 
 
 def parent(seconds: float) -> None:

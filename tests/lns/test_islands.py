@@ -20,11 +20,12 @@ from instances.puzzle import Puzzle
 from instances.verify import verify
 from lns.engine import FoundBoard, State, Statistics
 from lns.engines import make_engine
-from lns.islands import MAX_LOST_ROUNDS, Archipelago
+from lns.islands import Archipelago
 from lns.params import Params
 from lns.rounds import Island, Report, Task, run_round
 from lns.warmup import warm_up
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool
+from lns.workers import MAX_LOST_ROUNDS
 from lns_support.errors import InputError
 from tests.lns.run_parts import QUICK, small_puzzle
 

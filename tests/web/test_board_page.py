@@ -136,7 +136,7 @@ def test_the_keyboard_does_it_all(page: Page, site: Site, small: tuple[Puzzle, B
     cell(page, 7).focus()
     page.keyboard.press("Delete")
     assert shown(page)[7] == -1
-    expect(cell(page, 7)).to_have_attribute("aria-label", "row 2, column 3, empty")
+    expect(cell(page, 7)).to_have_attribute("aria-label", "row 1, column 2, empty")
 
 
 def test_the_filter_shows_the_pieces_of_a_colour(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:

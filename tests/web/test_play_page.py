@@ -56,6 +56,33 @@ def test_a_game_is_played_to_its_end(page: Page, site: Site, shape: str, pieces:
     expect(page.locator("#times")).to_contain_text(f"{shape}, {pieces} pieces")
 
 
+def test_a_game_is_played_to_its_end_with_the_keyboard_alone(page: Page, site: Site) -> None:
+    page.goto(site.at("play"))
+    page.locator("#times table, #times p").wait_for()
+    page.locator("#shape").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Home")  # the smallest, 4 pieces
+    page.keyboard.press("Tab")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    page.locator("#place svg").wait_for()
+    page.wait_for_timeout(500)
+    solution = json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))["solution"]
+    for number, oriented in enumerate(solution):
+        for _ in range(60):  # Tab leads to each free piece
+            if page.evaluate("() => document.activeElement?.dataset?.piece") == str(oriented >> 2):
+                break
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")  # the first empty cell has the focus now, and it is the one
+        page.keyboard.press("Enter")
+        for _ in range(4):
+            page.wait_for_timeout(400)
+            if json.loads(page.evaluate("() => localStorage.getItem('lns-game')"))["board"][number] == oriented:
+                break
+            page.keyboard.press("r")
+    expect(page.locator("#play-said")).to_contain_text("Solved in")
+
+
 def test_hints_lead_to_the_end(page: Page, site: Site) -> None:
     begin(page, site, "square", 9)
     for number in range(9):

@@ -42,7 +42,7 @@ export function gridSvg(grid, pieces, { fixed = new Set(), focused = 0, ...liste
   const lines = grid.rows.map((line, row) => s("g", { role: "row" }, [...line].map((sign, column) => {
     const cell = row * width + column, x = SIDE * column, y = SIDE * row, name = nameOf.get(cell);
     const what = sign === "#" ? "outside" : name ? `piece ${name}${fixed.has(name) ? ", fixed" : ""}` : "free";
-    const extra = { role: "gridcell", tabindex: cell === focused ? "0" : "-1", "data-cell": cell, "aria-label": `row ${row + 1}, column ${column + 1}: ${what}` };
+    const extra = { role: "gridcell", tabindex: cell === focused ? "0" : "-1", "data-cell": cell, "aria-label": `row ${row}, column ${column}: ${what}` };
     const ring = [s("rect", { class: "ring dark", x: x + 1.5, y: y + 1.5, width: 21, height: 21 }), s("rect", { class: "ring", x: x + 1.5, y: y + 1.5, width: 21, height: 21 })];
     const group = name ? drawCell(grid, x, y, name, extra) : s("g", extra, s("rect", { x, y, width: SIDE, height: SIDE, fill: sign === "#" ? "none" : "#3a3a3a", stroke: sign === "#" ? "none" : "#000", "stroke-width": .5 }));
     group.append(...ring);

@@ -59,8 +59,9 @@ export class Puzzle {
     return placements;
   }
 
+  /** A cell in words; rows and columns count from 0, as in the messages of the server. */
   label(cell) {
-    return `row ${Math.floor(cell / this.width) + 1}, column ${(cell % this.width) + 1}`;
+    return `row ${Math.floor(cell / this.width)}, column ${cell % this.width}`;
   }
 }
 
