@@ -308,7 +308,7 @@ def test_another_budget_adds_other_rows(seed: Any, plan: Any, longer: dict[str, 
     other = list(runs.run_experiment(seed.runs(replace(plan, **longer)), csv))
     assert len(csv.read_text().splitlines()) == len(first) + len(other) + 1
     assert list(runs.run_experiment(seed.runs(plan), csv)) == first
-    assert len({row.question for row in first + other}) == len(first + other)
+    assert len({(row.instance, row.solver, row.question) for row in first + other}) == len(first + other)
 
 
 def test_the_csv_may_not_be_the_file_of_the_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
