@@ -67,7 +67,8 @@ def best_json(puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed
 
 
 def looks_like(text: str) -> bool:
-    return text.lstrip().startswith("{") and '"placements"' in text
+    """Whether a text is a ``best.json``, also one that has lost its placements; its URL does not stand for them."""
+    return text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from lns.runs.elites import BestBoards
 from lns.runs.files import STATUS, seal, unseal
 from lns.runs.run_summary import load_summary
 from lns.runs.watch_view import frame
+from lns_support.files import open_to_read
 from tests.cli.run_program import ROOT
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, run_for, small_puzzle
 from tests.long_run import write_long_run
@@ -123,14 +124,13 @@ def test_collect_continues_after_a_log_that_cannot_be_read(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = shutil.copytree(run, tmp_path / "copy")
-    real = Path.open
 
-    def refused(self: Path, *args: Any, **kwargs: Any) -> Any:
-        if self == copy / "boards.jsonl":
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
-        return real(self, *args, **kwargs)
+    def refused(path: Path) -> Any:
+        if path == copy / "boards.jsonl":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return open_to_read(path)
 
-    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr("lns.runs.board_log.open_to_read", refused)
     assert main(["collect", str(copy), str(run)]) == 2
     captured = capsys.readouterr()
     assert captured.err == f"lns: {copy / 'boards.jsonl'}: cannot be read: Permission denied\n"

@@ -277,7 +277,7 @@ def test_an_interrupted_run_adds_no_row(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt):
         list(runs.run_experiment(jolivet2008.runs(plan), csv))
     assert len(read_rows(csv)) == len(ended) == 2
-    assert jolivet2008.tables(list(read_rows(csv).values()), plan).endswith("left out, as some runs are missing")
+    assert jolivet2008.tables(list(read_rows(csv).values()), plan).endswith("left out, 2 runs are missing")
 
 
 def test_without_a_tree_that_ended_there_are_no_levels() -> None:

@@ -165,7 +165,7 @@ def test_other_boards_as_good_are_found(name):
     puzzle, _ = planted(3, 7, 7, 6)
     board = fill(puzzle, Board.empty(puzzle))
     chance, sideways = np.random.default_rng(3), 0
-    for _ in range(20):
+    for _ in range(40):
         move = check(name, puzzle, board, chance, 50_000)
         sideways += move.board != board and move.score == score_of(puzzle, board)
         board = move.board
