@@ -57,7 +57,7 @@ def test_workers_do_not_outlive_a_killed_parent_and_killed_workers_are_replaced(
         first = load_summary(run).heartbeat.pids
         os.kill(first[0], signal.SIGKILL)
         wait_for(
-            lambda: "a new worker continues island" in (run / "run.log").read_text(), "the line about it in the log"
+            lambda: "another one continues island" in (run / "run.log").read_text(), "the line about it in the log"
         )
         wait_for(
             lambda: first[0] not in load_summary(run).heartbeat.pids and len(load_summary(run).heartbeat.pids) == 2,

@@ -328,7 +328,7 @@ def test_boards_that_cannot_be_used(files: tuple[str, str], tmp_path: Path, caps
 
 def hard_board(tmp_path: Path) -> tuple[str, Puzzle]:
     """A large region of a jumbled board: no proof within minutes."""
-    puzzle, board = planted(5, 16, 16, 20)
+    puzzle, board = planted(5, 16, 16, 11)
     rng = np.random.default_rng(1)
     inner = [16 * row + column for row in range(3, 12) for column in range(1, 15)]
     placements = board.placements.copy()
