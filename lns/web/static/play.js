@@ -194,6 +194,7 @@ function save() {
 }
 
 async function openFile(file) {
+  await loaded;  // a game needs the colours
   const text = await textOf(file);
   let fields = null;
   try { fields = JSON.parse(text); } catch { /* some other format */ }
@@ -249,4 +250,5 @@ async function load() {
     say("the last game is paused");
   }
 }
-load().catch(complain);
+const loaded = load();
+loaded.catch(complain);
