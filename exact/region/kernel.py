@@ -322,7 +322,7 @@ def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, dep
     """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there.
 
     Take the task on top of the stack. As long as the mismatches that it has left call for a split of its stage, make it
-    the first of two tasks and push the second on the stack. A task whose mismatches are overspent, or a check that finds
+    the first of two tasks and push the second on the stack. A task that has overspent, or a check that finds
     that an earlier task has searched these pieces already, is dropped, and the next one is taken.
     """
     scalars = state.scalars
