@@ -17,7 +17,6 @@ Sources
 from instances.formats.base import Document
 from instances.formats.best import best_json
 from instances.formats.reading import (
-    is_url,
     load_board,
     load_puzzle,
     read,
@@ -29,6 +28,7 @@ from instances.formats.reading import (
 )
 from instances.formats.registry import FORMATS
 from instances.formats.shipped import shipped_instances
+from instances.formats.sources import is_url
 from instances.formats.viewer import url_if_any, viewer_url
 from lns_support.files import atomic_write
 

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from contextlib import suppress
 from dataclasses import replace
-from difflib import get_close_matches
-from pathlib import Path
 
 from instances.board import Board
 from instances.eternity2 import clue_sentence, recognise
 from instances.formats import clues as clue_lines
-from instances.formats import quads, viewer
 from instances.formats.base import Document, Source, Target
-from instances.formats.cells import NeedsPuzzleError
-from instances.formats.pieces import NoRimError
+from instances.formats.evidence import read_by_evidence
 from instances.formats.registry import FORMATS, by_content, by_extension, by_name
-from instances.formats.shipped import shipped_instances
+from instances.formats.sources import VIEWER_URL, file_of, is_url, name_of, source_name, text_of
 from instances.puzzle import Clue, Puzzle, rotate
 from instances.symmetry import rotate_board
 from instances.verify import verify
 from lns_support.errors import InputError
-from lns_support.files import EXPECTED_FILE, atomic_write, read_text
+from lns_support.files import atomic_write
 from lns_support.text import printable
-
-VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
-_NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
-_EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
 
 
 def read(
@@ -62,14 +52,14 @@ def read(
     if is_url(source):
         name, where, folder, text = "puzzle", VIEWER_URL, None, source
     else:
-        path = _path(source)
-        name, where, folder, text = _stem(path), printable(str(path)), path.parent, _text(path, source)
+        path = file_of(source)
+        name, where, folder, text = name_of(path), printable(str(path)), path.parent, text_of(path, source)
     try:
         made = Source(text, puzzle, name, None, folder, _find_puzzle, number)
         document = (
             given[0].read(replace(made, option=given[1])) if given
             else FORMATS["url"].read(made) if folder is None
-            else _by_evidence(made)
+            else read_by_evidence(made)
         )  # fmt: skip
     except InputError as error:
         raise error.at(where) from None
@@ -111,7 +101,7 @@ def parse(
     """
     made = Source(text, puzzle, name, None, None, _find_puzzle, number)
     if format is None:
-        return _with_facts(_by_evidence(made), puzzle)
+        return _with_facts(read_by_evidence(made), puzzle)
     form, option = by_name(format)
     return _with_facts(form.read(replace(made, option=option)), puzzle)
 
@@ -155,96 +145,6 @@ def _clues_held(puzzle: Puzzle, board: Board) -> int:
     return sum(
         tuple(quads[clue.cell]) == rotate(puzzle.pieces[clue.piece].tolist(), clue.rotation) for clue in puzzle.clues
     )
-
-
-def _by_evidence(source: Source) -> Document:
-    """Read a text whose format is not named: as the strict format that it looks like, else in any dialect.
-
-    Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
-    """
-    source = replace(source, text=_bare_letters(source.text))
-    strict = None
-    try:
-        strict = by_content(source.text)
-        document = strict.read(source)
-    except InputError as error:
-        if not _is_open(source.text):
-            raise
-        return _in_any_dialect(source, None if strict is None else error, error)
-    if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
-        return _board_by_evidence(source, document)
-    return document
-
-
-def _in_any_dialect(source: Source, strict_error: InputError | None, error: InputError) -> Document:
-    """Read a text that no strict format reads. Raises the error with the most to say about the text."""
-    readers: tuple[str, ...] = ("cells", "clues") if source.puzzle is not None else ("pieces", "cells")
-    if source.puzzle is None and strict_error is not None:
-        readers = ("pieces",)  # rows of numbers; that they match side by side is no reason to drop their frame
-    refusals = []
-    for name in readers:
-        try:
-            return FORMATS[name].read(source)
-        except InputError as refusal:
-            refusals.append(refusal)
-    if source.puzzle is None:
-        if clue_lines.is_cell_types(source.text):
-            raise InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
-        if clue_lines.looks_like(source.text):
-            raise InputError(
-                "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
-                "puzzle, as --clues FILE"
-            )
-    elif clue_lines.is_cell_types(source.text):
-        raise refusals[-1]
-    telling = next((each for each in refusals if isinstance(each, NeedsPuzzleError)), None)
-    no_rim = next((each for each in refusals if isinstance(each, NoRimError)), None)
-    if telling is None and no_rim is not None and strict_error is None:
-        raise no_rim
-    if no_rim is not None and strict_error is not None and any(part in strict_error.message for part in _NO_FRAME):
-        rules = "or the rules of a puzzle without frame named: pieces:unframed or pieces:tetravex"
-        raise InputError(f"{strict_error.message}; {rules}", line=strict_error.line)
-    raise telling or strict_error or refusals[0]
-
-
-def _board_by_evidence(source: Source, document: Document) -> Document:
-    """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
-    if (
-        document.board is not None
-        and document.puzzle is not None
-        and not verify(document.puzzle, document.board).violations
-    ):
-        return document
-    try:
-        found = FORMATS["cells"].read(source)
-    except InputError:
-        return document
-    assert found.puzzle is not None and found.board is not None
-    if document.board is None:
-        return found
-    here, there = (verify(found.puzzle, board) for board in (document.board, found.board))
-    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
-    wrong = here.cells >= 9 and len(here.violations) > 5 + 0.05 * here.cells
-    better = wrong and not there.violations and there.score > here.score
-    return found if better else document
-
-
-def _is_open(text: str) -> bool:
-    """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    own = viewer.looks_like(text) or quads.has_clues(text)
-    return bool(text.strip()) and not own and '"placements"' not in text and '"schema"' not in text
-
-
-def _bare_letters(text: str) -> str:
-    """A text with boards of viewer letters alone, such as a table of boards, as URLs; any other text as it is."""
-    if viewer.looks_like(text):
-        return text
-    boards = [
-        word
-        for word in re.findall(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])", text)
-        if math.isqrt(len(word)) ** 2 == len(word)
-    ]
-    return "\n".join(f"#puzzle=board&board_edges={word}" for word in boards) or text
 
 
 def load_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Puzzle:
@@ -333,7 +233,7 @@ def with_clues(document: Document, source: str) -> Document:
 
 def _has_clue_lines(source: str) -> bool:
     """Whether a file may be clues, and not a partial board in another format."""
-    text = _text(_path(source), source)
+    text = text_of(file_of(source), source)
     return clue_lines.looks_like(text) or clue_lines.is_cell_types(text)
 
 
@@ -482,69 +382,13 @@ def render(
         raise (error if path is None else error.at(path)) from None
 
 
-def is_url(source: str) -> bool:
-    """Tell a URL from the name of a file.
-
-    Parameters
-    ----------
-    source : str
-
-    Returns
-    -------
-    bool
-        True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
-    """
-    start = source.lstrip(" '\"<").lower()
-    return start.startswith(("http://", "https://")) or (viewer.looks_like(source) and "\n" not in source)
-
-
 def _find_puzzle(source: str) -> Puzzle:
     """Load the puzzle that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
     if not is_url(source):
-        path = _path(source)
-        if by_content(_text(path, source)) is FORMATS["best"]:
+        path = file_of(source)
+        if by_content(text_of(path, source)) is FORMATS["best"]:
             raise InputError("this is a board; expected the instance", str(path))
     return load_puzzle(source)
-
-
-def _path(source: str) -> Path:
-    """The file that ``source`` names; the shipped instance of that name if there is no such file."""
-    shipped = shipped_instances()
-    if source in shipped:
-        try:
-            if Path(source).is_file():
-                return Path(source)
-        except OSError:  # symbolic links that form a loop
-            pass
-        return shipped[source]
-    return Path(source)
-
-
-def _text(path: Path, source: str) -> str:
-    """The text of a file; the error for a missing file suggests a shipped instance of a similar name."""
-    if not source:
-        raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
-    try:
-        return read_text(path)
-    except InputError as error:
-        similar = get_close_matches(source[:200], shipped_instances(), n=1) if "no such file" in error.message else []
-        hint = f" (did you mean '{similar[0]}'?)" if similar else ""
-        message = error.message.replace(EXPECTED_FILE, _EXPECTED_SOURCE) + hint
-        raise InputError(message, error.source, error.line) from None
-
-
-def _stem(path: Path) -> str:
-    """A name for the puzzle in a file: the file's name without a known extension."""
-    name = printable(path.name, 100)
-    for suffix in (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", ".puz", ".tsv"):
-        if name.lower().endswith(suffix) and len(name) > len(suffix):
-            return name[: -len(suffix)]
-    return name
-
-
-def source_name(source: str) -> str:
-    """How messages name ``source``: the path of its file, or 'viewer URL'."""
-    return VIEWER_URL if is_url(source) else printable(str(_path(source)))
 
 
 def _without_puzzle(document: Document) -> str:

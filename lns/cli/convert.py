@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from instances.formats import read, render
-    from instances.formats.reading import source_name, with_clues
+    from instances.formats.reading import with_clues
+    from instances.formats.sources import source_name
     from lns.terminal.output import DONE, print_error, print_json, print_text
     from lns_support.files import atomic_write
 

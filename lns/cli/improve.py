@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _improve(args: argparse.Namespace) -> int:
     from instances.formats import read_board
-    from instances.formats.reading import source_name
+    from instances.formats.sources import source_name
     from lns.runs.find import board_source
 
     args.board = board_source(args.board)

@@ -45,7 +45,6 @@ RETIRED = {
 # what may stand all the same: (file, text of the line)
 ALLOWED = {
     ("instances/generate/portable_random.py", "shuffles"),
-    ("instances/formats/reading.py", "stem"),  # of a file's name
     ("lns/cli/exact.py", "tray"),  # the former name of a command, refused with the present one
 }
 

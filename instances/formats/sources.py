@@ -1,0 +1,71 @@
+"""What a caller names: a file, a viewer URL, or a shipped instance."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from instances.formats import viewer
+from instances.formats.shipped import shipped_instances
+from lns_support.errors import InputError
+from lns_support.files import EXPECTED_FILE, read_text
+from lns_support.text import printable
+
+VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
+_EXPECTED_SOURCE = "expected a file, a viewer URL or the name of a shipped instance"
+
+
+def is_url(source: str) -> bool:
+    """Tell a URL from the name of a file.
+
+    Parameters
+    ----------
+    source : str
+
+    Returns
+    -------
+    bool
+        True for a viewer URL, in quotes or as a bare fragment too, and for every other http or https URL.
+    """
+    start = source.lstrip(" '\"<").lower()
+    return start.startswith(("http://", "https://")) or (viewer.looks_like(source) and "\n" not in source)
+
+
+def file_of(source: str) -> Path:
+    """The file that ``source`` names; the shipped instance of that name if there is no such file."""
+    shipped = shipped_instances()
+    if source in shipped:
+        try:
+            if Path(source).is_file():
+                return Path(source)
+        except OSError:  # symbolic links that form a loop
+            pass
+        return shipped[source]
+    return Path(source)
+
+
+def text_of(path: Path, source: str) -> str:
+    """The text of a file; the error for a missing file suggests a shipped instance of a similar name."""
+    if not source:
+        raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
+    try:
+        return read_text(path)
+    except InputError as error:
+        similar = get_close_matches(source[:200], shipped_instances(), n=1) if "no such file" in error.message else []
+        hint = f" (did you mean '{similar[0]}'?)" if similar else ""
+        message = error.message.replace(EXPECTED_FILE, _EXPECTED_SOURCE) + hint
+        raise InputError(message, error.source, error.line) from None
+
+
+def name_of(path: Path) -> str:
+    """A name for the puzzle in a file: the file's name without a known extension."""
+    name = printable(path.name, 100)
+    for suffix in (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", ".puz", ".tsv"):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name
+
+
+def source_name(source: str) -> str:
+    """How messages name ``source``: the path of its file, or 'viewer URL'."""
+    return VIEWER_URL if is_url(source) else printable(str(file_of(source)))
