@@ -51,7 +51,10 @@ def read(source: Source) -> Document:
         )  # fmt: skip
         clues.append((line, Clue((row - 1) * width + column - 1, piece - 1, rotation - 1)))
     columns = quad_lines(lines, cells)
-    order, notes = order_of(columns, source.option, FORMAT.name, clues=bool(clues))
+    option = source.option
+    if 1 in (width, height) and option is None:  # there are no corner pieces, by which another order would show
+        option = CLOCKWISE
+    order, notes = order_of(columns, option, FORMAT.name, clues=bool(clues))
     puzzle = Puzzle(np.array(clockwise(columns, order), dtype=np.int32), width, height, name=source.name)
     if width != height and not with_header:
         notes += (f"header read as width {width}, height {height} (pieces:{height}x{width} is the other way)",)

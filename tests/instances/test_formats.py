@@ -71,6 +71,12 @@ def test_quads_carry_every_shape_and_clues(tmp_path: Path, case: tuple[Puzzle, B
     assert not render("quads", puzzle, None)[1]
 
 
+def test_quads_carry_a_strip_whose_ends_look_like_corners_in_another_order(tmp_path: Path) -> None:
+    strip = Puzzle(np.array([[0, 0, 0, 2], [0, 1, 0, 2], [1, 0, 2, 0], [2, 0, 0, 0]]), 1, 4, name="case")
+    for puzzle in (strip, strip.with_clues([Clue(0, 0, 3)])):
+        assert load_puzzle(str(through(tmp_path, "quads", puzzle))) == puzzle
+
+
 @pytest.mark.parametrize(
     ("clue", "sentence"),
     [
