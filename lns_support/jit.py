@@ -7,7 +7,8 @@ Numba's cache checks only the file in which a kernel is defined, so an edited ca
 leave stale machine code in use. Here each kernel module gets a cache directory whose name is a hash of its kernels and
 of all definitions that they mention, directly or indirectly: callees, the constants that numba freezes, the NamedTuples
 of their arguments. Names are followed through absolute imports, also those under TYPE_CHECKING; the linter bans
-relative ones. Other Python code and docstrings are not part of the hash, so editing them recompiles nothing.
+relative ones. Other Python code and docstrings are not part of the hash: editing them recompiles only the kernels of
+the same file, which numba compares as a whole.
 
 When numba is upgraded: the cache and `flat_kernel` use private parts of numba, and pyproject.toml caps its version for
 that reason. Install the new version and run tests/support; test_numba.py names the private parts. Compare the node
@@ -27,6 +28,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -315,7 +317,7 @@ def source_key(module: str) -> str:
 
 
 def is_compiled(module: str) -> bool:
-    """Whether machine code of a module is on disk.
+    """Whether machine code of all kernels of a module, without those that are inlined, is on disk.
 
     Parameters
     ----------
@@ -325,10 +327,19 @@ def is_compiled(module: str) -> bool:
     Returns
     -------
     bool
-        False on the first run after an install or an edit of its kernels.
+        False on the first run after an install or an edit, also if that run was stopped before the end.
     """
-    directory = cache_directory(module)
-    return directory is not None and any(directory.rglob("*.nbc"))
+    kernels = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module]
+    caches = [each._cache for each in kernels if hasattr(each, "_cache")]
+    return cache_base() is not None and all(_has_machine_code(each) for each in caches if isinstance(each, _Cache))
+
+
+def _has_machine_code(cache: _Cache) -> bool:
+    """Whether machine code of this version of a kernel's file is on disk."""
+    try:
+        return bool(cache._cache_file._load_index())
+    except Exception:  # a damaged pickle may raise anything
+        return False
 
 
 def saved_kernels() -> int:

@@ -319,7 +319,12 @@ def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
 
 @inline_flat_kernel
 def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
-    """Start the next pending task of a depth, split until a stage is filled directly. Returns False if none is left."""
+    """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there.
+
+    Take the task on top of the stack. As long as the mismatches that it has left call for a split of its stage, make it
+    the first of two tasks and push the second on the stack. A task that has overspent, or a check that finds
+    that an earlier task has searched these pieces already, is dropped, and the next one is taken.
+    """
     scalars = state.scalars
     while scalars[PENDING] > state.pending_before[depth]:
         scalars[PENDING] -= 1

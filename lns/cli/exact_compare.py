@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lns.terminal.inputs import add_puzzle_options, read_puzzles
 from lns.terminal.options import duration, positive_number, whole_number
 from lns.terminal.output import print_text
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instances", nargs="+", metavar="INSTANCE", help="puzzle files, or names of shipped instances")
+    add_puzzle_options(parser)
     parser.add_argument(
         "--solvers",
         nargs="+",
@@ -59,7 +61,6 @@ def run(args: argparse.Namespace) -> int:
     from exact.compare import ComparisonRow, Question, compare, table
     from exact.outcome import NODES_UNKNOWN
     from exact.registry import all_solvers, find_solver
-    from instances.formats import load_puzzle
     from lns.terminal.output import DONE, INTERRUPTED, print_json
     from lns.terminal.progress import live_line, log
     from lns_support.text import format_seconds
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     for solver in solvers:
         find_solver(solver)
-    puzzles = [(name, load_puzzle(name)) for name in args.instances]
+    puzzles = list(zip(args.instances, read_puzzles(args, args.instances), strict=True))
     memory = None if args.memory is None else args.memory * 1_000_000
     question = Question(args.count, args.time, memory, args.fix_corner, args.sat_solver, args.seed)
     rows: list[ComparisonRow] = []

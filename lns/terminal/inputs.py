@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from lns.terminal.output import print_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from instances.formats import Document
     from instances.puzzle import Puzzle
 
 
 def add_puzzle_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of INSTANCE: its format, and clues in a file of their own."""
+    """Add the options of INSTANCE, or of every INSTANCE: its format, and clues in a file of their own."""
     parser.add_argument(
         "--puzzle-format", metavar="F",
         help="format of INSTANCE, such as pieces:udlr,6x12 (default: recognised by its content; "
@@ -43,6 +43,21 @@ def read_puzzle(args: argparse.Namespace, source: str) -> Document:
     from instances import formats
 
     return formats.read_puzzle(source, args.puzzle_format, args.clues)
+
+
+def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False) -> list[Puzzle]:
+    """The puzzles of several INSTANCEs, each as the options say; notes go to stderr unless ``quiet``.
+
+    Raises InputError as `read_puzzle` does.
+    """
+    puzzles = []
+    for source in sources:
+        document = read_puzzle(args, source)
+        assert document.puzzle is not None
+        if not quiet:
+            print_notes(f"{source}: {note}" for note in document.notes)
+        puzzles.append(document.puzzle)
+    return puzzles
 
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:

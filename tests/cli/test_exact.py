@@ -198,6 +198,18 @@ def test_a_refused_search_leaves_no_directory(
     assert not Path("boards").exists()
 
 
+def test_compare_reads_its_puzzles_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pysat")
+    Path("t.txt").write_text("0 1 0 2\n0 3 4 1\n")  # only the first one left of the second one matches
+    ask = ["exact", "compare", "t.txt", "--solvers", "sat:half-2", "--count", "--json"]
+    assert main(ask) == 2
+    capsys.readouterr()
+    assert main([*ask, "--puzzle-format", "pieces:tetravex,2x1"]) == 0
+    rows = said(capsys)["rows"]
+    assert isinstance(rows, list)
+    assert rows[0]["solutions"] == 1
+
+
 def test_a_table_is_continued_by_the_same_question_only(capsys: pytest.CaptureFixture[str]) -> None:
     ask = ["exact", "compare", "p.json", "--solvers", "rowscan", "--json", "-o", "c.csv"]
     counts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -9,10 +10,12 @@ import signal
 
 import pytest
 
+from instances.puzzle import Clue
 from lns.cli.main import main
 from lns.params import from_dict, load, to_toml
 from lns.runs.files import read_sealed
 from tests.cli.run_program import program, wait_for
+from tuning.cli.tune import _request, add_arguments
 from tuning.plan import StudyRequest
 from tuning.study import FINISHED, open_study
 
@@ -100,6 +103,19 @@ def test_bad_input_is_one_sentence(tmp_path, capsys, arguments, sentence):
     error = capsys.readouterr().err
     assert sentence in error and error.count("\n") == 1
     assert not directory.exists()
+
+
+def test_the_format_and_the_clues_of_an_instance_can_be_named(tmp_path, capsys):
+    (tmp_path / "p.txt").write_text("1002 1120\n0030 2034\n")  # without an option, up left right down
+    (tmp_path / "clues.txt").write_text("# 1 clues: piece from 1, row column from 0, clockwise turns\n2 0 1 0\n")
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    words = [str(tmp_path / "p.txt"), "--study", "s", "--puzzle-format", "pieces:tetravex,urdl"]
+    [puzzle] = _request(parser.parse_args([*words, "--clues", str(tmp_path / "clues.txt")])).instances
+    assert puzzle.pieces[0].tolist() == [2, 1, 1, 3] and puzzle.clues == (Clue(1, 1, 0),)
+    assert f"lns: {tmp_path / 'p.txt'}: clues: 1 clue, read as" in capsys.readouterr().err
+    _request(parser.parse_args([*words, "--quiet"]))
+    assert not capsys.readouterr().err
 
 
 def test_too_little_time_is_refused_before_any_run(tmp_path, capsys):

@@ -152,6 +152,27 @@ def test_damaged_machine_code_is_compiled_and_saved_again(suffix: str, demo: Pat
         assert [path.stat().st_mtime_ns for path in files] == written
 
 
+SECOND = '''
+
+@kernel
+def second(number: int) -> int:
+    """Docstring."""
+    return number + 1
+'''
+
+
+@pytest.mark.slow
+def test_a_module_is_compiled_when_all_its_kernels_are(demo: Path) -> None:
+    path = demo / "kernel.py"
+    path.write_text(path.read_text() + SECOND)
+    ready = "print(jit.is_compiled(k.__name__)); "
+    program = f"from lns_support import jit; from exact.demo import kernel as k; {ready}k.report(); {ready}"
+    assert output(process(demo, program)) == ["False", "26", "False"]
+    assert output(process(demo, f"{program}k.second(1); {ready}")) == ["False", "26", "False", "True"]
+    path.write_text(path.read_text() + "# another line\n")
+    assert output(process(demo, program)) == ["False", "26", "False"]
+
+
 FULL = """
 import resource, signal
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))

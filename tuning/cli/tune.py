@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lns.terminal.inputs import add_puzzle_options, read_puzzles
 from lns.terminal.options import duration, positive_number, whole_number, worker_count
 from lns.terminal.output import ANSWER_IS_NO, DONE, print_json, print_text
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "instances", nargs="*", metavar="INSTANCE", help="puzzles to tune for: files or names of shipped instances"
     )
+    add_puzzle_options(parser)
     parser.add_argument(
         "--family", metavar="SPEC",
         help="tune for a family of generated puzzles instead, such as like-e2:12x12 or uniform:8x8:7",
@@ -132,7 +134,7 @@ def _request(args: argparse.Namespace) -> StudyRequest:
     from tuning.plan import StudyRequest
 
     return StudyRequest(
-        instances=tuple(args.instances),
+        instances=tuple(read_puzzles(args, args.instances, quiet=args.quiet)),
         family=args.family,
         engine=args.engine,
         seed=args.seed,
