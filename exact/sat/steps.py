@@ -18,6 +18,7 @@ from instances.puzzle import Puzzle
 from lns_support.child_process import Emit, ExitReason, run_in_process
 from lns_support.errors import InputError
 from lns_support.optional_deps import require
+from lns_support.text import count_of
 
 DECIDED, LEARNED, SOLUTION = "decided", "learned", "solution"
 MAX_CELLS = 144  # the clauses of more fill the memory
@@ -144,8 +145,7 @@ class _Recorder(PiecesFirst):
     def on_backtrack(self, to: int) -> None:
         super().on_backtrack(to)
         self._end_step()
-        back = self._depth - to
-        self._why = f"{back} {'decision' if back == 1 else 'decisions'} taken back"
+        self._why = f"{count_of(self._depth - to, 'decision')} taken back"
         self._depth, self._decides = to, False
 
     def close(self, model: list[int] | None) -> None:

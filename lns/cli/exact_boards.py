@@ -11,6 +11,7 @@ from instances.formats import atomic_write, render
 from instances.puzzle import Puzzle
 from lns.terminal.options import board_lines
 from lns_support.errors import InputError
+from lns_support.text import count_of
 
 
 class Boards:
@@ -78,5 +79,5 @@ class Boards:
     def lines(self) -> list[str]:
         """Lines for the terminal: a URL for each board, or a line about the directory."""
         if self._directory is not None:
-            return [f"written     {self._written:,} boards in {self._directory}"]
+            return [f"written     {count_of(self._written, 'board')} in {self._directory}"]
         return [line for board in self._kept for line in board_lines(self._puzzle, board)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from lns.terminal.inputs import add_puzzle_options, print_notes, read_puzzle
 from lns.terminal.options import board_lines, check_board_file, check_files
 from lns.terminal.output import print_text
+from lns_support.text import count_of
 
 
 def add_cnf_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +74,8 @@ def run_cnf(args: argparse.Namespace) -> int:
             }
         )
         return DONE
-    print_text(f"{encoding.name} of {encoding.puzzle.name}: {encoding.variables:,} variables, {clauses:,} clauses")
+    formula = f"{count_of(encoding.variables, 'variable')}, {count_of(clauses, 'clause')}"
+    print_text(f"{encoding.name} of {encoding.puzzle.name}: {formula}")
     for name, count in sizes.items():
         print_text(f"  {count:>12,}  {name}")
     return DONE
@@ -160,7 +162,7 @@ def run_decode(args: argparse.Namespace) -> int:
         )
     else:
         print_text(
-            f"not a solution of {puzzle.name}: {verification.placed} pieces, "
+            f"not a solution of {puzzle.name}: {count_of(verification.placed, 'piece')}, "
             f"score {verification.score} of {puzzle.max_score}"
         )
         for problem in verification.problems[:5]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lns.terminal.options import check_files, positive_number, whole_number
 from lns.terminal.output import print_text
+from lns_support.text import count_of
 
 if TYPE_CHECKING:
     from exact.paper.design import Design
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     if best is None:
-        print_text(f"no tree of {args.trees} boards ended within {args.nodes:,} nodes")
+        print_text(f"no tree of {count_of(args.trees, 'board')} ended within {count_of(args.nodes, 'node')}")
         return INTERRUPTED if status == INTERRUPTED else ANSWER_IS_NO
     _write(args, best)
     if status == DONE and args.goal == "single" and best.solutions > 1:
@@ -100,8 +101,8 @@ def _try_every(args: argparse.Namespace, height: int) -> int:
 
 
 def _line(design: Design) -> str:
-    solutions = f"{design.solutions:,} solution{'' if design.solutions == 1 else 's'}"
-    return f"{design.nodes:,} nodes, {solutions}, difficulty {design.difficulty:,.0f}: {design.text}"
+    tree = f"{count_of(design.nodes, 'node')}, {count_of(design.solutions, 'solution')}"
+    return f"{tree}, difficulty {design.difficulty:,.0f}: {design.text}"
 
 
 def _write(args: argparse.Namespace, best: Design) -> None:

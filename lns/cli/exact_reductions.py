@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lns.terminal.options import check_files
 from lns.terminal.output import print_text
+from lns_support.text import count_of
 
 Adjacency = dict[str, list[str]]
 
@@ -52,7 +53,7 @@ def run_graph(args: argparse.Namespace) -> int:
         elif args.output is None:
             print_text(text, end="")
         else:
-            print_text(f"{args.output}: {len(pieces)} pieces of {len(first)} nodes")
+            print_text(f"{args.output}: {count_of(len(pieces), 'piece')} of {count_of(len(first), 'node')}")
         return DONE
     second = _read_graph(args.second)
     renaming = find_renaming(pieces, pieces_of_graph(second))
@@ -72,12 +73,9 @@ def run_graph(args: argparse.Namespace) -> int:
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """The words of each line of a file, with the line's number; empty lines and comments left out."""
-    from lns_support.errors import InputError
+    from lns_support.files import read_text
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read as text: {error}", path) from error
+    text = read_text(path)
     lines = ((number, line.partition("#")[0].split()) for number, line in enumerate(text.splitlines(), 1))
     return [(number, words) for number, words in lines if words]
 

@@ -104,7 +104,7 @@ def _trace_grid(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found | {"output": None if args.output is None else str(args.output)})
     elif args.output is not None:
-        print_text(f"{args.output}: {len(found['steps']):,} steps, {found['status']}")
+        print_text(f"{args.output}: {count_of(len(found['steps']), 'step')}, {found['status']}")
     else:
         for level, name, cells, outcome in found["steps"]:
             words = ("stays", "no place left for a cell or a piece", "a zone cannot be filled", "a filling")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from exact.cover.search import cover_by_library
+from exact.cp.classic import MODELS, solve_classic
 from exact.cp.model import solve_by_cp_sat
 from exact.outcome import Answer, SolveStatus
 from exact.registry import SOLVERS
@@ -21,6 +22,7 @@ from tests.shared_data import shared
 
 # (side, colours, number of puzzles): few colours where there are few pieces, so that duplicates and symmetry occur
 CLASSES = [(3, 2, 50), (3, 3, 50), (4, 4, 45), (4, 6, 35), (5, 8, 12), (6, 12, 8)]
+TINY = 9  # cells; larger puzzles are left to fewer solvers
 SMALL = 16  # cells; on larger puzzles the slow encodings search for one solution only
 
 
@@ -76,6 +78,14 @@ def counts(puzzle: Puzzle, *, slow: bool = True) -> dict[str, int]:
     if puzzle.cells <= SMALL:
         job = Job("triangles", "cadical195", True, restricted=True)
         solutions["sat:triangles-restricted"] = child_count(search, puzzle, job)
+    if puzzle.cells <= TINY:
+        for restricted in (False, True):
+            job = Job("triangles", "cdcl", True, restricted=restricted)
+            solutions[f"cdcl, restricted {restricted}"] = child_count(search, puzzle, job)
+        for encoding in ("full-4-pairs", "full-2-pairs", "half-3-pairs", "half-2-pairs"):
+            solutions[f"sat:{encoding}"] = child_count(search, puzzle, Job(encoding, "glucose42", True))
+        for model in MODELS:
+            solutions[f"cp:{model}"] = child_count(solve_classic, puzzle, model, True, None)
     return solutions
 
 

@@ -101,8 +101,16 @@ def test_a_single_solution_is_single_for_other_solvers(width: int, height: int, 
     assert count(puzzle).solutions == count(puzzle, solver="rowscan").solutions == rotations
 
 
-def test_no_puzzle_of_3x3_with_two_colours_has_a_single_solution() -> None:
-    assert every_single(3, 3, 2) == (0, None)
+@pytest.mark.parametrize(("width", "height"), [(3, 3), pytest.param(4, 3, marks=pytest.mark.slow)])
+def test_no_small_puzzle_with_two_colours_has_a_single_solution(width: int, height: int) -> None:
+    assert every_single(width, height, 2) == (0, None)
+    distinct = 0
+    for joints in itertools.product((1, 2), repeat=joint_count(width, height)):
+        if has_distinct_pieces(width, height, joints):
+            puzzle = planted(width, height, joints).puzzle.with_clues([])
+            assert count(puzzle, solver="rowscan", fix_corner=True).solutions > 1, joints
+            distinct += 1
+    assert distinct > 100
 
 
 def test_every_single_agrees_with_brute_force() -> None:

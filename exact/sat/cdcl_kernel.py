@@ -1,0 +1,434 @@
+"""The kernels of `exact.sat.cdcl`: conflict-driven clause learning on flat arrays.
+
+Two watched literals, the first unique implication point, activities of variables (VSIDS), saved phases, and Luby
+restarts (Eén & Sörensson 2003), and learnt clauses kept by the number of their levels (Audemard & Simon 2009).
+Variables of the interval are decided first; the others only once all of these have a value, so that the search stays
+complete.
+
+A literal is 2*variable + 1 if it is negated, variables count from 0. A clause at ``c`` of the arena is: its size, its
+number of levels (0 for a clause of the formula), the next watches of its first two literals, and its literals.
+
+References
+----------
+N. Eén and N. Sörensson, "An extensible SAT-solver", SAT 2003.
+G. Audemard and L. Simon, "Predicting learnt clauses quality in modern SAT solvers", IJCAI 2009.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lns_support.jit import flat_kernel, inline_flat_kernel
+
+Ints = npt.NDArray[np.int32]
+
+UNKNOWN, SATISFIABLE, UNSATISFIABLE = 0, 1, 2
+(
+    TRAIL,  # literals that have a value
+    DONE,  # of these, those whose consequences were derived
+    LEVEL,
+    CONFLICTS,
+    DECISIONS,
+    HEAP,  # variables in the heap
+    USED,  # of the arena
+    LEARNT,  # learnt clauses in the arena
+    RESTART_AT,  # number of conflicts at which to restart
+    RESTARTS,
+    REDUCE_AT,  # number of learnt clauses at which half of them are dropped
+    STAMP,
+    SIZE,  # of the learnt clause
+    OPEN,  # literals of the present level that `learn` has not resolved yet
+    INTEGERS,
+) = range(15)
+GROWTH, REALS = 0, 1
+HEAD = 4  # entries of a clause before its literals
+NO_REASON, NO_CONFLICT = -1, -1
+DECAY, TOO_LARGE = 0.95, 1e100
+RESTART_UNIT, FIRST_LEARNT, MORE_LEARNT = 100, 4000, 1000
+MOST_LEVELS = 63
+FREE, TRUE, FALSE = 0, 1, 2
+
+
+class Solver(NamedTuple):
+    """The state of a paused search."""
+
+    binary_begin: Ints  # int32 (literals + 1,): where the clauses of two literals of a literal begin in `binary`
+    binary: Ints  # int32: what a true literal implies by clauses of two literals
+    arena: Ints  # int32: the other clauses
+    watch: Ints  # int32 (literals,): first watch of a literal, 2*clause + 0 or 1; -1 = none
+    value: npt.NDArray[np.int8]  # int8 (literals,): FREE, TRUE or FALSE
+    level: Ints  # int32 (variables,): level at which a variable got its value
+    reason: Ints  # int32 (variables,): clause that implied it, NO_REASON, or -2 - literal for a clause of two literals
+    trail: Ints  # int32 (variables,): literals in the order of their values
+    level_begin: Ints  # int32 (variables + 1,): length of the trail before each decision
+    phase: npt.NDArray[np.int8]  # int8 (variables,): sign of the last value
+    first: npt.NDArray[np.bool_]  # bool (variables,): whether a variable is of the interval
+    activity: npt.NDArray[np.float64]  # float64 (variables,)
+    heap: Ints  # int32 (variables,): free variables, best first
+    heap_at: Ints  # int32 (variables,): position in the heap, -1 = none
+    seen: npt.NDArray[np.bool_]  # bool (variables,): workspace of `learn`
+    learnt: Ints  # int32 (variables,): workspace of `learn`: the learnt clause
+    stamp: Ints  # int32 (variables + 1,): workspace: levels counted
+    counts: Ints  # int32 (MOST_LEVELS + 1,): workspace: learnt clauses by number of levels
+    integers: npt.NDArray[np.int64]  # int64 (INTEGERS,)
+    reals: npt.NDArray[np.float64]  # float64 (REALS,)
+
+
+@inline_flat_kernel
+def better(s: Solver, a: int, b: int) -> bool:
+    """Whether variable a is decided before b."""
+    if s.first[a] != s.first[b]:
+        return bool(s.first[a])
+    return bool(s.activity[a] > s.activity[b])
+
+
+@inline_flat_kernel
+def sift_up(s: Solver, at: int) -> None:
+    v = s.heap[at]
+    while at > 0:
+        parent = (at - 1) >> 1
+        if not better(s, v, s.heap[parent]):
+            break
+        s.heap[at] = s.heap[parent]
+        s.heap_at[s.heap[at]] = at
+        at = parent
+    s.heap[at] = v
+    s.heap_at[v] = at
+
+
+@inline_flat_kernel
+def sift_down(s: Solver, at: int) -> None:
+    v = s.heap[at]
+    while True:
+        child = 2 * at + 1
+        if child >= s.integers[HEAP]:
+            break
+        if child + 1 < s.integers[HEAP] and better(s, s.heap[child + 1], s.heap[child]):
+            child += 1
+        if not better(s, s.heap[child], v):
+            break
+        s.heap[at] = s.heap[child]
+        s.heap_at[s.heap[at]] = at
+        at = child
+    s.heap[at] = v
+    s.heap_at[v] = at
+
+
+@inline_flat_kernel
+def insert(s: Solver, v: int) -> None:
+    if s.heap_at[v] < 0:
+        at = s.integers[HEAP]
+        s.integers[HEAP] += 1
+        s.heap[at] = v
+        s.heap_at[v] = at
+        sift_up(s, at)
+
+
+@inline_flat_kernel
+def pop(s: Solver) -> int:
+    v = s.heap[0]
+    s.integers[HEAP] -= 1
+    s.heap_at[v] = -1
+    if s.integers[HEAP] > 0:
+        s.heap[0] = s.heap[s.integers[HEAP]]
+        s.heap_at[s.heap[0]] = 0
+        sift_down(s, 0)
+    return int(v)
+
+
+@inline_flat_kernel
+def bump(s: Solver, v: int) -> None:
+    """Raise the activity of a variable."""
+    s.activity[v] += s.reals[GROWTH]
+    if s.activity[v] > TOO_LARGE:
+        for other in range(len(s.activity)):
+            s.activity[other] /= TOO_LARGE
+        s.reals[GROWTH] /= TOO_LARGE
+    if s.heap_at[v] >= 0:
+        sift_up(s, s.heap_at[v])
+
+
+@inline_flat_kernel
+def assign(s: Solver, literal: int, reason: int) -> None:
+    """Make a free literal true."""
+    s.value[literal] = TRUE
+    s.value[literal ^ 1] = FALSE
+    v = literal >> 1
+    s.level[v] = s.integers[LEVEL]
+    s.reason[v] = reason
+    s.trail[s.integers[TRAIL]] = literal
+    s.integers[TRAIL] += 1
+
+
+@inline_flat_kernel
+def cancel_until(s: Solver, level: int) -> None:
+    """Take back all values above a level."""
+    if s.integers[LEVEL] <= level:
+        return
+    for at in range(s.integers[TRAIL] - 1, s.level_begin[level] - 1, -1):
+        literal = s.trail[at]
+        s.value[literal] = FREE
+        s.value[literal ^ 1] = FREE
+        s.phase[literal >> 1] = literal & 1
+        insert(s, literal >> 1)
+    s.integers[TRAIL] = s.level_begin[level]
+    s.integers[DONE] = s.integers[TRAIL]
+    s.integers[LEVEL] = level
+
+
+@inline_flat_kernel
+def propagate(s: Solver) -> tuple[int, int]:
+    """Unit propagation. Returns (NO_CONFLICT, 0), (clause, 0), or (-2 - a, b) for the false clause of literals a, b."""
+    while s.integers[DONE] < s.integers[TRAIL]:
+        true = s.trail[s.integers[DONE]]
+        s.integers[DONE] += 1
+        false = true ^ 1
+        for at in range(s.binary_begin[true], s.binary_begin[true + 1]):
+            implied = s.binary[at]
+            if s.value[implied] == FALSE:
+                return -2 - implied, false
+            if s.value[implied] == FREE:
+                assign(s, implied, -2 - false)
+        node = s.watch[false]
+        before = -1  # the watch whose next one is `node`
+        while node >= 0:
+            c, side = node >> 1, node & 1
+            following = s.arena[c + 2 + side]
+            other = s.arena[c + HEAD + 1 - side]
+            if s.value[other] == TRUE:
+                before, node = node, following
+                continue
+            found = -1
+            for at in range(c + HEAD + 2, c + HEAD + s.arena[c]):
+                if s.value[s.arena[at]] != FALSE:
+                    found = at
+                    break
+            if found >= 0:
+                literal = s.arena[found]
+                s.arena[found] = false
+                s.arena[c + HEAD + side] = literal
+                if before < 0:
+                    s.watch[false] = following
+                else:
+                    s.arena[(before >> 1) + 2 + (before & 1)] = following
+                s.arena[c + 2 + side] = s.watch[literal]
+                s.watch[literal] = node
+                node = following
+                continue
+            if s.value[other] == FALSE:
+                return c, 0
+            assign(s, other, c)
+            before, node = node, following
+    return NO_CONFLICT, 0
+
+
+@inline_flat_kernel
+def see(s: Solver, literal: int) -> None:
+    """Note a false literal of a reason: count it if it is of the present level, else add it to the learnt clause."""
+    v = literal >> 1
+    if s.seen[v] or s.level[v] == 0:
+        return
+    s.seen[v] = True
+    bump(s, v)
+    if s.level[v] == s.integers[LEVEL]:
+        s.integers[OPEN] += 1
+    else:
+        s.learnt[s.integers[SIZE]] = literal
+        s.integers[SIZE] += 1
+
+
+@inline_flat_kernel
+def learn(s: Solver, conflict: int, second: int) -> int:
+    """Derive the clause of the first unique implication point into ``learnt``; returns its size.
+
+    Its first literal is the one that it will imply.
+    """
+    s.integers[SIZE], s.integers[OPEN] = 1, 0
+    at = s.integers[TRAIL] - 1
+    reason, own = conflict, -1
+    while True:
+        if reason <= -2:
+            see(s, -2 - reason)
+            if own < 0:
+                see(s, second)
+        else:
+            for place in range(reason + HEAD, reason + HEAD + s.arena[reason]):
+                if s.arena[place] != own:
+                    see(s, s.arena[place])
+        while not s.seen[s.trail[at] >> 1]:
+            at -= 1
+        own = s.trail[at]
+        at -= 1
+        s.seen[own >> 1] = False
+        s.integers[OPEN] -= 1
+        if s.integers[OPEN] == 0:
+            break
+        reason = s.reason[own >> 1]
+    s.learnt[0] = own ^ 1
+    size = s.integers[SIZE]
+    kept = 1
+    for place in range(1, size):  # drop literals that follow from others of the clause
+        reason = s.reason[s.learnt[place] >> 1]
+        needed = reason == NO_REASON
+        if reason <= -2:
+            v = (-2 - reason) >> 1
+            needed = not s.seen[v] and s.level[v] > 0
+        elif not needed:
+            for inner in range(reason + HEAD, reason + HEAD + s.arena[reason]):
+                v = s.arena[inner] >> 1
+                if v != s.learnt[place] >> 1 and not s.seen[v] and s.level[v] > 0:
+                    needed = True
+                    break
+        if needed:
+            s.learnt[kept], s.learnt[place] = s.learnt[place], s.learnt[kept]
+            kept += 1
+    for place in range(size):
+        s.seen[s.learnt[place] >> 1] = False
+    return kept
+
+
+@inline_flat_kernel
+def levels_of_learnt(s: Solver, size: int) -> int:
+    """The number of levels in the learnt clause."""
+    s.integers[STAMP] += 1
+    count = 0
+    for place in range(size):
+        level = s.level[s.learnt[place] >> 1]
+        if s.stamp[level] != s.integers[STAMP]:
+            s.stamp[level] = s.integers[STAMP]
+            count += 1
+    return count
+
+
+@inline_flat_kernel
+def attach(s: Solver, c: int) -> None:
+    """Watch the first two literals of a clause."""
+    for side in range(2):
+        literal = s.arena[c + HEAD + side]
+        s.arena[c + 2 + side] = s.watch[literal]
+        s.watch[literal] = 2 * c + side
+
+
+@inline_flat_kernel
+def keep_learnt(s: Solver, size: int) -> None:
+    """Go back to where the learnt clause implies its first literal, keep the clause, and assign the literal."""
+    levels = levels_of_learnt(s, size)
+    if size == 1:
+        cancel_until(s, 0)
+        assign(s, s.learnt[0], NO_REASON)
+        return
+    deepest = 1
+    for place in range(2, size):
+        if s.level[s.learnt[place] >> 1] > s.level[s.learnt[deepest] >> 1]:
+            deepest = place
+    s.learnt[1], s.learnt[deepest] = s.learnt[deepest], s.learnt[1]
+    cancel_until(s, s.level[s.learnt[1] >> 1])
+    c = s.integers[USED]
+    s.arena[c], s.arena[c + 1] = size, levels
+    for place in range(size):
+        s.arena[c + HEAD + place] = s.learnt[place]
+    s.integers[USED] += HEAD + size
+    s.integers[LEARNT] += 1
+    attach(s, c)
+    assign(s, s.learnt[0], c)
+
+
+@inline_flat_kernel
+def reduce_learnt(s: Solver) -> None:
+    """At level 0: drop the learnt clauses of many levels, about half, and clauses that are true; watch all anew."""
+    counts = s.counts
+    for levels in range(MOST_LEVELS + 1):
+        counts[levels] = 0
+    c = 0
+    while c < s.integers[USED]:
+        counts[min(s.arena[c + 1], MOST_LEVELS)] += s.arena[c + 1] > 0
+        c += HEAD + s.arena[c]
+    limit, below = 2, counts[1] + counts[2]
+    while limit < MOST_LEVELS - 1 and below + counts[limit + 1] <= s.integers[LEARNT] // 2:
+        limit += 1
+        below += counts[limit]
+    for literal in range(len(s.watch)):
+        s.watch[literal] = -1
+    for at in range(s.integers[TRAIL]):
+        s.reason[s.trail[at] >> 1] = NO_REASON
+    c = end = learnt = 0
+    while c < s.integers[USED]:
+        size, following = s.arena[c], c + HEAD + s.arena[c]
+        keep = s.arena[c + 1] <= limit  # a clause of the formula has 0
+        for at in range(c + HEAD, following):
+            keep &= s.value[s.arena[at]] != TRUE
+        if keep:
+            for at in range(HEAD + size):
+                s.arena[end + at] = s.arena[c + at]
+            attach(s, end)
+            learnt += s.arena[end + 1] > 0
+            end += HEAD + size
+        c = following
+    s.integers[USED], s.integers[LEARNT] = end, learnt
+    s.integers[REDUCE_AT] = max(s.integers[REDUCE_AT], 2 * learnt) + MORE_LEARNT
+
+
+@inline_flat_kernel
+def luby(number: int) -> int:
+    """The Luby sequence 1 1 2 1 1 2 4 ..., from 0."""
+    size, power = 1, 0
+    while size < number + 1:
+        size, power = 2 * size + 1, power + 1
+    while size - 1 != number:
+        size = (size - 1) >> 1
+        power -= 1
+        number %= size
+    return 1 << power
+
+
+@flat_kernel
+def advance(s: Solver, conflicts: int) -> int:
+    """Search for ``conflicts`` conflicts, to an answer, or until the arena may be full. Returns the answer."""
+    limit = s.integers[CONFLICTS] + conflicts
+    while True:
+        conflict, second = propagate(s)
+        if conflict != NO_CONFLICT:
+            s.integers[CONFLICTS] += 1
+            if s.integers[LEVEL] == 0:
+                return UNSATISFIABLE
+            keep_learnt(s, learn(s, conflict, second))
+            s.reals[GROWTH] /= DECAY
+            continue
+        if s.integers[CONFLICTS] >= limit or s.integers[USED] + len(s.value) + HEAD > len(s.arena):
+            return UNKNOWN
+        if s.integers[CONFLICTS] >= s.integers[RESTART_AT]:
+            s.integers[RESTARTS] += 1
+            s.integers[RESTART_AT] = s.integers[CONFLICTS] + RESTART_UNIT * luby(s.integers[RESTARTS])
+            cancel_until(s, 0)
+            if s.integers[LEARNT] >= s.integers[REDUCE_AT]:
+                reduce_learnt(s)
+        v = -1
+        while s.integers[HEAP] > 0:
+            v = pop(s)
+            if s.value[2 * v] == FREE:
+                break
+            v = -1
+        if v < 0:
+            return SATISFIABLE
+        s.integers[DECISIONS] += 1
+        s.level_begin[s.integers[LEVEL]] = s.integers[TRAIL]
+        s.integers[LEVEL] += 1
+        assign(s, 2 * v + s.phase[v], NO_REASON)
+
+
+@flat_kernel
+def begin(s: Solver) -> None:
+    """Watch all clauses of the arena."""
+    c = 0
+    while c < s.integers[USED]:
+        attach(s, c)
+        c += HEAD + s.arena[c]
+
+
+@flat_kernel
+def force(s: Solver, literal: int) -> None:
+    """Make a literal true at level 0."""
+    assign(s, literal, NO_REASON)
