@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 from functools import cache
 
-from exact.region.resolve import RegionOptions, resolve
+from exact.region.resolve import DYNAMIC_DELAY, RegionOptions, resolve
 from instances.formats import load_puzzle
 from instances.puzzle import Puzzle
 from lns.engines import make_engine
-from lns.params import from_dict
+from lns.params import Params, from_dict
 from lns.worker_pool import stop_requested
 
 PUZZLE = "like-e2-8x8"
@@ -26,28 +26,33 @@ _BRIEF = from_dict(
 )
 
 
-def _warm_up_regions(puzzle: Puzzle) -> None:
-    """Re-solve a region in both orders."""
+def uses_dynamic_order(params: Params) -> bool:
+    """Whether regions have budgets at which `resolve` considers the dynamic order, and compiles its search."""
+    return max(params.rework.nodes, params.neighbourhoods.nodes) > DYNAMIC_DELAY
+
+
+def _warm_up_regions(puzzle: Puzzle, dynamic_order: bool) -> None:
+    """Re-solve a region in each order that the engine may use."""
     board = make_engine("beam", puzzle, _BRIEF, 1, 0)
     board.step(puzzle.max_score)
     if board.best is not None:
-        for order in ("static", "dynamic"):
+        for order in ("static", "dynamic") if dynamic_order else ("static",):
             resolve(puzzle, board.best, range(16, 40), nodes=10_000, options=RegionOptions(order=order))
 
 
 @cache
-def warm_up(engine: str) -> None:
+def warm_up(engine: str, dynamic_order: bool = False) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
-    Their machine code depends neither on the board nor on the parameters. Ends early where `stop_requested`. What the
-    process holds by then is left out of garbage collections (`gc.freeze`): full ones would look through all that the
-    compiler left.
+    Their machine code depends neither on the board nor on the parameters, but for `uses_dynamic_order`. Ends early where
+    `stop_requested`. What the process holds by then is left out of garbage collections (`gc.freeze`): full ones would
+    look through all that the compiler left.
     """
     puzzle = load_puzzle(PUZZLE)
     if engine == "auto":  # whose other parts take their first steps late
         warm_up("lns")
         warm_up("tabu")
-        _warm_up_regions(puzzle)
+        _warm_up_regions(puzzle, dynamic_order)
     search = make_engine(engine, puzzle, _BRIEF, 1, 0)
     for _ in range(STEPS):
         if search.exhausted or search.best_score == puzzle.max_score or stop_requested():

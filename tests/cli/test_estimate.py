@@ -27,7 +27,7 @@ step_nodes = 300_000
 def arguments(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "quick.toml").write_text(QUICK)
-    return ["estimate", "like-e2-10x10", "--time", "1", "--params", "quick.toml", "--quiet"]
+    return ["estimate", "like-e2-10x10", "--time", "2", "--params", "quick.toml", "--quiet"]
 
 
 def test_json_says_what_is_measured(arguments, capsys, tmp_path):
@@ -38,7 +38,7 @@ def test_json_says_what_is_measured(arguments, capsys, tmp_path):
     assert (
         found["instance"] == "like-e2-10x10"
         and found["max_score"] == 180
-        and found["seconds"] > 0.1
+        and 0 < found["seconds"] <= 2.5
         and found["seed"] >= 0
     )
     assert not found["interrupted"]

@@ -221,7 +221,7 @@ def test_a_search_is_traced_in_words_as_json_and_as_a_page(capsys: pytest.Captur
     assert main(["exact", "trace", "none.txt", "--solver", "polyomino", "--json"]) == 1
     assert said(capsys)["status"] == "infeasible"
     assert main(["exact", "trace", "small.txt", "--solver", "polyomino", "--steps", "1", "-o", "page.html"]) == 0
-    assert "1 steps, budget spent" in capsys.readouterr().out
+    assert "1 step, budget spent" in capsys.readouterr().out
     page = Path("page.html").read_text()
     assert "import " not in page.split("<script", 2)[2] and "watchGrid(given.grid, given.trace)" in page
     assert main(["exact", "trace", "small.txt", "--solver", "polyomino", "--start", "small.txt"]) == 2
