@@ -44,9 +44,8 @@ def _warm_up_regions(puzzle: Puzzle, dynamic_order: bool) -> None:
 def warm_up(engine: str, dynamic_order: bool = False) -> None:
     """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
 
-    Their machine code depends neither on the board nor on the parameters, but for `uses_dynamic_order`. Ends early where
-    `stop_requested`. What the process holds by then is left out of garbage collections (`gc.freeze`): full ones would
-    look through all that the compiler left.
+    Their machine code does not depend on the board. Ends early where `stop_requested`. What the process holds by then
+    is left out of garbage collections (`gc.freeze`): full ones would look through all that the compiler left.
     """
     puzzle = load_puzzle(PUZZLE)
     if engine == "auto":  # whose other parts take their first steps late
