@@ -408,7 +408,8 @@ def _searching(executor: Executor | Client | None, checkpoint_s: float) -> Execu
     """Where rounds are searched; a client of a cluster becomes its workers."""
     if executor is None or isinstance(executor, Executor):
         return executor
-    from lns.cluster import DaskWorkers, is_client
+    from lns.cluster import DaskWorkers
+    from lns.cluster_client import is_client
 
     if not is_client(executor):
         raise InputError(

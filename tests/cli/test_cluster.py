@@ -46,7 +46,7 @@ def test_a_cluster_that_cannot_be_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("lns.cluster.ANSWER_S", 1.0)
+    monkeypatch.setattr("lns.cluster_client.ANSWER_S", 1.0)
     assert main(["solve", "like-e2-4x4", "--run-dir", str(tmp_path / "run"), *options]) == 2
     captured = capsys.readouterr()
     assert sentence in captured.err and captured.err.count("\n") == 1 and not (tmp_path / "run").exists()
