@@ -424,7 +424,14 @@ def _resumed_workers(searching: Executor | Workers | None, history: RunHistory) 
     if isinstance(searching, Workers):
         return max(1, searching.room)
     last = history.sessions[-1].workers if history.sessions else 1
-    return last if last <= max_workers() else available_cores()
+    if last <= max_workers():
+        return last
+    cores = available_cores()
+    log.warning(
+        "the last session had %s, more than this machine may have: now %s, one for each core; --workers sets another "
+        "number", count_of(last, "worker"), count_of(cores, "worker"),
+    )  # fmt: skip
+    return cores
 
 
 def _default_workers(engine: str, searching: Executor | Workers | None) -> int:
