@@ -32,7 +32,7 @@ TUNERS = 4
 PAUSE_S = 10.0  # longest time between a finished trial and the next kill
 FIRST_S = 600.0  # for the first trials of all tuners
 REQUEST = StudyRequest(
-    family="like-e2:6x6", nodes=1_000_000, pairs=4, held_out=4, params=from_dict({"construct": {"population": 200}})
+    family="like-e2:6x6", nodes=4_000_000, pairs=4, held_out=4, params=from_dict({"construct": {"population": 200}})
 )
 
 
