@@ -31,6 +31,7 @@ from instances.puzzle import Clue, Puzzle, canonical
 from instances.symmetry import View, puzzle_in_view, rotate_board
 from instances.verify import verify
 from lns_support.errors import InputError
+from tests.instances.hostile_files import TEXTS
 from tests.instances.small_puzzles import planted
 from tests.shared_data import SHARED
 
@@ -276,9 +277,7 @@ def originals() -> list[bytes]:
     files = [path for folder in ("cases", "instances") for path in sorted((SHARED / folder).glob("*"))]
     if files:
         return [path.read_bytes() for path in files if path.is_file() and path.stat().st_size < 100_000]
-    puzzle, board = planted(8, 5, 5, 6, clues=2)
-    texts = [render(name, puzzle, board if form.holds == "board" else None)[0] for name, form in FORMATS.items()]
-    return [text.encode() for text in texts]
+    return [text.encode() for text in TEXTS.values()]
 
 
 def mutated(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
