@@ -140,7 +140,7 @@ def _parts(run: RunSummary) -> list[str]:
 
 def _elites(elites: Sequence[LoggedBoard]) -> list[str]:
     return [
-        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>9}  {entry.board.distance(elites[0].board):>5}"
+        f"{entry.score:>4}  {format_duration(entry.elapsed_s):>12}  {entry.board.distance(elites[0].board):>5}"
         for entry in elites
     ]
 
