@@ -82,7 +82,7 @@ def _text_lines(run: RunSummary, elites: Sequence[LoggedBoard], width: int, heig
         ["score over time", *_chart(run.history.improvements, run.history.elapsed_s, min(width, 100), tall, signs)],
         ["boards in the log", *_histogram(run, width, 5, signs)],
         ["parts        boards  bests  cost", *_parts(run)],
-        ["elites: score, time, cells unlike the best", *_elites(elites)],
+        ["best boards: score, found after, cells unlike", *_elites(elites)],
     ]
     lines: list[str] = []
     for section in sections:

@@ -215,7 +215,7 @@ def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any
     text = ESCAPE.sub("", "\n".join(lines))
     assert "score over time" in text[:2000] or height == 10 or width == 20
     if width >= 80 and height >= 24:
-        assert "boards in the log" in text and "elites" in text
+        assert "boards in the log" in text and "best boards" in text
         assert text.isascii() == (colour == "none")
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from lns.engines import KERNELS
+from lns.runs.files import format_duration
 from lns.terminal.help import HelpFormatter
 from lns.terminal.output import wrapped
 from lns.terminal.progress import LiveLine
