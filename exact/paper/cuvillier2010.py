@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from exact.compare import ComparisonRow
-from exact.paper.runs import PlannedRun, columns, rounded, solver_run, uniform_classes
+from exact.paper.runs import PlannedRun, columns, mean_of, rounded, solver_run, uniform_classes
 
 PROGRAM = "minisat"
 
@@ -95,7 +95,7 @@ def runs(plan: Plan) -> Iterator[PlannedRun]:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of a table for each method: mean seconds and share solved, the paper's figures in brackets."""
+    """The text of a table for each method, the paper's figures in brackets, and a table of decisions and steps."""
     parts = []
     for method in plan.solvers:
         _, _, title, table = METHODS[method]
@@ -103,28 +103,45 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         for colours in plan.colours:
             line = [str(colours)]
             for side in plan.sizes:
-                chosen = [
-                    row
-                    for row in rows
-                    if row.solver == method and row.instance.startswith(f"{side * side}-c{colours}-")
-                ]
-                times = [row.seconds for row in chosen if row.status == "solved"]
+                chosen, solved = _class(rows, method, side, colours)
                 if not chosen:
                     line.append("-")
                     continue
                 paper = PAPER.get(table, {}).get(colours, {}).get(side * side)
-                seconds = f"{rounded(sum(times) / len(times))} s " if times else ""
+                seconds = f"{rounded(mean_of([row.seconds for row in solved]))} s " if solved else ""
                 known = ""
                 if paper is not None:
                     known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
-                line.append(f"{seconds}{100 * len(times) // len(chosen)}%{known}")
+                line.append(f"{seconds}{100 * len(solved) // len(chosen)}%{known}")
             lines.append(line)
         parts.append(f"table {table}: {title}; mean seconds and share solved (the paper's)\n" + columns(lines))
     head = (
         f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "
         f"at most {plan.seconds:.0f} s of processor time each\n\n"
     )
-    return head + "\n\n".join(parts)
+    return head + "\n\n".join([*parts, nodes(rows, plan)])
+
+
+def nodes(rows: Sequence[ComparisonRow], plan: Plan) -> str:
+    """The text of a table of the mean decisions (local search: steps) of those solved, by class and method."""
+    lines = [["mean decisions or steps of those solved", *plan.solvers]]
+    for side in plan.sizes:
+        for colours in plan.colours:
+            line = [f"{side * side} pieces, {colours} colours"]
+            for method in plan.solvers:
+                _, solved = _class(rows, method, side, colours)
+                line.append(rounded(mean_of([row.nodes for row in solved if row.nodes >= 0])))
+            if set(line[1:]) != {"-"}:
+                lines.append(line)
+    return columns(lines)
+
+
+def _class(
+    rows: Sequence[ComparisonRow], method: str, side: int, colours: int
+) -> tuple[list[ComparisonRow], list[ComparisonRow]]:
+    """The rows of a method in a class, and those of them that are solved."""
+    chosen = [row for row in rows if row.solver == method and row.instance.startswith(f"{side * side}-c{colours}-")]
+    return chosen, [row for row in chosen if row.status == "solved"]
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:

@@ -84,7 +84,7 @@ class Plan:
     sizes: tuple[int, ...] = (5, 6, 7, 8, 9, 10)
     colours: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 30)
     per_size: int = 1
-    seconds: float = 2.0
+    seconds: float = 1.0
     seed: int = 1
     solvers: tuple[str, ...] = tuple(name for name, method in METHODS.items() if method.installed)
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from exact.outcome import SolveStatus
+from exact.sat.encodings import encode
 from exact.sls.rules import RULES, advance
 from exact.sls.simplify import simplify
 from exact.sls.solver import LocalSearch
@@ -184,6 +185,18 @@ def test_small_puzzles_are_solved(rule: str) -> None:
         outcome = solve(uniform(3, 3, 2, seed).puzzle, solver=f"sls:{rule}", nodes=2_000_000, seed=seed)
         assert outcome.status is SolveStatus.SOLVED
         assert outcome.board is not None
+
+
+@pytest.mark.parametrize(("seed", "whole", "steps"), [(1, 341_584, (205_663, 3_353)), (2, 204_989, (148_969, 279))])
+def test_dcrwalk_and_irots_need_the_simplified_formula(seed: int, whole: int, steps: tuple[int, int]) -> None:
+    """Nine pieces, two colours: of the whole formula IRoTS takes ``whole`` steps, DCRWalk more than 500,000."""
+    puzzle = uniform(3, 3, 2, seed).puzzle
+    encoding = encode("triangles", puzzle)
+    searches = [LocalSearch(encoding.clauses(), encoding.variables, rule) for rule in ("dcrwalk", "irots")]
+    for search in searches:
+        search.advance(500_000, True)
+    assert [search.nodes for search in searches] == [500_000, whole]
+    assert tuple(solve(puzzle, solver=f"sls:{rule}", nodes=500_000).nodes for rule in ("dcrwalk", "irots")) == steps
 
 
 def test_the_same_seed_gives_the_same_walk() -> None:
