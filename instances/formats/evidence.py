@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from instances.formats import clues as clue_lines
-from instances.formats import quads, viewer
+from instances.formats import quads, viewer_text
 from instances.formats.base import Document, Source
 from instances.formats.cells import NeedsPuzzleError
 from instances.formats.pieces import NoRimError
@@ -92,13 +92,13 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
 
 def _is_open(text: str) -> bool:
     """Whether a text that no strict format reads may be of another dialect; URLs and our own JSON may not."""
-    own = viewer.looks_like(text) or quads.has_clues(text)
+    own = viewer_text.looks_like(text) or quads.has_clues(text)
     return bool(text.strip()) and not own and '"placements"' not in text and '"schema"' not in text
 
 
 def _bare_letters(text: str) -> str:
     """A text with boards of viewer letters alone, such as a table of boards, as URLs; any other text as it is."""
-    if viewer.looks_like(text):
+    if viewer_text.looks_like(text):
         return text
     boards = [
         word

@@ -64,7 +64,7 @@ def headline(run: RunSummary) -> list[str]:
     """Two lines: name, score, state and rate; time, and what could not be read or written."""
     history, puzzle = run.history, run.puzzle
     first = [f"{run.name}: {run.score if run.best else 'no board'} of {puzzle.max_score}", run.state_in_words]
-    if run.state == "running":
+    if run.state == "running" and not run.starting:
         first += [
             f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s",
             "workers elsewhere" if run.workers is None else count_of(run.workers, "worker"),

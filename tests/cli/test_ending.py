@@ -128,7 +128,7 @@ def test_the_seed_is_drawn_and_saved_and_workers_are_as_many_as_cores(
     tmp_path: Path, params: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["solve", "like-e2-4x4", "--engine", "tabu", "--params", params, "--steps", "1", "--json"]
-    monkeypatch.setattr("lns.api.solving.available_cores", lambda: 2)
+    monkeypatch.setattr("lns.api.arguments.available_cores", lambda: 2)
     seeds = []
     for name in ("one", "two"):
         assert main([*command, "--run-dir", str(tmp_path / name)]) == 0
