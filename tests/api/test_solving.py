@@ -18,8 +18,8 @@ import pytest
 
 import lns
 from lns.api import progress as views
+from lns.api.arguments import resumed_workers
 from lns.api.result import Result
-from lns.api.solving import _resumed_workers
 from lns.cli.main import main
 from lns.runs.history import RunHistory, SessionRecord
 from lns.terminal.options import available_cores, max_workers
@@ -272,11 +272,11 @@ def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_more_workers_of_the_last_session_than_a_machine_has_are_not_started(caplog: pytest.LogCaptureFixture) -> None:
     history = RunHistory(1.0)
     history.begin(SessionRecord("", "", "", "", workers=10**6))
-    assert _resumed_workers(None, history) == available_cores()
+    assert resumed_workers(None, history) == available_cores()
     assert "the last session had 1,000,000 workers, more than this machine may have" in caplog.text
     caplog.clear()
     history.begin(SessionRecord("", "", "", "", workers=max_workers()))
-    assert _resumed_workers(None, history) == max_workers() and not caplog.text
+    assert resumed_workers(None, history) == max_workers() and not caplog.text
 
 
 def test_without_a_terminal_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
