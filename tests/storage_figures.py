@@ -12,6 +12,7 @@ rate    Trials a minute, and for each minute of processor time, in NUMBER second
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -54,7 +55,8 @@ class Tuner:
             )  # fmt: skip
 
     def kill(self) -> None:
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def told(self) -> int:
