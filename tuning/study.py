@@ -181,7 +181,10 @@ class Study:
 
     def _requeue(self, trial: FrozenTrial, *, died: bool) -> None:
         """Fail a trial and queue its values again, unless too many processes died in it."""
-        self.optuna.tell(trial.number, state=TrialState.FAIL)
+        try:
+            self.optuna.tell(trial.number, state=TrialState.FAIL)
+        except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
+            return  # a process with another directory of this study in the storage has done so meanwhile
         retries = trial.user_attrs.get("retries", 0) + died
         values = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
         if retries <= MAX_RETRIES and values:

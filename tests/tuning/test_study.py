@@ -14,8 +14,10 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import optuna
 import pytest
 from optuna.trial import TrialState
 
@@ -488,3 +490,24 @@ def test_held_out_members_of_a_family_are_others(tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     trained, held_out = ({pair.puzzle.sha256 for pair in pairs} for pairs in (study.pairs, study.held_out))
     assert len(trained) == 6 and len(held_out) == 20 and not trained & held_out
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_an_abandoned_trial_is_queued_once_though_two_see_it(
+    is_noticed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Directories of one study in a storage have locks of their own; optuna may notice only as it writes."""
+    study = open_study(tmp_path / "s", REQUEST)
+    asked = study.next_trial(None)
+    assert asked is not None
+    seen = study.trials(TrialState.RUNNING)[0]
+    study._requeue(seen, died=True)
+    queued = len(study.trials(TrialState.WAITING))
+    if not is_noticed:
+
+        def tell(*_: Any, **__: Any) -> None:
+            raise optuna.exceptions.UpdateFinishedTrialError("Trial#0 has already finished")
+
+        monkeypatch.setattr(study.optuna, "tell", tell)
+    study._requeue(seen, died=True)
+    assert len(study.trials(TrialState.WAITING)) == queued == 1
