@@ -38,6 +38,8 @@ const compare = safely(async (name, wanted) => {
 
 // -- one run
 
+let stopping = null;  // the run that was asked to stop
+
 function show(name) {
   leave();
   measuring?.stop();
@@ -75,9 +77,12 @@ async function drawRun(run) {
     run.target >= 0 && ["target", String(run.target)],
   ]);
   if (drawn.run?.score !== undefined && drawn.run.score !== run.score) say(`new best: ${run.score}`);
-  if (drawn.run && drawn.run.state !== run.state) find("run-said").textContent = "";  // what was asked for has happened
+  if (drawn.run && drawn.run.state !== run.state) {  // what was asked for has happened
+    find("run-said").textContent = running ? "The search goes on." : stopping === run.name ? "Stopped and saved." : "";
+    stopping = null;
+  }
   find("run-notes").textContent = [...run.notes, ...run.write_errors.map((file) => `${file} cannot be written`)].join("; ");
-  find("stop").disabled = !running;
+  find("stop").disabled = !running || stopping === run.name;
   find("resume").disabled = running;
   find("more").placeholder = run.left_s > 0 ? `${duration(run.left_s)} left` : "like 10m";
   const differs = (part) => JSON.stringify(run[part]) !== JSON.stringify(drawn.run?.[part]);
@@ -250,15 +255,17 @@ find("start").addEventListener("submit", safely(async (event) => {
       engine: find("engine").value, target: target === "" ? null : Number(target), params,
     });
     line.textContent = `starting ${started.run} ...`;
-    let ended = false;
+    let last = null;
     attend(started.id, (message) => {
-      ended = true;
+      last = message;
       if (message.type === "done") line.textContent = `${started.run} has ended: ${message.status}`;
       else fail(line, message.error);
     });
-    while (!ended && !runs.some((run) => run.name === started.run)) await new Promise((resolve) => setTimeout(resolve, 100));
-    if (!runs.some((run) => run.name === started.run)) return;
-    if (!ended) line.textContent = `${started.run} is started. It goes on when this page is closed.`;
+    while (!runs.some((run) => run.name === started.run)) {
+      if (last?.type === "error") return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    if (!last) line.textContent = `${started.run} is started. It goes on when this page is closed.`;
     show(started.run);
     goTo(find("run-head"));
   } catch (error) {
@@ -284,7 +291,9 @@ function attend(id, ended) {
 
 find("stop").addEventListener("click", safely(async () => {
   await ask("run/stop", { name: shown });
+  stopping = shown;
   find("stop").disabled = true;
+  find("run-said").className = "";
   find("run-said").textContent = "Stopping and saving ...";
 }));
 find("resume").addEventListener("click", safely(async () => {
@@ -302,7 +311,6 @@ find("resume").addEventListener("click", safely(async () => {
     if (name !== shown) return;
     find("resume").disabled = drawn.run?.state === "running";
     if (message.type === "error") fail(line, message.error);
-    else if (line.textContent === "Going on ...") line.textContent = "";
   });
 }));
 let measuring = null;
