@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -75,12 +76,16 @@ def loaded(page: Page) -> None:
 def open_board(page: Page, site: Site, puzzle: Puzzle, board: Board | None = None) -> None:
     """Open the editor and paste a puzzle, then its board."""
     page.goto(site.at("board"))
-    for text in (formats.render("json", puzzle, None)[0], board and formats.render("solution", puzzle, board)[0]):
-        if text:
-            page.locator("#opener").evaluate("details => { details.open = true; }")
-            page.fill("#text", text)
-            page.click("#open")
-            page.locator("#name", has_text=puzzle.name).wait_for()
+    pasted = [(formats.render("json", puzzle, None)[0], puzzle.piece_count - len(puzzle.clues))]
+    if board is not None:
+        pasted.append(
+            (formats.render("solution", puzzle, board)[0], puzzle.piece_count - int((board.placements >= 0).sum()))
+        )
+    for text, free in pasted:
+        page.locator("#opener").evaluate("details => { details.open = true; }")
+        page.fill("#text", text)
+        page.click("#open")
+        page.locator("#tray-head", has_text=re.compile(f": {free}$")).wait_for()
     page.locator("#opener").evaluate("details => { details.open = false; }")
 
 

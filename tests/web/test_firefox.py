@@ -49,13 +49,16 @@ def pieces(tab: Tab, *cells: int) -> list[str]:
 
 
 def open_board(tab: Tab, site: Site, puzzle: Puzzle, board: Board) -> None:
-    """Paste a puzzle, then its board."""
+    """Paste a puzzle of 25 pieces, then a full board of it."""
     tab.open(site.at("board"))
-    for text in (formats.render("json", puzzle, None)[0], formats.render("solution", puzzle, board)[0]):
+    for text, free in (
+        (formats.render("json", puzzle, None)[0], 25),
+        (formats.render("solution", puzzle, board)[0], 0),
+    ):
         tab.call("() => { document.getElementById('opener').open = true; }")
         tab.fill("#text", text)
         tab.click("#open")
-        tab.says("#name", puzzle.name)
+        tab.says("#tray-head", f"Free pieces: {free}")
     tab.call("() => { document.getElementById('opener').open = false; }")
 
 
